@@ -153,7 +153,7 @@ static double batches_once(void *ctx)
                                 .shape = {3, SIDE, SIDE},
                                 .classes = 1000,
                                 .augment = true};
-    struct pr_batches_figures figures;
+    struct pr_batches_stats figures;
     double start = bench_time(), took;
     const int32_t *labels;
     const float *input;
@@ -165,7 +165,7 @@ static double batches_once(void *ctx)
         rc = pr_batches_borrow(b, &input, &labels, NULL, &err);
     if (rc)
         bench_die("%s: %s", err.where, err.msg);
-    pr_batches_figures(b, &figures);
+    pr_batches_stats(b, &figures);
     took = bench_time() - start;
     pr_batches_free(b);
     return took * FILES / (double)figures.read_samples;
@@ -182,7 +182,7 @@ static void set_reader(struct work *w)
         bench_die("%s: %s", err.where, err.msg);
 }
 
-static void say(const char *what, const struct bench_way *w)
+static void message_print(const char *what, const struct bench_way *w)
 {
     bench_row(&(struct bench_row){
         .what = what, .unit = "pictures/s", .ours = FILES / w->best});
@@ -201,10 +201,10 @@ static void against_library(struct work *w)
     bench_rounds(ways, 4, ROUNDS);
     bench_ratio("decode and augment, rate of pixels", &ways[0], &ways[1],
                 pixels, 0.9);
-    say("decode and augment", &ways[0]);
+    message_print("decode and augment", &ways[0]);
     bench_ratio("decode and augment in batches", &ways[2], &ways[1], pixels,
                 0.9);
-    say("augment alone", &ways[3]);
+    message_print("augment alone", &ways[3]);
 }
 
 static void against_torch(struct work *w)

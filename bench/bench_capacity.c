@@ -104,9 +104,9 @@ static const struct pr_value *run(struct words *w, const char *dir,
 static double number(const struct pr_value *v, const char *name)
 {
     v = v ? pr_get(v, name) : NULL;
-    if (!v || !pr_is_number(v))
+    if (!v || !pr_value_is_number(v))
         bench_die("there is no '%s'", name);
-    return pr_number(v);
+    return pr_value_number(v);
 }
 
 static const struct pr_value *list(const struct pr_value *v, const char *name)
@@ -179,7 +179,7 @@ static struct found try_all(const char *dir, struct pr_arena *a)
     return f;
 }
 
-static void say(const char *who, const struct found *f)
+static void message_print(const char *who, const struct found *f)
 {
     printf("%s: %.0f accelerators, %.0f runs, %.1f s; the whole command "
            "%.1f s\n",
@@ -196,9 +196,9 @@ static void capacity(const char *dir)
     printf("by arithmetic: %d accelerators at %.0f %% of %.0f MB/s\n", CAPACITY,
            100 * THRESHOLD, rate() / 1e6);
     ours = search(dir, a);
-    say("search", &ours);
+    message_print("search", &ours);
     all = try_all(dir, a);
-    say("every number", &all);
+    message_print("every number", &all);
     printf("the same answer: %s\n", ours.answer == all.answer ? "yes" : "NO");
     bench_line("capacity search, time of its runs", NULL, ours.trials_s,
                "every number", all.trials_s, 1, "s", GOAL);

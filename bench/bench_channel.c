@@ -69,12 +69,12 @@ static double by_reader(const char *path)
     if (pr_channel_collect(path, NULL, NULL, &sum, NULL) || sum.bad)
         exit(1);
     took = (bench_now() - start) / (double)sum.lines;
-    pr_buf_done(&sum.rates);
+    pr_buf_free(&sum.rates);
     return took;
 }
 
-static void say(const char *name, double ours, const char *other_is,
-                double other)
+static void message_print(const char *name, double ours, const char *other_is,
+                          double other)
 {
     bench_row(&(struct bench_row){.what = name,
                                   .unit = "us",
@@ -105,7 +105,7 @@ static void measure_c(int fd, const char *path)
         if (ftruncate(fd, 0))
             exit(1);
     }
-    say("a line by the C header", header, "a bare write()", bare);
+    message_print("a line by the C header", header, "a bare write()", bare);
     bench_row(&(struct bench_row){.what = "reading a line back",
                                   .unit = "us",
                                   .ours = reader * 1e6,
@@ -135,8 +135,8 @@ static void measure_python(const char *folder)
         bench_skip("the channel in Python: python3 does not run it");
         return;
     }
-    say("a line by Python's channel.rate", rate, "os.write", bare);
-    say("a line by Python's channel.say", words, "os.write", bare);
+    message_print("a line by Python's channel.rate", rate, "os.write", bare);
+    message_print("a line by Python's channel.say", words, "os.write", bare);
 }
 
 int main(int argc, char **argv)

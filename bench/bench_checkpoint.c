@@ -321,8 +321,8 @@ static void copy(int i)
 
 static void check_noise(int i)
 {
-    if (!pr_noise_is(memory + (size_t)i * BLOCK, BLOCK, 7,
-                     (uint64_t)i * (BLOCK / PR_NOISE_BLOCK)))
+    if (!pr_noise_is_intact(memory + (size_t)i * BLOCK, BLOCK, 7,
+                            (uint64_t)i * (BLOCK / PR_NOISE_BLOCK)))
         bench_die("noise is not the same again");
 }
 

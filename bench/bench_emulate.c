@@ -179,8 +179,8 @@ static double fio_rate(const char *path)
     v = v ? pr_get(v, "jobs") : NULL;
     v = v && v->kind == PR_LIST && v->len ? pr_get(&v->items[0], "read") : NULL;
     v = v ? pr_get(v, "bw_bytes") : NULL;
-    if (v && pr_is_number(v))
-        rate = pr_number(v);
+    if (v && pr_value_is_number(v))
+        rate = pr_value_number(v);
     pr_arena_free(a);
     return rate;
 }

@@ -125,7 +125,7 @@ static void once(const char *dir, enum how how, const char *threads,
     snprintf(log, sizeof log, "%s/rates", dir);
     if (pr_keeper_new(&(struct pr_keeper_calls){.body = body, .ctx = peers}, &k,
                       &err) ||
-        pr_keeper_hold(k, slots, &err))
+        pr_keeper_hold_cgroups(k, slots, &err))
         bench_die("%s", err.msg);
     if (how != ALONE) {
         spawn(k, slots, 0, "greedy", log);
@@ -176,8 +176,9 @@ static void neighbours(const char *dir)
     snprintf(threads, sizeof threads, "%u", pr_slots_get(slots, 0)->n_cores);
     printf("vae, %s thread(s), beside one with %d; CPUs held by %s, memory "
            "by %s\n",
-           threads, GREEDY_THREADS, pr_hold_name(pr_slots_cpu_hold(slots)),
-           pr_hold_name(pr_slots_memory_hold(slots)));
+           threads, GREEDY_THREADS,
+           pr_slots_hold_name(pr_slots_cpu_hold(slots)),
+           pr_slots_hold_name(pr_slots_memory_hold(slots)));
     pr_slots_free(slots);
     for (int i = 0; i < ROUNDS; i++)
         for (int how = 0; how < HOWS; how++)

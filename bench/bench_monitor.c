@@ -36,7 +36,7 @@ static struct pr_monitor *new_monitor(void)
 
 static struct pr_monitored *begin(struct pr_monitor *m, double interval_s)
 {
-    struct pr_watched w = {"monitor.ndjson", interval_s, ""};
+    struct pr_monitor_watch_opts w = {"monitor.ndjson", interval_s, ""};
     struct pr_monitored *x;
     struct pr_err err;
 
@@ -71,7 +71,7 @@ static double number(struct pr_arena *a, const struct pr_buf *json,
     if (!json->len || pr_json_read(&in, a, &map, NULL, NULL))
         bench_die("there is no summary");
     v = pr_get(&map, key);
-    return v && pr_is_number(v) ? pr_number(v) : 0;
+    return v && pr_value_is_number(v) ? pr_value_number(v) : 0;
 }
 
 static void busy(const char *dir)
@@ -90,7 +90,7 @@ static void busy(const char *dir)
     for (long i = 0; i < n; i++)
         pids[i] = spin();
     x = begin(m, 0.1);
-    pr_monitor_pid(m, x, (int)pids[0]);
+    pr_monitor_set_pid(m, x, (int)pids[0]);
     usleep(200000); /* devices are found */
     cpu = cpu_seconds();
     start = bench_now();
@@ -111,7 +111,7 @@ static void busy(const char *dir)
                   100 * number(a, &sum.summary, "lost") /
                       number(a, &sum.summary, "samples"),
                   "%", 0.5);
-    pr_monitor_sum_done(&sum);
+    pr_monitor_sum_free(&sum);
     pr_monitor_free(m);
 }
 
@@ -132,7 +132,7 @@ static void short_ones(const char *dir)
         struct pr_monitor_sum sum;
 
         pr_monitor_end(m, x, 0, &sum);
-        pr_monitor_sum_done(&sum);
+        pr_monitor_sum_free(&sum);
         x = begin(m, 0.1);
     }
     seconds = (bench_now() - start) / SHORT_ONES;
@@ -251,7 +251,7 @@ static double block(struct pr_net *net, struct pr_monitor *m)
             bench_die("%s: %s", err.where, err.msg);
     if (m) {
         pr_monitor_end(m, x, 0, &sum);
-        pr_monitor_sum_done(&sum);
+        pr_monitor_sum_free(&sum);
     }
     return seconds / steps;
 }

@@ -13,14 +13,14 @@ struct conv {
     struct pr_layer_shape in;
     unsigned count;  /* that are like it */
     bool needs_data; /* the gradient of what goes in */
-    struct pr_prim *prims[PASSES];
+    struct pr_primitive *prims[PASSES];
     double best[PASSES]; /* seconds */
 };
 
 struct bench_convs {
     const struct pr_model *model;
     int64_t batch;
-    struct pr_dnn *dnn;
+    struct pr_onednn *dnn;
     struct conv all[MOST];
     unsigned count;
     size_t bytes[PR_ARG_COUNT]; /* the most that an argument takes */
@@ -75,10 +75,12 @@ static void collect(struct bench_convs *c)
 
 /* ---- primitives */
 
-static const struct pr_lay *lay(struct bench_convs *c, enum pr_lay_kind kind,
-                                unsigned dims, const int64_t *at)
+static const struct pr_layout *lay(struct bench_convs *c,
+                                   enum pr_layout_kind kind, unsigned dims,
+                                   const int64_t *at)
 {
-    const struct pr_lay *ret = pr_lay_new(c->dnn, kind, PR_LAY_F32, dims, at);
+    const struct pr_layout *ret =
+        pr_layout_new(c->dnn, kind, PR_LAYOUT_F32, dims, at);
 
     if (!ret)
         bench_die("out of memory");
@@ -95,11 +97,11 @@ static struct pr_product describe(struct bench_convs *c, const struct conv *v)
     bool grouped = g > 1;
     struct pr_product p = {.training = true};
 
-    p.src = lay(c, PR_LAY_ANY, 4, src);
-    p.dst = lay(c, PR_LAY_ANY, 4, dst);
-    p.weights = lay(c, PR_LAY_ANY, grouped ? 5 : 4, weights + !grouped);
+    p.src = lay(c, PR_LAYOUT_ANY, 4, src);
+    p.dst = lay(c, PR_LAYOUT_ANY, 4, dst);
+    p.weights = lay(c, PR_LAYOUT_ANY, grouped ? 5 : 4, weights + !grouped);
     if (l->bias)
-        p.bias = lay(c, PR_LAY_PLAIN, 1, &l->out);
+        p.bias = lay(c, PR_LAYOUT_PLAIN, 1, &l->out);
     memcpy(p.stride, l->stride, sizeof p.stride);
     memcpy(p.dilation, l->dilation, sizeof p.dilation);
     memcpy(p.pad, l->pad, sizeof p.pad);
@@ -114,15 +116,17 @@ static void make(struct bench_convs *c, struct conv *v)
     for (int pass = 0; pass < PASSES; pass++) {
         if (pass == PR_BACKWARD_DATA && !v->needs_data)
             continue;
-        if (pr_prim_product(c->dnn, (enum pr_pass)pass, &what, v->prims[0],
-                            &v->prims[pass], &err))
+        if (pr_primitive_product(c->dnn, (enum pr_pass)pass, &what, v->prims[0],
+                                 &v->prims[pass], &err))
             bench_die("%s: %s", err.where, err.msg);
         for (const int *a = args[pass]; *a >= 0; a++) {
-            const struct pr_lay *l =
-                *a == PR_ARG_SCRATCH ? NULL : pr_prim_lay(v->prims[pass], *a);
-            size_t n = *a == PR_ARG_SCRATCH ? pr_prim_scratch(v->prims[pass])
-                       : l                  ? pr_lay_bytes(l)
-                                            : 0;
+            const struct pr_layout *l =
+                *a == PR_ARG_SCRATCH ? NULL
+                                     : pr_primitive_layout(v->prims[pass], *a);
+            size_t n = *a == PR_ARG_SCRATCH
+                           ? pr_primitive_scratch_bytes(v->prims[pass])
+                       : l ? pr_layout_bytes(l)
+                           : 0;
 
             if (n > c->bytes[*a])
                 c->bytes[*a] = n;
@@ -157,17 +161,18 @@ static void bind_memory(struct bench_convs *c, struct conv *v)
     int rc = 0;
 
     for (int pass = 0; pass < PASSES; pass++) {
-        struct pr_prim *p = v->prims[pass];
+        struct pr_primitive *p = v->prims[pass];
 
         for (const int *a = args[pass]; p && *a >= 0 && !rc; a++) {
-            bool used = *a == PR_ARG_SCRATCH ? pr_prim_scratch(p) > 0
-                                             : pr_prim_lay(p, *a) != NULL;
+            bool used = *a == PR_ARG_SCRATCH
+                            ? pr_primitive_scratch_bytes(p) > 0
+                            : pr_primitive_layout(p, *a) != NULL;
 
             if (used)
-                rc = pr_prim_bind(p, *a, c->memory[*a], &err);
+                rc = pr_primitive_bind(p, *a, c->memory[*a], &err);
         }
         if (p && !rc)
-            rc = pr_prim_ready(p, &err);
+            rc = pr_primitive_make_ready(p, &err);
     }
     if (rc)
         bench_die("%s: %s", err.where, err.msg);
@@ -179,7 +184,7 @@ struct bench_convs *bench_convs_new(const struct pr_model *model,
     struct bench_convs *c = calloc(1, sizeof *c);
     struct pr_err err = {0};
 
-    if (!c || pr_dnn_new(&c->dnn, &err))
+    if (!c || pr_onednn_new(&c->dnn, &err))
         bench_die("%s: %s", err.where, err.msg);
     c->model = model;
     c->batch = (int64_t)batch;
@@ -203,7 +208,7 @@ void bench_convs_pass(struct bench_convs *c)
             for (int k = 0; c->all[i].prims[pass] && k <= CALLS; k++) {
                 double *best = &c->all[i].best[pass], start = bench_now(), s;
 
-                if (pr_prim_run(c->all[i].prims[pass], &err))
+                if (pr_primitive_run(c->all[i].prims[pass], &err))
                     bench_die("%s: %s", err.where, err.msg);
                 s = bench_now() - start;
                 if (k && (*best < 0 || s < *best))
@@ -248,7 +253,7 @@ void bench_convs_print(const struct bench_convs *c)
             if (v->prims[pass])
                 printf("  %.3f %.1f %s", v->best[pass] * 1e3,
                        flops / v->best[pass] / 1e9,
-                       pr_prim_impl(v->prims[pass]));
+                       pr_primitive_impl(v->prims[pass]));
             else
                 printf("  -");
         printf("\n");

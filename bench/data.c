@@ -124,9 +124,9 @@ bool bench_reading_init(struct bench_reading *r,
     check(pr_storage_open(&r->so, &r->st, &err), &err);
     check(pr_reader_new(f, r->st, opts, &r->reader, &err), &err);
     bench_reading_once(r); /* buffers grow, the page cache fills */
-    if (*pr_storage_note(r->st))
-        bench_skip("engine %s: %s", engine, pr_storage_note(r->st));
-    return !*pr_storage_note(r->st);
+    if (*pr_storage_warning(r->st))
+        bench_skip("engine %s: %s", engine, pr_storage_warning(r->st));
+    return !*pr_storage_warning(r->st);
 }
 
 static void read_file(struct bench_reading *r, const char *name)

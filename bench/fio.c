@@ -31,8 +31,8 @@ static double runtime(const struct bench_fio *f, const char *path)
             ? pr_get(&v->items[0], f->writes ? "write" : "read")
             : NULL;
     v = v ? pr_get(v, "runtime") : NULL;
-    if (v && pr_is_number(v))
-        ms = pr_number(v);
+    if (v && pr_value_is_number(v))
+        ms = pr_value_number(v);
     pr_arena_free(a);
     return ms > 0 ? ms / 1e3 : -1;
 }

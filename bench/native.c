@@ -175,7 +175,7 @@ struct work {
     struct asked a;
     struct pr_net *net;
     struct pr_native n; /* as far as episodes look at it */
-    struct pr_native_cart cart;
+    struct pr_cartpole_agent cart;
     struct pr_task_batches batches;
     void *inputs[PR_MODEL_INPUTS];
     bool plays, has_batches;
@@ -200,7 +200,7 @@ static void work_init(struct work *w, struct asked a, bool profile)
         .net = opts_of(a.model, a.training, a.batch, a.threads),
         .batch = a.batch};
     w->n.nn.seed = SEED;
-    if (pr_cart_open(&w->cart, &w->n, w->net, &err))
+    if (pr_cartpole_open(&w->cart, &w->n, w->net, &err))
         cannot(&err);
 }
 
@@ -216,7 +216,8 @@ static uint64_t step(struct work *w)
         pr_task_batches_get(&w->batches, w->steps, w->inputs);
     w->steps++;
     if (w->plays)
-        rc = pr_cart_episode(&w->cart, &w->n, w->net, &items, &score, &err);
+        rc = pr_cartpole_run_episode(&w->cart, &w->n, w->net, &items, &score,
+                                     &err);
     else if (w->a.training)
         rc = pr_net_train(w->net, &score, &err);
     else
@@ -274,7 +275,7 @@ int bench_native_main(int argc, char **argv)
         return 2;
     work_init(&w, read_asked(argv), false);
     pr_net_facts(w.net, &facts);
-    pr_net_is_there(version, NULL);
+    pr_net_is_available(version, NULL);
     printf("about oneDNN %s, %u threads, %u primitives and loops, %u of them "
            "change the layout, %.0f MB planned\n",
            version, facts.threads, facts.steps, facts.reorders,
@@ -286,18 +287,18 @@ int bench_native_main(int argc, char **argv)
 int bench_native_about(unsigned threads)
 {
     struct pr_err err = {0};
-    struct pr_par *par;
+    struct pr_threads *par;
     char version[32];
 
-    if (!pr_net_is_there(version, &err))
+    if (!pr_net_is_available(version, &err))
         bench_skip("everything: %s: %s", err.where, err.msg);
-    if (pr_par_new(threads, &par, &err))
+    if (pr_threads_new(threads, &par, &err))
         return 1;
     printf("%ld processors, %u threads at %.1f GFLOP/s of multiply-adds, "
            "oneDNN %s\n",
-           sysconf(_SC_NPROCESSORS_ONLN), pr_par_threads(par),
-           pr_k_peak(par) / 1e9, version);
-    pr_par_free(par);
+           sysconf(_SC_NPROCESSORS_ONLN), pr_threads_count(par),
+           pr_kernel_peak(par) / 1e9, version);
+    pr_threads_free(par);
     return 0;
 }
 

@@ -187,9 +187,9 @@ double bench_run_number(const struct bench_run *r, const char *name)
 {
     const struct pr_value *v = pr_get(&r->results, name);
 
-    if (!v || !pr_is_number(v))
+    if (!v || !pr_value_is_number(v))
         bench_die("the results have no '%s'", name);
-    return pr_number(v);
+    return pr_value_number(v);
 }
 
 double bench_run_once(void *run)

@@ -33,17 +33,17 @@ static const char *phase_of(const struct bench_race *r)
 static void write_model(struct bench_race *r, const struct pr_model *m)
 {
     struct pr_buf text = PR_BUF_INIT(64 << 20);
-    struct pr_jb jb;
+    struct pr_json_writer jb;
     FILE *f;
 
     snprintf(r->json, sizeof r->json, "%s/model.json", r->dir);
     f = fopen(r->json, "w");
-    pr_jb_init(&jb, &text, 0);
-    pr_model_json(m, &jb);
+    pr_json_writer_init(&jb, &text, 0);
+    pr_model_write_json(m, &jb);
     if (!f || !pr_buf_ok(&text) ||
         fwrite(text.data, 1, text.len, f) != text.len || fclose(f))
         bench_die("cannot write %s", r->json);
-    pr_buf_done(&text);
+    pr_buf_free(&text);
 }
 
 void bench_race_init(struct bench_race *r, const char *dir, const char *model,

@@ -84,13 +84,13 @@ static void add_line(struct pr_buf *line)
         bench_die("%s: cannot write a row", path);
     if (fd >= 0)
         close(fd);
-    pr_buf_done(line);
+    pr_buf_free(line);
 }
 
 void bench_skip(const char *fmt, ...)
 {
     struct pr_buf line = PR_BUF_INIT(1 << 20);
-    struct pr_jb jb;
+    struct pr_json_writer jb;
     char text[2048];
     va_list ap;
 
@@ -98,10 +98,10 @@ void bench_skip(const char *fmt, ...)
     vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
     printf("skipped: %s\n", text);
-    pr_jb_init(&jb, &line, 0);
-    pr_jb_obj(&jb, NULL);
-    pr_jb_str(&jb, "skipped", text);
-    pr_jb_end(&jb);
+    pr_json_writer_init(&jb, &line, 0);
+    pr_json_open_object(&jb, NULL);
+    pr_json_put_str(&jb, "skipped", text);
+    pr_json_close(&jb);
     add_line(&line);
 }
 
@@ -122,27 +122,27 @@ static void add_row(const struct bench_row *r)
 {
     struct pr_buf line = PR_BUF_INIT(1 << 20);
     bool has_goal = r->at_least > 0 || r->at_most > 0;
-    struct pr_jb jb;
+    struct pr_json_writer jb;
 
-    pr_jb_init(&jb, &line, 0);
-    pr_jb_obj(&jb, NULL);
-    pr_jb_str(&jb, "what", r->what);
-    pr_jb_float(&jb, "ours", r->ours);
-    pr_jb_str(&jb, "unit", r->unit);
-    pr_jb_str(&jb, "better", r->is_cost ? "less" : "more");
+    pr_json_writer_init(&jb, &line, 0);
+    pr_json_open_object(&jb, NULL);
+    pr_json_put_str(&jb, "what", r->what);
+    pr_json_put_float(&jb, "ours", r->ours);
+    pr_json_put_str(&jb, "unit", r->unit);
+    pr_json_put_str(&jb, "better", r->is_cost ? "less" : "more");
     if (r->other > 0) {
-        pr_jb_str(&jb, "other_is", r->other_is);
-        pr_jb_float(&jb, "other", r->other);
-        pr_jb_float(&jb, "ratio", ratio_of(r));
+        pr_json_put_str(&jb, "other_is", r->other_is);
+        pr_json_put_float(&jb, "other", r->other);
+        pr_json_put_float(&jb, "ratio", ratio_of(r));
     }
     if (has_goal) {
-        pr_jb_str(&jb, "goal_of",
-                  r->other > 0 && !r->of_ours ? "ratio" : "ours");
-        pr_jb_float(&jb, r->at_most > 0 ? "at_most" : "at_least",
-                    r->at_most > 0 ? r->at_most : r->at_least);
-        pr_jb_bool(&jb, "met", is_met(r));
+        pr_json_put_str(&jb, "goal_of",
+                        r->other > 0 && !r->of_ours ? "ratio" : "ours");
+        pr_json_put_float(&jb, r->at_most > 0 ? "at_most" : "at_least",
+                          r->at_most > 0 ? r->at_most : r->at_least);
+        pr_json_put_bool(&jb, "met", is_met(r));
     }
-    pr_jb_end(&jb);
+    pr_json_close(&jb);
     add_line(&line);
 }
 

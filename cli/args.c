@@ -23,7 +23,7 @@ const struct option *option_at(size_t i)
 }
 
 /* Other spellings, from the programs whose users come here. */
-static const char *alias(const char *name)
+static const char *resolve_option_alias(const char *name)
 {
     static const char *const names[][2] = {
         {"discard-default-config", "no-defaults"},
@@ -45,7 +45,8 @@ static bool on_verb(const struct option *o, const struct cli *c)
     return o->verbs & c->verb->bit;
 }
 
-static const struct option *by_letter(const struct cli *c, char letter)
+static const struct option *find_option_by_letter(const struct cli *c,
+                                                  char letter)
 {
     for (size_t i = 0; i < sizeof options / sizeof *options; i++)
         if (options[i].letter == letter && on_verb(&options[i], c))
@@ -54,8 +55,8 @@ static const struct option *by_letter(const struct cli *c, char letter)
 }
 
 /* Exact, else the only one that starts so. *ret_many: several do. */
-static const struct option *by_name(const struct cli *c, const char *name,
-                                    bool *ret_many)
+static const struct option *
+find_option_by_name(const struct cli *c, const char *name, bool *ret_many)
 {
     const struct option *found = NULL;
     size_t n = strlen(name);
@@ -73,8 +74,8 @@ static const struct option *by_name(const struct cli *c, const char *name,
     return *ret_many ? NULL : found;
 }
 
-static int unknown(const struct cli *c, const char *given, bool many,
-                   struct pr_err *err)
+static int fail_unknown_option(const struct cli *c, const char *given,
+                               bool many, struct pr_err *err)
 {
     struct pr_nearest near;
 
@@ -91,7 +92,8 @@ static int unknown(const struct cli *c, const char *given, bool many,
 }
 
 /* The choice as the table spells it; NULL: none of them. In the arena. */
-static const char *choice(struct cli *c, const char *choices, const char *value)
+static const char *match_option_choice(struct cli *c, const char *choices,
+                                       const char *value)
 {
     size_t n = strlen(value);
 
@@ -121,8 +123,8 @@ static int no_choice(const struct option *o, const char *value,
                    o->name, choices, value);
 }
 
-static int push(struct cli *c, enum arg_id id, const char *value, bool off,
-                struct pr_err *err)
+static int push_arg(struct cli *c, enum arg_id id, const char *value, bool off,
+                    struct pr_err *err)
 {
     struct arg *args = pr_arena_grow(c->arena, c->args, c->arg_count,
                                      &c->arg_cap, sizeof *args);
@@ -138,16 +140,16 @@ static int push_option(struct cli *c, const struct option *o, const char *value,
                        bool off, struct pr_err *err)
 {
     if (*o->choices) {
-        const char *known = choice(c, o->choices, value);
+        const char *known = match_option_choice(c, o->choices, value);
         if (!known)
             return no_choice(o, value, err);
         value = known;
     }
-    return push(c, o->id, value, off, err);
+    return push_arg(c, o->id, value, off, err);
 }
 
 /* --no-NAME of an option with a value: as if it had not been given. */
-static int forget(struct cli *c, enum arg_id id)
+static int drop_option(struct cli *c, enum arg_id id)
 {
     size_t kept = 0;
 
@@ -167,12 +169,12 @@ static int push_rest(struct cli *c, const char *word, struct pr_err *err)
         return pr_fail_nomem(err);
     c->rest = rest;
     rest[c->rest_count++] = word;
-    return push(c, A_COUNT, word, false, err); /* its place counts, too */
+    return push_arg(c, A_COUNT, word, false, err); /* its place counts, too */
 }
 
 /* The words after an option that takes many. */
-static int take_many(struct cli *c, const struct option *o, int argc,
-                     char **argv, int *i, struct pr_err *err)
+static int read_many_values(struct cli *c, const struct option *o, int argc,
+                            char **argv, int *i, struct pr_err *err)
 {
     int rc = push_option(c, o, "", false, err);
 
@@ -181,8 +183,9 @@ static int take_many(struct cli *c, const struct option *o, int argc,
     return rc;
 }
 
-static int take_value(struct cli *c, const struct option *o, const char *value,
-                      int argc, char **argv, int *i, struct pr_err *err)
+static int read_option_value(struct cli *c, const struct option *o,
+                             const char *value, int argc, char **argv, int *i,
+                             struct pr_err *err)
 {
     if (!value) {
         if (*i + 1 == argc) {
@@ -193,7 +196,7 @@ static int take_value(struct cli *c, const struct option *o, const char *value,
         }
         value = argv[++*i];
         if (value[0] == '-' && value[1] &&
-            (value[1] == '-' || by_letter(c, value[1])))
+            (value[1] == '-' || find_option_by_letter(c, value[1])))
             return pr_fail(err, PR_E_USAGE, "", "--%s wants %s, got '%s'",
                            o->name, o->argument, value);
     }
@@ -201,8 +204,8 @@ static int take_value(struct cli *c, const struct option *o, const char *value,
 }
 
 /* --name, --name=value, --no-name, with '_' for '-'. */
-static int take_long(struct cli *c, int argc, char **argv, int *i,
-                     struct pr_err *err)
+static int read_long_option(struct cli *c, int argc, char **argv, int *i,
+                            struct pr_err *err)
 {
     const char *equals = strchr(argv[*i], '=');
     size_t n = equals ? (size_t)(equals - argv[*i]) - 2 : strlen(argv[*i]) - 2;
@@ -211,44 +214,45 @@ static int take_long(struct cli *c, int argc, char **argv, int *i,
     char name[64];
 
     if (n >= sizeof name)
-        return unknown(c, argv[*i], false, err);
+        return fail_unknown_option(c, argv[*i], false, err);
     memcpy(name, argv[*i] + 2, n);
     name[n] = '\0';
     for (char *p = name; *p; p++)
         if (*p == '_')
             *p = '-';
-    o = by_name(c, name, &many);
-    if (!o && alias(name) != name)
-        o = by_name(c, alias(name), &many);
+    o = find_option_by_name(c, name, &many);
+    if (!o && resolve_option_alias(name) != name)
+        o = find_option_by_name(c, resolve_option_alias(name), &many);
     if (!o && !many && strncmp(name, "no-", 3) == 0) {
-        o = by_name(c, alias(name + 3), &many);
+        o = find_option_by_name(c, resolve_option_alias(name + 3), &many);
         if (o && o->id == A_COLOR)
             return push_option(c, o, "never", false, err);
         if (o && o->kind != ARG_FLAG)
-            return forget(c, o->id);
+            return drop_option(c, o->id);
         off = o != NULL;
     }
     if (!o)
-        return unknown(c, argv[*i], many, err);
+        return fail_unknown_option(c, argv[*i], many, err);
     if (o->kind == ARG_FLAG && equals)
         return pr_fail(err, PR_E_USAGE, "", "--%s takes no value", o->name);
     if (o->kind == ARG_FLAG)
         return push_option(c, o, "", off, err);
     if (o->kind == ARG_MANY && !equals)
-        return take_many(c, o, argc, argv, i, err);
-    return take_value(c, o, equals ? equals + 1 : NULL, argc, argv, i, err);
+        return read_many_values(c, o, argc, argv, i, err);
+    return read_option_value(c, o, equals ? equals + 1 : NULL, argc, argv, i,
+                             err);
 }
 
 /* -v, -vq, -Pa=1, -P a=1, -P=a=1. */
-static int take_short(struct cli *c, int argc, char **argv, int *i,
-                      struct pr_err *err)
+static int read_short_option(struct cli *c, int argc, char **argv, int *i,
+                             struct pr_err *err)
 {
     for (const char *p = argv[*i] + 1; *p; p++) {
-        const struct option *o = by_letter(c, *p);
+        const struct option *o = find_option_by_letter(c, *p);
         int rc;
 
         if (!o)
-            return unknown(c, argv[*i], false, err);
+            return fail_unknown_option(c, argv[*i], false, err);
         if (o->kind == ARG_FLAG) {
             rc = push_option(c, o, "", false, err);
             if (rc)
@@ -256,7 +260,7 @@ static int take_short(struct cli *c, int argc, char **argv, int *i,
             continue;
         }
         p += p[1] == '=' ? 2 : 1;
-        return take_value(c, o, *p ? p : NULL, argc, argv, i, err);
+        return read_option_value(c, o, *p ? p : NULL, argc, argv, i, err);
     }
     return PR_OK;
 }
@@ -273,9 +277,9 @@ int args_read(struct cli *c, int argc, char **argv, struct pr_err *err)
             break;
         }
         if (a[0] == '-' && a[1] == '-')
-            rc = take_long(c, argc, argv, &i, err);
+            rc = read_long_option(c, argc, argv, &i, err);
         else if (a[0] == '-' && a[1])
-            rc = take_short(c, argc, argv, &i, err);
+            rc = read_short_option(c, argc, argv, &i, err);
         else
             rc = push_rest(c, a, err);
     }

@@ -110,21 +110,23 @@ int arg_number(const struct cli *c, enum arg_id id, long min, long otherwise,
 
 /* Saying things on stderr, by level. */
 enum level { SAY_CRITICAL, SAY_ERROR, SAY_WARNING, SAY_INFO, SAY_DEBUG };
-void say_level_set(enum level l);
-enum level say_level(void);
-void say(enum level l, const char *fmt, ...)
+void message_set_level(enum level l);
+enum level message_level(void);
+void message_print(enum level l, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
-void say_text(enum level l, const char *text); /* of any length */
-void say_error(const struct pr_err *err);
-void say_warning(const char *where, const char *text, const char *remedy);
+void message_print_text(enum level l, const char *text); /* of any length */
+void message_print_error(const struct pr_err *err);
+void message_print_warning(const char *where, const char *text,
+                           const char *remedy);
 
 /* Writes an answer to stdout; PR_E_IO when it cannot (a full disk, a closed
  * pipe). */
-int answer(const char *data, size_t len, struct pr_err *err) PR_MUST_CHECK;
-int answer_buf(const struct pr_buf *b, struct pr_err *err) PR_MUST_CHECK;
+int answer_print(const char *data, size_t len,
+                 struct pr_err *err) PR_MUST_CHECK;
+int answer_print_buf(const struct pr_buf *b, struct pr_err *err) PR_MUST_CHECK;
 
 /* Answers go there until NULL is given; then to stdout again. */
-void answer_keep(struct pr_buf *b);
+void answer_print_into(struct pr_buf *b);
 
 /* Whether anything was answered yet. */
 bool has_answered(void);

@@ -45,8 +45,9 @@ static int arg_count(const struct cli *c, enum arg_id id, long min,
     return rc;
 }
 
-static int read_options(const struct cli *c, struct pr_capacity_ask *ask,
-                        struct pr_err *err)
+static int capacity_read_options(const struct cli *c,
+                                 struct pr_capacity_ask *ask,
+                                 struct pr_err *err)
 {
     int rc = arg_share(c, A_AU, &ask->threshold, err);
 
@@ -68,7 +69,7 @@ static int read_options(const struct cli *c, struct pr_capacity_ask *ask,
 /* ---- doing it */
 
 /* Defaults alone describe no training. */
-static bool says_what(const struct cli *c)
+static bool capacity_has_targets(const struct cli *c)
 {
     return c->rest_count || arg_get(c, A_PARAM) || arg_get(c, A_CONFIG) ||
            arg_get(c, A_SET_FILE);
@@ -76,7 +77,7 @@ static bool says_what(const struct cli *c)
 
 static int read_plan(struct cli *c, struct pr_plan **ret, struct pr_err *err)
 {
-    if (says_what(c))
+    if (capacity_has_targets(c))
         return plan_from_args(c, ret, err);
     pr_fail(err, PR_E_USAGE, "", "nothing says whose capacity is meant");
     return pr_hint(err, "name a workload: prony capacity unet3d_h100 -d DIR; "
@@ -84,12 +85,12 @@ static int read_plan(struct cli *c, struct pr_plan **ret, struct pr_err *err)
 }
 
 /* A new search, or NULL. */
-static const char *create(struct cli *c, struct pr_err *err)
+static const char *capacity_create_dir(struct cli *c, struct pr_err *err)
 {
     const char *given = arg_get(c, A_CAPACITY_DIR), *dir;
     struct pr_capacity_ask ask = {0};
     struct pr_plan *p;
-    int rc = read_options(c, &ask, err);
+    int rc = capacity_read_options(c, &ask, err);
 
     if (!rc)
         rc = read_plan(c, &p, err);
@@ -105,7 +106,7 @@ static const char *create(struct cli *c, struct pr_err *err)
     return rc ? NULL : dir;
 }
 
-static int refuse_changes(const struct cli *c, struct pr_err *err)
+static int capacity_refuse_changes(const struct cli *c, struct pr_err *err)
 {
     static const enum arg_id ids[] = {
         A_PARAM,      A_VARIABLE,    A_EXTENSION,   A_CONFIG,
@@ -128,14 +129,14 @@ static int refuse_changes(const struct cli *c, struct pr_err *err)
     return PR_OK;
 }
 
-static void say_line(void *ctx, const char *text)
+static void capacity_print_line(void *ctx, const char *text)
 {
-    if (say_level() >= SAY_INFO)
+    if (message_level() >= SAY_INFO)
         pr_live_message(ctx, text);
 }
 
 /* Whoever sits at a terminal is asked; a script is not. */
-static bool ask(void *ctx, const char *question, int stop_fd)
+static bool capacity_ask_user(void *ctx, const char *question, int stop_fd)
 {
     struct pollfd on[] = {{.fd = STDIN_FILENO, .events = POLLIN},
                           {.fd = stop_fd, .events = POLLIN}};
@@ -149,8 +150,9 @@ static bool ask(void *ctx, const char *question, int stop_fd)
     return n > 0 && (answer[0] == 'y' || answer[0] == 'Y');
 }
 
-static int print(struct cli *c, const char *dir,
-                 const struct pr_capacity_record *rec, struct pr_err *err)
+static int capacity_print_answer(struct cli *c, const char *dir,
+                                 const struct pr_capacity_record *rec,
+                                 struct pr_err *err)
 {
     PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(64 << 20);
     const char *format = arg_get(c, A_CAPACITY_FORMAT);
@@ -158,42 +160,43 @@ static int print(struct cli *c, const char *dir,
                                    .colour = stdout_colour(c)};
     int rc =
         format && strcmp(format, "json") == 0
-            ? pr_capacity_json(rec, &text, err)
+            ? pr_capacity_record_write(rec, &text, err)
             : pr_capacity_text(rec, dir, PR_TABLE_TEXT, &style, &text, err);
 
-    return rc ? rc : answer_buf(&text, err);
+    return rc ? rc : answer_print_buf(&text, err);
 }
 
 int cmd_capacity(struct cli *c, struct pr_err *err)
 {
     const char *dir = arg_get(c, A_CAPACITY_RESUME);
-    struct pr_capacity_watch watch = {.say = say_line};
+    struct pr_capacity_watch watch = {.say = capacity_print_line};
     struct pr_capacity_record rec;
     struct pr_err shown = {0};
-    int rc = dir ? refuse_changes(c, err) : PR_OK;
+    int rc = dir ? capacity_refuse_changes(c, err) : PR_OK;
 
     if (!rc)
         rc = set_data_root(c->arena, arg_get(c, A_CAPACITY_DATA), err);
     if (rc)
         return rc;
     if (!dir)
-        dir = create(c, err);
+        dir = capacity_create_dir(c, err);
     if (!dir)
         return err->code;
     if (isatty(STDIN_FILENO) && isatty(STDERR_FILENO) && !arg_on(c, A_YES))
-        watch.ask = ask;
+        watch.ask = capacity_ask_user;
     watch.live = live_new(c, "trials");
     watch.ctx = watch.live;
     rc = pr_capacity_run(dir, &watch, c->arena, &rec, &c->signo, err);
     pr_live_free(watch.live);
-    if (rec.count && print(c, dir, &rec, &shown) && !rc) {
+    if (rec.count && capacity_print_answer(c, dir, &rec, &shown) && !rc) {
         *err = shown;
         rc = shown.code;
     }
     if (rc && rc != PR_E_INTR && !rec.count && !arg_get(c, A_CAPACITY_RESUME) &&
-        pr_capacity_forget(dir))
+        pr_capacity_remove_unused(dir))
         return rc;
     if (rc && rec.target)
-        say(SAY_INFO, "go on with: prony capacity --resume %s\n", dir);
+        message_print(SAY_INFO, "go on with: prony capacity --resume %s\n",
+                      dir);
     return rc;
 }

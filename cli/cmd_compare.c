@@ -48,17 +48,17 @@ static int get_opts(const struct cli *c, struct pr_compare_opts *o,
     return rc ? rc : get_share(c, A_NOISE, 1e-6, 1, &o->between_runs, err);
 }
 
-static int get_measures(const struct cli *c, struct pr_compare_read *how,
+static int get_measures(const struct cli *c, struct pr_compare_read_opts *how,
                         struct pr_err *err)
 {
     const char *text = arg_get(c, A_MEASURE);
     size_t n;
 
-    *how = (struct pr_compare_read){0};
+    *how = (struct pr_compare_read_opts){0};
     if (!text)
         return PR_OK;
     how->all_measures = strcmp(text, "all") == 0;
-    how->measures = bench_names(c->arena, text, &n);
+    how->measures = results_args_split_names(c->arena, text, &n);
     return how->measures ? PR_OK : pr_fail_nomem(err);
 }
 
@@ -77,7 +77,8 @@ static int get_rules(const struct cli *c, struct pr_compare_show *show,
         return pr_fail_nomem(err);
     if (!all.len)
         return PR_OK;
-    rc = pr_compare_rules(all.data, c->arena, &rules, &show->rule_count, err);
+    rc = pr_compare_parse_rules(all.data, c->arena, &rules, &show->rule_count,
+                                err);
     show->rules = rules;
     return rc;
 }
@@ -89,10 +90,10 @@ static int check_sets(const struct pr_compare_set *sets, size_t count,
         const struct pr_compare_set *s = &sets[i];
 
         if (s->unreadable)
-            say(SAY_WARNING,
-                "warning: %s: %" PRIu64 " of its files cannot be "
-                "read, the first: %s: %s\n",
-                s->label, s->unreadable, s->note.where, s->note.msg);
+            message_print(SAY_WARNING,
+                          "warning: %s: %" PRIu64 " of its files cannot be "
+                          "read, the first: %s: %s\n",
+                          s->label, s->unreadable, s->note.where, s->note.msg);
         if (s->count)
             continue;
         pr_fail(err, PR_E_FORMAT, s->label, "there is nothing to compare");
@@ -105,8 +106,9 @@ static int check_sets(const struct pr_compare_set *sets, size_t count,
 }
 
 /* Says which rows break a rule. */
-static int judge(const struct pr_compare *c, const struct pr_compare_show *show,
-                 struct pr_err *err)
+static int compare_check_rules(const struct pr_compare *c,
+                               const struct pr_compare_show *show,
+                               struct pr_err *err)
 {
     const struct pr_compare_row *first = NULL;
     size_t broken = 0;
@@ -118,7 +120,7 @@ static int judge(const struct pr_compare *c, const struct pr_compare_show *show,
             const struct pr_compare_row *r =
                 k < p->count ? &p->rows[k] : &p->all;
 
-            if (!pr_compare_breaks(r, show->rules, show->rule_count))
+            if (!pr_compare_is_rule_broken(r, show->rules, show->rule_count))
                 continue;
             first = first ? first : r;
             broken++;
@@ -126,12 +128,13 @@ static int judge(const struct pr_compare *c, const struct pr_compare_show *show,
     }
     if (!broken)
         return PR_OK;
-    return pr_fail(
-        err, PR_E_THRESHOLD, "--fail-if",
-        broken > 1 ? "'%s' is %s, and %zu more" : "'%s' is %s", first->name,
-        first->failed_b > first->failed_a ? "failing"
-                                          : pr_verdict_word(first->verdict),
-        broken - 1);
+    return pr_fail(err, PR_E_THRESHOLD, "--fail-if",
+                   broken > 1 ? "'%s' is %s, and %zu more" : "'%s' is %s",
+                   first->name,
+                   first->failed_b > first->failed_a
+                       ? "failing"
+                       : pr_compare_verdict_word(first->verdict),
+                   broken - 1);
 }
 
 static int show_it(struct cli *c, const struct pr_compare *found,
@@ -149,8 +152,8 @@ static int show_it(struct cli *c, const struct pr_compare *found,
     show.all_notes = arg_on(c, A_VERBOSE);
     rc = pr_compare_report(found, &show, &text, err);
     if (!rc)
-        rc = answer_buf(&text, err);
-    return rc ? rc : judge(found, &show, err);
+        rc = answer_print_buf(&text, err);
+    return rc ? rc : compare_check_rules(found, &show, err);
 }
 
 int cmd_compare(struct cli *c, struct pr_err *err)
@@ -159,7 +162,7 @@ int cmd_compare(struct cli *c, struct pr_err *err)
         PR_ARENA_ARRAY(c->arena, struct pr_compare_set, c->rest_count + 1);
     struct pr_compare_show show = {0};
     struct pr_compare_opts o;
-    struct pr_compare_read how;
+    struct pr_compare_read_opts how;
     struct pr_compare found;
     int rc = sets ? PR_OK : pr_fail_nomem(err);
 
@@ -174,11 +177,12 @@ int cmd_compare(struct cli *c, struct pr_err *err)
     if (!rc)
         rc = get_rules(c, &show, err);
     if (!rc)
-        rc = pr_compare_read(c->rest, c->rest_count, &how, c->arena, sets, err);
+        rc = pr_compare_read_sets(c->rest, c->rest_count, &how, c->arena, sets,
+                                  err);
     if (!rc)
         rc = check_sets(sets, c->rest_count, err);
     if (!rc)
-        rc = pr_compare(sets, c->rest_count, &o, c->arena, &found, err);
+        rc = pr_compare_sets(sets, c->rest_count, &o, c->arena, &found, err);
     if (!rc)
         rc = show_it(c, &found, &show, err);
     for (size_t i = 0; !rc && i < c->rest_count; i++)

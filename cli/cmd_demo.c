@@ -24,15 +24,15 @@ struct demo {
     struct pr_buf said; /* what the last verb answered */
 };
 
-static int tell(struct demo *d, struct pr_err *err)
+static int demo_flush(struct demo *d, struct pr_err *err)
 {
-    int rc = answer_buf(&d->out, err);
+    int rc = answer_print_buf(&d->out, err);
 
     pr_buf_clear(&d->out);
     return rc;
 }
 
-static const char *below(struct demo *d, const char *name)
+static const char *demo_path(struct demo *d, const char *name)
 {
     return pr_arena_printf(d->c->arena, "%s/%s", d->dir, name);
 }
@@ -56,25 +56,25 @@ static void put_path(struct pr_buf *out, const char *path)
 /* Without its answer, unless it fails, and without what it says on the way. */
 static int run_quietly(struct demo *d, struct cli *c, struct pr_err *err)
 {
-    enum level before = say_level();
+    enum level before = message_level();
     int rc;
 
     pr_buf_clear(&d->said);
-    answer_keep(&d->said);
+    answer_print_into(&d->said);
     if (before == SAY_INFO)
-        say_level_set(SAY_ERROR);
+        message_set_level(SAY_ERROR);
     rc = c->verb->run(c, err);
-    say_level_set(before);
-    answer_keep(NULL);
+    message_set_level(before);
+    answer_print_into(NULL);
     if (rc)
-        say_text(SAY_ERROR, d->said.data ? d->said.data : "");
+        message_print_text(SAY_ERROR, d->said.data ? d->said.data : "");
     return rc;
 }
 
 /* Another verb, with our options and some more, as if it had been typed. */
-static int run_verb(struct demo *d, const char *verb, const char **words,
-                    size_t count, const struct arg *more, size_t more_count,
-                    struct pr_err *err)
+static int demo_run_verb(struct demo *d, const char *verb, const char **words,
+                         size_t count, const struct arg *more,
+                         size_t more_count, struct pr_err *err)
 {
     struct cli *c = d->c, other = *c;
     struct arg *args = PR_ARENA_ARRAY(c->arena, struct arg,
@@ -93,7 +93,7 @@ static int run_verb(struct demo *d, const char *verb, const char **words,
         args[n++] = (struct arg){.id = A_COUNT, .value = words[i]};
     memcpy(args + n, more, more_count * sizeof *args);
     n += more_count;
-    if (!arg_get(c, A_PROGRESS) && say_level() >= SAY_INFO)
+    if (!arg_get(c, A_PROGRESS) && message_level() >= SAY_INFO)
         args[n++] =
             (struct arg){.id = A_PROGRESS,
                          .value = isatty(STDERR_FILENO) ? "auto" : "never"};
@@ -116,11 +116,11 @@ struct found {
     unsigned count;
 };
 
-static int take(void *ctx, const char *id, const struct pr_value *results,
-                struct pr_err *err)
+static int demo_read_results(void *ctx, const char *id,
+                             const struct pr_value *results, struct pr_err *err)
 {
     struct found *f = ctx;
-    const char *verdict = pr_results_verdict(results);
+    const char *verdict = pr_run_result_verdict(results);
     const struct pr_value *v = results ? pr_get(results, f->figure) : NULL;
 
     (void)id;
@@ -132,19 +132,21 @@ static int take(void *ctx, const char *id, const struct pr_value *results,
         f->out = NULL;
     }
     if (v) {
-        f->least = fmin(f->least, pr_number(v));
-        f->most = fmax(f->most, pr_number(v));
+        f->least = fmin(f->least, pr_value_number(v));
+        f->most = fmax(f->most, pr_value_number(v));
     }
     f->count++;
     return PR_OK;
 }
 
-static int find(const char *dir, const char *figure, struct pr_buf *out,
-                struct found *ret, struct pr_err *err)
+static int demo_find_results(const char *dir, const char *figure,
+                             struct pr_buf *out, struct found *ret,
+                             struct pr_err *err)
 {
     *ret =
         (struct found){.out = out, .figure = figure, .least = NAN, .most = NAN};
-    return dir ? pr_results_each(dir, take, ret, err) : pr_fail_nomem(err);
+    return dir ? pr_run_each_result(dir, demo_read_results, ret, err)
+               : pr_fail_nomem(err);
 }
 
 /* ---- the main job */
@@ -161,18 +163,18 @@ static int demo_data(struct demo *d, struct pr_err *err)
     const struct arg more[] = {{.id = A_VERIFY, .value = ""},
                                {.id = A_GENERATE_DATA, .value = d->dir}};
 
-    return run_verb(d, "generate", words, sizeof words / sizeof *words, more, 2,
-                    err);
+    return demo_run_verb(d, "generate", words, sizeof words / sizeof *words,
+                         more, 2, err);
 }
 
 /* Tells what a run in the folder name found, and how to ask it of a real
  * model. */
-static int tell_verdict(struct demo *d, const char *name, const char *real,
-                        struct pr_err *err)
+static int demo_print_verdict(struct demo *d, const char *name,
+                              const char *real, struct pr_err *err)
 {
-    const char *dir = below(d, name);
+    const char *dir = demo_path(d, name);
     struct found f;
-    int rc = find(dir, "", &d->out, &f, err);
+    int rc = demo_find_results(dir, "", &d->out, &f, err);
 
     if (rc)
         return rc;
@@ -182,7 +184,7 @@ static int tell_verdict(struct demo *d, const char *name, const char *real,
                   real);
     put_path(&d->out, dir);
     pr_buf_str(&d->out, "\n\n");
-    return tell(d, err);
+    return demo_flush(d, err);
 }
 
 /* Training with four accelerators that would read it. */
@@ -198,23 +200,24 @@ static int demo_training(struct demo *d, struct pr_err *err)
                            "train.computation_time=0.06",
                            "exp.accelerators=4",
                            "emulate.drop_cache=epoch"};
-    const struct arg more[] = {{.id = A_DATA, .value = d->dir},
-                               {.id = A_DIR, .value = below(d, "training")}};
+    const struct arg more[] = {
+        {.id = A_DATA, .value = d->dir},
+        {.id = A_DIR, .value = demo_path(d, "training")}};
     int rc;
 
     pr_buf_str(&d->out,
                "1. Is my storage fast enough?\n"
                "   Four accelerators, 60 ms a step, train on 64 npz files of "
                "2 MB from the disk:\n\n");
-    rc = tell(d, err);
+    rc = demo_flush(d, err);
     if (!rc)
         rc = demo_data(d, err);
     if (!rc)
-        rc = run_verb(d, "run", words, sizeof words / sizeof *words, more, 2,
-                      err);
+        rc = demo_run_verb(d, "run", words, sizeof words / sizeof *words, more,
+                           2, err);
     return rc ? rc
-              : tell_verdict(d, "training",
-                             "run unet3d_h100 exp.accelerators=4", err);
+              : demo_print_verdict(d, "training",
+                                   "run unet3d_h100 exp.accelerators=4", err);
 }
 
 /* What holds that training back: its reading, or its computing? */
@@ -224,7 +227,7 @@ static int demo_probe(struct demo *d, struct pr_err *err)
                            "reader.batch_size=2", "reader.read_threads=2",
                            "train.computation_time=0.02"};
     const struct arg more[] = {{.id = A_DATA, .value = d->dir},
-                               {.id = A_DIR, .value = below(d, "probe")},
+                               {.id = A_DIR, .value = demo_path(d, "probe")},
                                {.id = A_PROBE_BATCHES, .value = "16"},
                                {.id = A_PROBE_TRIALS, .value = "2"}};
     int rc;
@@ -233,24 +236,25 @@ static int demo_probe(struct demo *d, struct pr_err *err)
                "2. What holds my training back?\n"
                "   One accelerator, 20 ms a step, on the same files: data "
                "alone, computing alone, both:\n\n");
-    rc = tell(d, err);
+    rc = demo_flush(d, err);
     if (!rc)
-        rc = run_verb(d, "probe", words, sizeof words / sizeof *words, more, 4,
-                      err);
-    return rc ? rc : tell_verdict(d, "probe", "probe unet3d_h100", err);
+        rc = demo_run_verb(d, "probe", words, sizeof words / sizeof *words,
+                           more, 4, err);
+    return rc ? rc : demo_print_verdict(d, "probe", "probe unet3d_h100", err);
 }
 
 /* ---- what else there is, a line each */
 
-static int tell_stop(struct demo *d, const char *name, const char *text,
-                     const char *more, const char *dir, struct pr_err *err)
+static int demo_print_stop(struct demo *d, const char *name, const char *text,
+                           const char *more, const char *dir,
+                           struct pr_err *err)
 {
     if (!dir)
         return pr_fail_nomem(err);
     pr_buf_printf(&d->out, "   %-8s  %-35s  %s", name, text, more);
     put_path(&d->out, dir);
     pr_buf_char(&d->out, '\n');
-    return tell(d, err);
+    return demo_flush(d, err);
 }
 
 /* A network that learns to read, here and now. */
@@ -260,26 +264,26 @@ static int demo_learning(struct demo *d, struct pr_err *err)
                            "nn.data=digits",          "nn.evaluate=1000",
                            "exp.replica_batch=32",    "exp.num_batches=60",
                            "exp.num_warmup_batches=1"};
-    const char *out = below(d, "digits");
+    const char *out = demo_path(d, "digits");
     const struct arg more[] = {{.id = A_DIR, .value = out}};
     struct found f;
     char text[64];
-    int rc =
-        run_verb(d, "run", words, sizeof words / sizeof *words, more, 1, err);
+    int rc = demo_run_verb(d, "run", words, sizeof words / sizeof *words, more,
+                           1, err);
 
     if (!rc)
-        rc = find(out, "accuracy", NULL, &f, err);
+        rc = demo_find_results(out, "accuracy", NULL, &f, err);
     if (rc)
         return rc;
     snprintf(text, sizeof text, "LeNet reads %.1f %% of drawn digits",
              f.most * 100);
-    return tell_stop(d, "training", text, "prony report ", out, err);
+    return demo_print_stop(d, "training", text, "prony report ", out, err);
 }
 
 /* Three tests of the short suite, their score, and a page of them. */
 static int demo_score(struct demo *d, struct pr_err *err)
 {
-    const char *suite = "quick", *out = below(d, "suite"), *score;
+    const char *suite = "quick", *out = demo_path(d, "suite"), *score;
     const struct arg run[] = {{.id = A_NAME, .value = "toy_reg,vae,recom"},
                               {.id = A_DIR, .value = out}};
     const struct arg report[] = {
@@ -287,26 +291,27 @@ static int demo_score(struct demo *d, struct pr_err *err)
          .value = "{\"quick.toy_reg\": {\"weight\": 4}, \"quick.vae\": "
                   "{\"weight\": 8}, \"quick.recom\": {\"weight\": 8}}"},
         {.id = A_TITLE, .value = "A part of the short suite"},
-        {.id = A_HTML, .value = below(d, "report.html")}};
+        {.id = A_HTML, .value = demo_path(d, "report.html")}};
     char text[64];
-    int rc = run_verb(d, "run", &suite, 1, run, 2, err);
+    int rc = demo_run_verb(d, "run", &suite, 1, run, 2, err);
 
     if (!rc)
-        rc = run_verb(d, "report", &out, 1, report, 3, err);
+        rc = demo_run_verb(d, "report", &out, 1, report, 3, err);
     if (rc)
         return rc;
     pr_buf_char(&d->said, '\0');
     score = pr_buf_ok(&d->said) ? strstr(d->said.data, "Score:") : NULL;
     snprintf(text, sizeof text, "%.0f points in 3 tests of a suite",
              score ? strtod(score + 6, NULL) : NAN);
-    return tell_stop(d, "score", text, "prony run quick", "", err);
+    return demo_print_stop(d, "score", text, "prony run quick", "", err);
 }
 
 /* Without the engine there is no suite: the sweep is the page. */
 static int demo_page(struct demo *d, const struct pr_err *why,
                      struct pr_err *err)
 {
-    const char *page = below(d, "report.html"), *dir = below(d, "sweep");
+    const char *page = demo_path(d, "report.html"),
+               *dir = demo_path(d, "sweep");
     struct pr_html_about about = {.version = PR_VERSION, .dir = dir};
 
     pr_buf_printf(&d->out, "   training  left out: %s\n             %s\n",
@@ -318,19 +323,19 @@ static int demo_page(struct demo *d, const struct pr_err *why,
 
 static int demo_sweep(struct demo *d, struct pr_err *err)
 {
-    const char *target = "demo", *dir = below(d, "sweep");
+    const char *target = "demo", *dir = demo_path(d, "sweep");
     const struct arg out = {.id = A_DIR, .value = dir};
     struct found f;
     char text[64];
-    int rc = run_verb(d, "run", &target, 1, &out, 1, err);
+    int rc = demo_run_verb(d, "run", &target, 1, &out, 1, err);
 
     if (!rc)
-        rc = find(dir, "throughput_mb_per_s", NULL, &f, err);
+        rc = demo_find_results(dir, "throughput_mb_per_s", NULL, &f, err);
     if (rc)
         return rc;
     snprintf(text, sizeof text, "%u experiments, %.0f to %.0f MB/s", f.count,
              f.least, f.most);
-    return tell_stop(d, "sweep", text, "prony report ", dir, err);
+    return demo_print_stop(d, "sweep", text, "prony report ", dir, err);
 }
 
 static int demo_more(struct demo *d, struct pr_err *err)
@@ -348,17 +353,18 @@ static int demo_more(struct demo *d, struct pr_err *err)
     else if (!(rc = demo_learning(d, err)))
         rc = demo_score(d, err);
     if (!rc)
-        rc = tell_stop(d, "page", "for a browser", "", below(d, "report.html"),
-                       err);
+        rc = demo_print_stop(d, "page", "for a browser", "",
+                             demo_path(d, "report.html"), err);
     return rc ? rc
-              : tell_stop(d, "capacity", "how many accelerators it can feed",
-                          "prony capacity unet3d_h100 -d DIR", "", err);
+              : demo_print_stop(d, "capacity",
+                                "how many accelerators it can feed",
+                                "prony capacity unet3d_h100 -d DIR", "", err);
 }
 
 /* ---- the end */
 
 /* Where the program is, and how it gets on the PATH if it is not. */
-static int tell_where(struct demo *d, struct pr_err *err)
+static int demo_print_where(struct demo *d, struct pr_err *err)
 {
     char exe[PATH_MAX], known[PATH_MAX];
     struct stat a, b;
@@ -375,7 +381,7 @@ static int tell_where(struct demo *d, struct pr_err *err)
         pr_buf_str(&d->out, "To have it on the PATH: make install "
                             "PREFIX=~/.local (or as root: make install)\n");
     pr_buf_str(&d->out, "All commands: prony help\n");
-    return tell(d, err);
+    return demo_flush(d, err);
 }
 
 int cmd_demo(struct cli *c, struct pr_err *err)
@@ -401,8 +407,8 @@ int cmd_demo(struct cli *c, struct pr_err *err)
     if (!rc)
         rc = demo_more(&d, err);
     if (!rc)
-        rc = tell_where(&d, err);
-    pr_buf_done(&d.out);
-    pr_buf_done(&d.said);
+        rc = demo_print_where(&d, err);
+    pr_buf_free(&d.out);
+    pr_buf_free(&d.said);
     return rc;
 }

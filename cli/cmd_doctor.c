@@ -37,8 +37,8 @@ static int measure_harness(struct doctor *d, struct pr_err *err)
 {
     const char *temp = getenv("TMPDIR");
     char text[24];
-    int rc = pr_harness_cost(temp && *temp ? temp : "/tmp", HARNESS_RUNS,
-                             &d->harness_s, err);
+    int rc = pr_harness_measure_cost(temp && *temp ? temp : "/tmp",
+                                     HARNESS_RUNS, &d->harness_s, err);
 
     if (rc == PR_E_INTR)
         return rc;
@@ -52,7 +52,7 @@ static int measure_harness(struct doctor *d, struct pr_err *err)
 
 static int print_text(struct cli *c, const struct doctor *d, struct pr_err *err)
 {
-    static const struct pr_column cols[] = {
+    static const struct pr_table_column cols[] = {
         {.title = "what"},
         {.title = "state", .kind = PR_COL_STATUS},
         {.title = "detail"},
@@ -76,30 +76,30 @@ static int print_text(struct cli *c, const struct doctor *d, struct pr_err *err)
     }
     rc = pr_table_print(t, PR_TABLE_TEXT, &style, &text, err);
     pr_table_free(t);
-    return rc ? rc : answer_buf(&text, err);
+    return rc ? rc : answer_print_buf(&text, err);
 }
 
-static void put_findings(struct pr_jb *jb, const struct doctor *d)
+static void put_findings(struct pr_json_writer *jb, const struct doctor *d)
 {
-    pr_jb_arr(jb, "checks");
+    pr_json_open_array(jb, "checks");
     for (size_t i = 0; i < d->count; i++) {
-        pr_jb_obj(jb, NULL);
-        pr_jb_str(jb, "what", d->items[i].what);
-        pr_jb_str(jb, "state", d->items[i].state);
-        pr_jb_str(jb, "detail", d->items[i].detail);
-        pr_jb_str(jb, "remedy", d->items[i].remedy);
-        pr_jb_end(jb);
+        pr_json_open_object(jb, NULL);
+        pr_json_put_str(jb, "what", d->items[i].what);
+        pr_json_put_str(jb, "state", d->items[i].state);
+        pr_json_put_str(jb, "detail", d->items[i].detail);
+        pr_json_put_str(jb, "remedy", d->items[i].remedy);
+        pr_json_close(jb);
     }
-    pr_jb_end(jb);
+    pr_json_close(jb);
 }
 
-static int print_json(const struct doctor *d, struct pr_err *err)
+static int doctor_print_json(const struct doctor *d, struct pr_err *err)
 {
     PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(64 << 20);
     PR_AUTO_BUF struct pr_buf env = PR_BUF_INIT(16 << 20);
     struct pr_json_in in = {.name = "env.json"};
     struct pr_value v;
-    struct pr_jb jb;
+    struct pr_json_writer jb;
     int rc = pr_session_env(".", &env, err);
 
     in.text = env.data;
@@ -108,32 +108,32 @@ static int print_json(const struct doctor *d, struct pr_err *err)
         rc = pr_json_read(&in, d->arena, &v, NULL, err);
     if (rc)
         return rc;
-    pr_jb_init(&jb, &text, 2);
-    pr_jb_obj(&jb, NULL);
-    pr_jb_str(&jb, "schema", "prony.doctor/1");
-    pr_jb_float(&jb, "harness_s", d->harness_s);
+    pr_json_writer_init(&jb, &text, 2);
+    pr_json_open_object(&jb, NULL);
+    pr_json_put_str(&jb, "schema", "prony.doctor/1");
+    pr_json_put_float(&jb, "harness_s", d->harness_s);
     put_findings(&jb, d);
-    pr_jb_value(&jb, "env", &v);
-    pr_jb_obj(&jb, "sys_info");
-    pr_sysinfo_put(&jb);
-    pr_jb_end(&jb);
-    pr_jb_end(&jb);
+    pr_json_put_value(&jb, "env", &v);
+    pr_json_open_object(&jb, "sys_info");
+    pr_machine_sysinfo_write(&jb);
+    pr_json_close(&jb);
+    pr_json_close(&jb);
     pr_buf_char(&text, '\n');
-    return answer_buf(&text, err);
+    return answer_print_buf(&text, err);
 }
 
 /* What DLBS's sysinfo prints. */
 static int print_sys_info(struct pr_err *err)
 {
     PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(64 << 20);
-    struct pr_jb jb;
+    struct pr_json_writer jb;
 
-    pr_jb_init(&jb, &text, 2);
-    pr_jb_obj(&jb, NULL);
-    pr_sysinfo_put(&jb);
-    pr_jb_end(&jb);
+    pr_json_writer_init(&jb, &text, 2);
+    pr_json_open_object(&jb, NULL);
+    pr_machine_sysinfo_write(&jb);
+    pr_json_close(&jb);
     pr_buf_char(&text, '\n');
-    return answer_buf(&text, err);
+    return answer_print_buf(&text, err);
 }
 
 int cmd_doctor(struct cli *c, struct pr_err *err)
@@ -152,6 +152,6 @@ int cmd_doctor(struct cli *c, struct pr_err *err)
     if (rc)
         return rc;
     if (format && strcmp(format, "json") == 0)
-        return print_json(&d, err);
+        return doctor_print_json(&d, err);
     return print_text(c, &d, err);
 }

@@ -12,13 +12,13 @@
 struct wish {
     struct pr_gpu_tasks tasks;
     struct pr_systems systems;
-    struct pr_gather_opts opts;
+    struct pr_gpu_systems_opts opts;
     const char *dir;
     bool batches;
     const char *format; /* NULL: csv */
 };
 
-static int load(struct cli *c, struct wish *w, struct pr_err *err)
+static int gather_load_tables(struct cli *c, struct wish *w, struct pr_err *err)
 {
     int rc = pr_gpu_tasks_load(c->arena, &w->tasks, err);
 
@@ -26,7 +26,7 @@ static int load(struct cli *c, struct wish *w, struct pr_err *err)
         rc = pr_systems_load(&w->systems, c->arena, err);
     for (size_t i = 0; !rc && i < c->arg_count; i++)
         if (c->args[i].id == A_SYSTEMS)
-            rc = pr_systems_add(&w->systems, c->args[i].value, c->arena, err);
+            rc = pr_systems_read(&w->systems, c->args[i].value, c->arena, err);
     w->opts.tasks = &w->tasks;
     w->opts.systems = &w->systems;
     return rc;
@@ -40,10 +40,11 @@ static int pick_dialect(struct cli *c, struct wish *w, struct pr_err *err)
         if (strcmp(word, pr_gpu_task_dialect_word(i)) == 0)
             w->opts.dialect = (enum pr_gpu_task_dialect_kind)i;
     return word ? PR_OK
-                : pr_gather_dialect(w->dir, &w->systems, &w->opts.dialect, err);
+                : pr_gpu_systems_find_dialect(w->dir, &w->systems,
+                                              &w->opts.dialect, err);
 }
 
-static int read_args(struct cli *c, struct wish *w, struct pr_err *err)
+static int gather_read_args(struct cli *c, struct wish *w, struct pr_err *err)
 {
     const char *precision = arg_get(c, A_PRECISION);
     const char *metric = arg_get(c, A_METRIC);
@@ -65,27 +66,29 @@ static int read_args(struct cli *c, struct wish *w, struct pr_err *err)
     w->opts.system = system ? system : "all";
     w->opts.threads = (unsigned)threads;
     w->opts.precision = precision && strcmp(precision, "fp16") == 0
-                            ? PR_GATHER_FP16
-                        : precision || !w->format ? PR_GATHER_FP32
-                                                  : PR_GATHER_BOTH;
+                            ? PR_GPU_SYSTEMS_FP16
+                        : precision || !w->format ? PR_GPU_SYSTEMS_FP32
+                                                  : PR_GPU_SYSTEMS_BOTH;
     return PR_OK;
 }
 
 /* What a cell of 0 may hide. */
-static void say_failures(const struct pr_gather *g, const struct wish *w)
+static void gather_print_failures(const struct pr_gpu_systems *g,
+                                  const struct wish *w)
 {
     if (!w->opts.no_logs && !w->format && !g->logs)
-        say_warning(w->dir, "has no log of such a task",
-                    "logs lie in SYSTEM/PyTorch_TASK_PRECISION/DATE.txt");
+        message_print_warning(
+            w->dir, "has no log of such a task",
+            "logs lie in SYSTEM/PyTorch_TASK_PRECISION/DATE.txt");
     if (w->opts.no_logs || g->logs == g->found)
         return;
-    say(SAY_WARNING,
-        "warning: %" PRIu64 " of %" PRIu64 " logs have no figure%s\n",
-        g->logs - g->found, g->logs,
-        w->format ? "" : "; --format text says which, and why");
+    message_print(SAY_WARNING,
+                  "warning: %" PRIu64 " of %" PRIu64 " logs have no figure%s\n",
+                  g->logs - g->found, g->logs,
+                  w->format ? "" : "; --format text says which, and why");
 }
 
-static int print_full(const struct pr_gather *g, const struct wish *w,
+static int print_full(const struct pr_gpu_systems *g, const struct wish *w,
                       struct pr_buf *out, struct pr_err *err)
 {
     struct pr_table_style style = {.width = stdout_width(),
@@ -95,11 +98,11 @@ static int print_full(const struct pr_gather *g, const struct wish *w,
                                       ? PR_TABLE_MARKDOWN
                                       : PR_TABLE_TEXT;
 
-    return pr_gather_report(g, format, &style, out, err);
+    return pr_gpu_systems_report(g, format, &style, out, err);
 }
 
-static int print(struct cli *c, const struct pr_gather *g, const struct wish *w,
-                 struct pr_err *err)
+static int gather_print_tables(struct cli *c, const struct pr_gpu_systems *g,
+                               const struct wish *w, struct pr_err *err)
 {
     PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT((size_t)1 << 30);
     const char *path = arg_get(c, A_GATHER_FILE);
@@ -108,13 +111,13 @@ static int print(struct cli *c, const struct pr_gather *g, const struct wish *w,
     if (w->format)
         rc = print_full(g, w, &text, err);
     else if (w->batches)
-        pr_gather_csv_batches(g, &w->opts, &text);
+        pr_gpu_systems_csv_batches(g, &w->opts, &text);
     else
-        pr_gather_csv(g, &w->opts, &text);
+        pr_gpu_systems_csv(g, &w->opts, &text);
     if (!rc && !pr_buf_ok(&text))
         rc = pr_fail_nomem(err);
     if (rc || !path)
-        return rc ? rc : answer_buf(&text, err);
+        return rc ? rc : answer_print_buf(&text, err);
     return pr_file_write(path, text.data ? text.data : "", text.len, err);
 }
 
@@ -135,19 +138,19 @@ static int check_batches(const struct wish *w, struct pr_err *err)
 int cmd_gather(struct cli *c, struct pr_err *err)
 {
     struct wish w = {.format = NULL};
-    struct pr_gather g;
-    int rc = read_args(c, &w, err);
+    struct pr_gpu_systems g;
+    int rc = gather_read_args(c, &w, err);
 
     if (!rc)
-        rc = load(c, &w, err);
+        rc = gather_load_tables(c, &w, err);
     if (!rc)
         rc = pick_dialect(c, &w, err);
     if (!rc)
         rc = check_batches(&w, err);
     if (!rc)
-        rc = pr_gather_read(w.dir, &w.opts, c->arena, &g, err);
+        rc = pr_gpu_systems_read(w.dir, &w.opts, c->arena, &g, err);
     if (rc)
         return rc;
-    say_failures(&g, &w);
-    return print(c, &g, &w, err);
+    gather_print_failures(&g, &w);
+    return gather_print_tables(c, &g, &w, err);
 }

@@ -18,14 +18,14 @@
 
 struct watch {
     const struct cli *cli;
-    struct pr_live *live;
+    struct pr_live_line *live;
     struct pr_stop *stop;
     const char *phase; /* the one that the line is of */
     uint64_t start;
 };
 
 /* The line counts megabytes where the sum is known, else files. */
-static int tick(void *ctx, const struct pr_generate_status *s)
+static int generate_show_progress(void *ctx, const struct pr_generate_status *s)
 {
     struct watch *w = ctx;
     char text[96], rate[16];
@@ -56,28 +56,31 @@ static int tick(void *ctx, const struct pr_generate_status *s)
 
 /* ---- what is said at the end */
 
-static void add_json(struct pr_jb *jb, const struct pr_plan_dataset *d,
-                     const struct pr_generate_result *r)
+static void generate_add_json(struct pr_json_writer *jb,
+                              const struct pr_plan_dataset *d,
+                              const struct pr_generate_result *r)
 {
     char place[PR_NAME_BYTES];
 
-    pr_jb_obj(jb, NULL);
-    pr_jb_str(jb, "folder", pr_generate_place(&d->set, &d->storage, place));
-    pr_jb_str(jb, "format", d->set.opts.format);
-    pr_jb_uint(jb, "files", r->files);
-    pr_jb_uint(jb, "made", r->made);
-    pr_jb_uint(jb, "kept", r->kept);
-    pr_jb_uint(jb, "bytes_written", r->bytes);
-    pr_jb_float(jb, "seconds", r->seconds);
-    pr_jb_uint(jb, "verified", r->verified);
-    pr_jb_uint(jb, "bad", r->bad);
-    pr_jb_float(jb, "verify_seconds", r->verify_seconds);
-    pr_jb_uint(jb, "threads", r->threads);
-    pr_jb_str(jb, "engine", r->engine);
-    pr_jb_end(jb);
+    pr_json_open_object(jb, NULL);
+    pr_json_put_str(jb, "folder",
+                    pr_generate_place(&d->set, &d->storage, place));
+    pr_json_put_str(jb, "format", d->set.opts.format);
+    pr_json_put_uint(jb, "files", r->files);
+    pr_json_put_uint(jb, "made", r->made);
+    pr_json_put_uint(jb, "kept", r->kept);
+    pr_json_put_uint(jb, "bytes_written", r->bytes);
+    pr_json_put_float(jb, "seconds", r->seconds);
+    pr_json_put_uint(jb, "verified", r->verified);
+    pr_json_put_uint(jb, "bad", r->bad);
+    pr_json_put_float(jb, "verify_seconds", r->verify_seconds);
+    pr_json_put_uint(jb, "threads", r->threads);
+    pr_json_put_str(jb, "engine", r->engine);
+    pr_json_close(jb);
 }
 
-static void add_rate(struct pr_buf *out, uint64_t bytes, double seconds)
+static void generate_add_rate(struct pr_buf *out, uint64_t bytes,
+                              double seconds)
 {
     char size[16], rate[16], time[24];
 
@@ -89,8 +92,9 @@ static void add_rate(struct pr_buf *out, uint64_t bytes, double seconds)
             pr_format_bytes(rate, (uint64_t)((double)bytes / seconds)));
 }
 
-static void add_text(struct pr_buf *out, const struct pr_plan_dataset *d,
-                     const struct pr_generate_result *r)
+static void generate_add_text(struct pr_buf *out,
+                              const struct pr_plan_dataset *d,
+                              const struct pr_generate_result *r)
 {
     char place[PR_NAME_BYTES];
 
@@ -102,7 +106,7 @@ static void add_text(struct pr_buf *out, const struct pr_plan_dataset *d,
     } else if (r->made) {
         pr_buf_printf(out, "%llu %s file%s made, ", (unsigned long long)r->made,
                       d->set.opts.format, r->made == 1 ? "" : "s");
-        add_rate(out, r->bytes, r->seconds);
+        generate_add_rate(out, r->bytes, r->seconds);
         pr_buf_printf(out, " (%u thread%s, %s)", r->threads,
                       r->threads == 1 ? "" : "s", r->engine);
         if (r->kept)
@@ -114,7 +118,7 @@ static void add_text(struct pr_buf *out, const struct pr_plan_dataset *d,
     }
     if (r->verified) {
         pr_buf_printf(out, "; %" PRIu64 " verified, ", r->verified - r->bad);
-        add_rate(out, r->verified_bytes, r->verify_seconds);
+        generate_add_rate(out, r->verified_bytes, r->verify_seconds);
         if (r->bad)
             pr_buf_printf(out, "; %" PRIu64 " wrong", r->bad);
     }
@@ -138,28 +142,29 @@ static void add_need_text(struct pr_buf *out, const struct pr_task_need *n)
     pr_buf_str(out, ")\n");
 }
 
-static void add_need_json(struct pr_jb *jb, const struct pr_task_need *n)
+static void add_need_json(struct pr_json_writer *jb,
+                          const struct pr_task_need *n)
 {
-    pr_jb_obj(jb, NULL);
-    pr_jb_str(jb, "folder", n->path);
-    pr_jb_str(jb, "prepare", n->data->prepare);
-    pr_jb_bool(jb, "there", n->there);
-    pr_jb_str(jb, "tasks", n->tasks);
-    pr_jb_end(jb);
+    pr_json_open_object(jb, NULL);
+    pr_json_put_str(jb, "folder", n->path);
+    pr_json_put_str(jb, "prepare", n->data->prepare);
+    pr_json_put_bool(jb, "there", n->there);
+    pr_json_put_str(jb, "tasks", n->tasks);
+    pr_json_close(jb);
 }
 
-static void add_needs(struct pr_buf *text, struct pr_jb *jb,
+static void add_needs(struct pr_buf *text, struct pr_json_writer *jb,
                       const struct pr_task_need *needs)
 {
     if (!needs)
         return;
-    pr_jb_arr(jb, "others");
+    pr_json_open_array(jb, "others");
     for (const struct pr_task_need *n = needs; n; n = n->next)
         if (!n->set) {
             add_need_text(text, n);
             add_need_json(jb, n);
         }
-    pr_jb_end(jb);
+    pr_json_close(jb);
 }
 
 /* Something must be there to run with, in the end. */
@@ -190,25 +195,28 @@ static int generate_one(struct cli *c, struct watch *w,
     own.later = d->later;
 
     if (*d->set.note)
-        say_warning(d->id, d->set.note, "");
-    rc = pr_generate(&d->set, &d->storage, &own, tick, w, ret, err);
+        message_print_warning(d->id, d->set.note, "");
+    rc = pr_generate(&d->set, &d->storage, &own, generate_show_progress, w, ret,
+                     err);
     pr_live_free(w->live);
     w->live = NULL;
     w->phase = NULL;
     if (*ret->note)
-        say_warning("storage.engine", ret->note, "");
+        message_print_warning("storage.engine", ret->note, "");
     c->signo = w->stop->signo;
     if (rc && ret->seconds > 0 && !ret->verified &&
         strcmp(d->storage.engine, "null") != 0)
-        say(SAY_INFO,
-            "%" PRIu64 " of %" PRIu64 " files are made; --resume goes on\n",
-            ret->made + ret->kept, ret->files);
+        message_print(SAY_INFO,
+                      "%" PRIu64 " of %" PRIu64
+                      " files are made; --resume goes on\n",
+                      ret->made + ret->kept, ret->files);
     if (rc && ret->bad > 1) {
-        say(SAY_ERROR, "prony: %" PRIu64 " of %" PRIu64 " files are wrong:\n",
-            ret->bad, ret->files);
+        message_print(SAY_ERROR,
+                      "prony: %" PRIu64 " of %" PRIu64 " files are wrong:\n",
+                      ret->bad, ret->files);
         /* The last of these is the verb's own error. */
         for (uint64_t i = 1; i < ret->bad && i < PR_GENERATE_ERRORS; i++)
-            say_error(&ret->errors[i]);
+            message_print_error(&ret->errors[i]);
         *err = ret->errors[0];
     }
     return rc;
@@ -223,43 +231,43 @@ static int generate_all(struct cli *c, const struct pr_plan_dataset *sets,
     const char *format = arg_get(c, A_GENERATE_FORMAT);
     struct pr_stop stop;
     struct watch w = {.cli = c, .stop = &stop};
-    struct pr_jb jb;
+    struct pr_json_writer jb;
     bool is_json;
     int shown, rc = pr_stop_init(&stop, err);
 
     if (rc)
         return rc;
-    pr_jb_init(&jb, &json, 2);
-    pr_jb_obj(&jb, NULL);
-    pr_jb_str(&jb, "schema", "prony.generate/1");
-    pr_jb_arr(&jb, "datasets");
+    pr_json_writer_init(&jb, &json, 2);
+    pr_json_open_object(&jb, NULL);
+    pr_json_put_str(&jb, "schema", "prony.generate/1");
+    pr_json_open_array(&jb, "datasets");
     for (const struct pr_plan_dataset *d = sets; d && !rc; d = d->next) {
         struct pr_generate_result r = {0};
         rc = generate_one(c, &w, d, opts, &r, err);
         if (!rc || r.made || r.verified) {
-            add_text(&text, d, &r);
-            add_json(&jb, d, &r);
+            generate_add_text(&text, d, &r);
+            generate_add_json(&jb, d, &r);
         }
     }
-    pr_jb_end(&jb);
+    pr_json_close(&jb);
     add_needs(&text, &jb, needs);
     if (!rc)
         rc = check_needs(needs, err);
     if (rc)
-        pr_jb_str(&jb, "error", err->msg);
-    pr_jb_end(&jb);
+        pr_json_put_str(&jb, "error", err->msg);
+    pr_json_close(&jb);
     pr_buf_char(&json, '\n');
-    pr_stop_done(&stop);
+    pr_stop_close(&stop);
     /* What was done is told, also when the rest failed. */
     is_json = format && strcmp(format, "json") == 0;
     if (!text.len && (rc || !is_json))
         return rc;
-    shown = answer_buf(is_json ? &json : &text, rc ? NULL : err);
+    shown = answer_print_buf(is_json ? &json : &text, rc ? NULL : err);
     return rc ? rc : shown;
 }
 
-static int read_options(struct cli *c, struct pr_generate_opts *ret,
-                        struct pr_err *err)
+static int generate_read_options(struct cli *c, struct pr_generate_opts *ret,
+                                 struct pr_err *err)
 {
     long threads;
     int rc = arg_number(c, A_THREADS, 1, 0, &threads, err);
@@ -278,7 +286,7 @@ static int read_options(struct cli *c, struct pr_generate_opts *ret,
 }
 
 /* Defaults alone would fill ./data, which nobody means. */
-static bool says_what(const struct cli *c)
+static bool generate_has_targets(const struct cli *c)
 {
     static const enum arg_id ids[] = {A_PARAM, A_VARIABLE, A_CONFIG,
                                       A_SET_FILE};
@@ -308,7 +316,7 @@ static int find_sets(struct cli *c, struct pr_plan *p,
             end = &n->set->next;
         }
     if (!rc && !*ret_needs)
-        say(SAY_INFO, "these tasks read no data that is known\n");
+        message_print(SAY_INFO, "these tasks read no data that is known\n");
     return rc;
 }
 
@@ -318,9 +326,9 @@ int cmd_generate(struct cli *c, struct pr_err *err)
     struct pr_plan_dataset *sets;
     struct pr_task_need *needs;
     struct pr_plan *p;
-    int rc = read_options(c, &opts, err);
+    int rc = generate_read_options(c, &opts, err);
 
-    if (!rc && !says_what(c)) {
+    if (!rc && !generate_has_targets(c)) {
         pr_fail(err, PR_E_USAGE, "", "nothing says what to make");
         return pr_hint(err, "name a file, or set parameters: prony generate "
                             "dataset.format=npz dataset.data_folder=data");

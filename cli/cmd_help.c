@@ -34,8 +34,8 @@ static int found_in(const char *pattern, const char *text, struct pr_err *err)
 
 /* Whether text matches one of the patterns given to the option; with none
  * given everything does. 1, 0 or an error. */
-static int matches(const struct cli *c, enum arg_id id, const char *text,
-                   struct pr_err *err)
+static int match_patterns(const struct cli *c, enum arg_id id, const char *text,
+                          struct pr_err *err)
 {
     int rc = 1;
 
@@ -53,30 +53,30 @@ static int matches(const struct cli *c, enum arg_id id, const char *text,
 /* Whether a name of the parameter, today's or an older one, matches. */
 static int named_like(const struct cli *c, const char *name, struct pr_err *err)
 {
-    int rc = matches(c, A_PARAMS, name, err);
+    int rc = match_patterns(c, A_PARAMS, name, err);
     char old[160];
 
-    for (size_t i = 0; !rc && pr_alias_of(name, i, old); i++)
-        rc = matches(c, A_PARAMS, old, err);
+    for (size_t i = 0; !rc && pr_alias_older_name(name, i, old); i++)
+        rc = match_patterns(c, A_PARAMS, old, err);
     return rc;
 }
 
-static int by_name(const void *a, const void *b)
+static int compare_params_by_name(const void *a, const void *b)
 {
     return strcmp(((const struct param *)a)->name,
                   ((const struct param *)b)->name);
 }
 
 /* Parameters that match both options, sorted. In the arena. */
-static int search(struct cli *c, struct param **ret, size_t *ret_count,
-                  struct pr_err *err)
+static int search_params(struct cli *c, struct param **ret, size_t *ret_count,
+                         struct pr_err *err)
 {
     struct param *found = NULL, p;
     size_t count = 0, cap = 0;
 
     for (size_t i = 0; param_at(i, &p); i++) {
         int named = named_like(c, p.name, err);
-        int described = matches(c, A_TEXT, p.opt->help, err);
+        int described = match_patterns(c, A_TEXT, p.opt->help, err);
 
         if (named < 0 || described < 0)
             return named < 0 ? named : described;
@@ -88,43 +88,43 @@ static int search(struct cli *c, struct param **ret, size_t *ret_count,
         found[count++] = p;
     }
     if (count)
-        qsort(found, count, sizeof *found, by_name);
+        qsort(found, count, sizeof *found, compare_params_by_name);
     *ret = found;
     *ret_count = count;
     return PR_OK;
 }
 
-static int answer_json(const struct param *params, size_t count,
-                       struct pr_err *err)
+static int print_params_json(const struct param *params, size_t count,
+                             struct pr_err *err)
 {
     PR_AUTO_BUF struct pr_buf out = PR_BUF_INIT(DOCS_MAX);
-    struct pr_jb jb;
+    struct pr_json_writer jb;
 
-    pr_jb_init(&jb, &out, 2);
-    pr_jb_arr(&jb, NULL);
+    pr_json_writer_init(&jb, &out, 2);
+    pr_json_open_array(&jb, NULL);
     for (size_t i = 0; i < count; i++)
         param_json(&params[i], &jb);
-    pr_jb_end(&jb);
+    pr_json_close(&jb);
     pr_buf_char(&out, '\n');
-    return answer_buf(&out, err);
+    return answer_print_buf(&out, err);
 }
 
-static int list(struct cli *c, struct pr_err *err)
+static int print_param_list(struct cli *c, struct pr_err *err)
 {
     PR_AUTO_BUF struct pr_buf out = PR_BUF_INIT(DOCS_MAX);
     struct param *found = NULL;
     size_t count = 0;
-    int rc = search(c, &found, &count, err);
+    int rc = search_params(c, &found, &count, err);
 
     if (rc)
         return rc;
     if (!count)
-        say(SAY_INFO, "no parameter matches\n");
+        message_print(SAY_INFO, "no parameter matches\n");
     if (json_wanted(c))
-        return answer_json(found, count, err);
+        return print_params_json(found, count, err);
     for (size_t i = 0; i < count; i++)
         param_entry(&found[i], &out);
-    return answer_buf(&out, err);
+    return answer_print_buf(&out, err);
 }
 
 /* A parameter by its name without the section: 'timeout' for exp.timeout. */
@@ -180,8 +180,8 @@ static int unknown_topic(const struct cli *c, const char *name,
                           name);
 }
 
-static int topic(struct cli *c, const char *name, struct pr_buf *out,
-                 struct pr_err *err)
+static int write_help_topic(struct cli *c, const char *name, struct pr_buf *out,
+                            struct pr_err *err)
 {
     const struct verb *v = verb_find(name);
     const struct pr_opt_section *s = section_find(name);
@@ -200,7 +200,7 @@ static int topic(struct cli *c, const char *name, struct pr_buf *out,
     return PR_OK;
 }
 
-static int pages(struct cli *c, struct pr_err *err)
+static int print_help_topics(struct cli *c, struct pr_err *err)
 {
     PR_AUTO_BUF struct pr_buf out = PR_BUF_INIT(DOCS_MAX);
 
@@ -208,13 +208,13 @@ static int pages(struct cli *c, struct pr_err *err)
         int rc;
         if (i)
             pr_buf_char(&out, '\n');
-        rc = topic(c, c->rest[i], &out, err);
+        rc = write_help_topic(c, c->rest[i], &out, err);
         if (rc)
             return rc;
     }
     if (!c->rest_count)
         help_overview(&out);
-    return answer_buf(&out, err);
+    return answer_print_buf(&out, err);
 }
 
 /* Adds the parameters that a topic names. */
@@ -253,7 +253,7 @@ static int json_pages(struct cli *c, struct pr_err *err)
 
     for (size_t i = 0; i < c->rest_count && !rc; i++)
         rc = add_topic(c, c->rest[i], &found, &count, &cap, err);
-    return rc ? rc : answer_json(found, count, err);
+    return rc ? rc : print_params_json(found, count, err);
 }
 
 int cmd_help(struct cli *c, struct pr_err *err)
@@ -269,6 +269,6 @@ int cmd_help(struct cli *c, struct pr_err *err)
                        c->rest[0]);
     }
     if (searching || (json_wanted(c) && !c->rest_count))
-        return list(c, err);
-    return json_wanted(c) ? json_pages(c, err) : pages(c, err);
+        return print_param_list(c, err);
+    return json_wanted(c) ? json_pages(c, err) : print_help_topics(c, err);
 }

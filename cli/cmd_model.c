@@ -30,8 +30,8 @@ static const char *short_number(struct pr_arena *a, double x, const char *unit)
 }
 
 /* "3 x 224 x 224" */
-static const char *shape_text(struct pr_arena *a,
-                              const struct pr_layer_shape *s)
+static const char *layer_shape_text(struct pr_arena *a,
+                                    const struct pr_layer_shape *s)
 {
     if (s->dims == 1)
         return pr_arena_printf(a, "%" PRId64, s->at[0]);
@@ -41,8 +41,8 @@ static const char *shape_text(struct pr_arena *a,
                            s->at[1], s->at[2]);
 }
 
-static int print_table(struct cli *c, struct pr_table *t, struct pr_buf *out,
-                       struct pr_err *err)
+static int print_model_table(struct cli *c, struct pr_table *t,
+                             struct pr_buf *out, struct pr_err *err)
 {
     struct pr_table_style style = {.width = stdout_width(),
                                    .colour = stdout_colour(c)};
@@ -55,7 +55,7 @@ static int print_table(struct cli *c, struct pr_table *t, struct pr_buf *out,
 static int put_layers(struct cli *c, const struct pr_model *m,
                       struct pr_buf *out, struct pr_err *err)
 {
-    static const struct pr_column cols[] = {
+    static const struct pr_table_column cols[] = {
         {.title = "layer"},
         {.title = "op"},
         {.title = "output"},
@@ -73,21 +73,21 @@ static int put_layers(struct cli *c, const struct pr_model *m,
         pr_table_row(t);
         pr_table_set_str(t, 0, l->name);
         pr_table_set_str(t, 1, pr_layer_op_name(l->op));
-        pr_table_set_str(t, 2, shape_text(c->arena, &l->shape));
+        pr_table_set_str(t, 2, layer_shape_text(c->arena, &l->shape));
         if (l->params)
             pr_table_set_int(t, 3, (int64_t)l->params);
         pr_table_set_str(t, 4,
                          l->flops ? short_number(c->arena, (double)l->flops, "")
                                   : NULL);
     }
-    rc = print_table(c, t, out, err);
+    rc = print_model_table(c, t, out, err);
     pr_table_free(t);
     return rc;
 }
 
 /* What was published, which is about the model as it is defined. */
-static void put_reference(struct cli *c, const struct pr_model *m,
-                          bool is_changed, struct pr_buf *out)
+static void write_model_reference(struct cli *c, const struct pr_model *m,
+                                  bool is_changed, struct pr_buf *out)
 {
     if (!m->reference_params && !(m->reference_flops > 0))
         return;
@@ -103,15 +103,15 @@ static void put_reference(struct cli *c, const struct pr_model *m,
 }
 
 /* What classifiers have is not worth a line. */
-static bool is_plain(const struct pr_model *m)
+static bool has_only_class_loss(const struct pr_model *m)
 {
     return m->loss_count == 1 && m->losses[0].kind == PR_LOSS_CROSS_ENTROPY &&
            pr_model_input(m, "labels") == (int)m->losses[0].targets[0];
 }
 
-static void put_losses(const struct pr_model *m, struct pr_buf *out)
+static void write_model_losses(const struct pr_model *m, struct pr_buf *out)
 {
-    for (unsigned i = 0; !is_plain(m) && i < m->loss_count; i++) {
+    for (unsigned i = 0; !has_only_class_loss(m) && i < m->loss_count; i++) {
         const struct pr_loss *l = &m->losses[i];
 
         pr_buf_printf(out, "%s: %s of %s", l->name, pr_loss_kind_name(l->kind),
@@ -124,8 +124,9 @@ static void put_losses(const struct pr_model *m, struct pr_buf *out)
     }
 }
 
-static int put_model(struct cli *c, const struct pr_model *m, bool is_changed,
-                     struct pr_buf *out, struct pr_err *err)
+static int write_model_page(struct cli *c, const struct pr_model *m,
+                            bool is_changed, struct pr_buf *out,
+                            struct pr_err *err)
 {
     PR_AUTO_BUF struct pr_buf says = PR_BUF_INIT(1 << 20);
     char bytes[16];
@@ -146,8 +147,8 @@ static int put_model(struct cli *c, const struct pr_model *m, bool is_changed,
                   m->layer_count - m->input_count, m->params,
                   pr_format_bytes(bytes, m->params * 4),
                   short_number(c->arena, (double)m->flops, "FLOP"));
-    put_losses(m, out);
-    put_reference(c, m, is_changed, out);
+    write_model_losses(m, out);
+    write_model_reference(c, m, is_changed, out);
     return rc;
 }
 
@@ -156,16 +157,16 @@ static int show_one(struct cli *c, const char *name,
                     struct pr_buf *out, struct pr_err *err)
 {
     struct pr_model *m;
-    struct pr_jb jb;
+    struct pr_json_writer jb;
     int rc = pr_model_load(name, variant, c->arena, &m, err);
 
     if (rc)
         return rc;
     if (!json)
-        return put_model(c, m, variant->tiny || variant->values->len > 0, out,
-                         err);
-    pr_jb_init(&jb, out, 2);
-    pr_model_json(m, &jb);
+        return write_model_page(c, m, variant->tiny || variant->values->len > 0,
+                                out, err);
+    pr_json_writer_init(&jb, out, 2);
+    pr_model_write_json(m, &jb);
     pr_buf_char(out, '\n');
     return PR_OK;
 }
@@ -181,7 +182,7 @@ static int show_each(struct cli *c, const struct pr_model_variant *variant,
             pr_buf_char(&text, '\n');
         rc = show_one(c, c->rest[i], variant, json, &text, err);
     }
-    return rc ? rc : answer_buf(&text, err);
+    return rc ? rc : answer_print_buf(&text, err);
 }
 
 /* ---- all of them */
@@ -193,7 +194,7 @@ struct list {
     struct pr_err first; /* of those that could not be read */
 };
 
-static int list_one(void *ctx, const char *name, const char *path)
+static int add_listed_model(void *ctx, const char *name, const char *path)
 {
     struct list *l = ctx;
     struct pr_err err = {0};
@@ -202,7 +203,7 @@ static int list_one(void *ctx, const char *name, const char *path)
 
     (void)name;
     if (rc && l->first.code)
-        say_error(&err);
+        message_print_error(&err);
     else if (rc)
         l->first = err;
     if (rc)
@@ -216,10 +217,10 @@ static int list_one(void *ctx, const char *name, const char *path)
     return PR_OK;
 }
 
-static int put_list(const struct list *l, struct pr_buf *out,
-                    struct pr_err *err)
+static int write_model_list(const struct list *l, struct pr_buf *out,
+                            struct pr_err *err)
 {
-    static const struct pr_column cols[] = {
+    static const struct pr_table_column cols[] = {
         {.title = "model"},
         {.title = "title"},
         {.title = "input"},
@@ -238,43 +239,44 @@ static int put_list(const struct list *l, struct pr_buf *out,
         pr_table_row(t);
         pr_table_set_str(t, 0, m->name);
         pr_table_set_str(t, 1, m->title);
-        pr_table_set_str(t, 2, shape_text(l->c->arena, &m->layers[0].shape));
+        pr_table_set_str(t, 2,
+                         layer_shape_text(l->c->arena, &m->layers[0].shape));
         if (m->classes)
             pr_table_set_int(t, 3, m->classes);
         pr_table_set_int(t, 4, (int64_t)m->params);
         pr_table_set_str(t, 5, short_number(l->c->arena, (double)m->flops, ""));
     }
-    rc = print_table(l->c, t, out, err);
+    rc = print_model_table(l->c, t, out, err);
     pr_table_free(t);
     return rc;
 }
 
 static void put_list_json(const struct list *l, struct pr_buf *out)
 {
-    struct pr_jb jb;
+    struct pr_json_writer jb;
 
-    pr_jb_init(&jb, out, 2);
-    pr_jb_obj(&jb, NULL);
-    pr_jb_str(&jb, "schema", "prony.models/1");
-    pr_jb_arr(&jb, "models");
+    pr_json_writer_init(&jb, out, 2);
+    pr_json_open_object(&jb, NULL);
+    pr_json_put_str(&jb, "schema", "prony.models/1");
+    pr_json_open_array(&jb, "models");
     for (size_t i = 0; i < l->count; i++) {
         const struct pr_model *m = l->models[i];
 
-        pr_jb_obj(&jb, NULL);
-        pr_jb_str(&jb, "name", m->name);
-        pr_jb_str(&jb, "title", m->title);
-        pr_jb_str(&jb, "item", m->item);
-        pr_jb_arr(&jb, "input");
+        pr_json_open_object(&jb, NULL);
+        pr_json_put_str(&jb, "name", m->name);
+        pr_json_put_str(&jb, "title", m->title);
+        pr_json_put_str(&jb, "item", m->item);
+        pr_json_open_array(&jb, "input");
         for (unsigned k = 0; k < m->layers[0].shape.dims; k++)
-            pr_jb_int(&jb, NULL, m->layers[0].shape.at[k]);
-        pr_jb_end(&jb);
-        pr_jb_int(&jb, "classes", m->classes);
-        pr_jb_uint(&jb, "params", m->params);
-        pr_jb_uint(&jb, "flops", m->flops);
-        pr_jb_end(&jb);
+            pr_json_put_int(&jb, NULL, m->layers[0].shape.at[k]);
+        pr_json_close(&jb);
+        pr_json_put_int(&jb, "classes", m->classes);
+        pr_json_put_uint(&jb, "params", m->params);
+        pr_json_put_uint(&jb, "flops", m->flops);
+        pr_json_close(&jb);
     }
-    pr_jb_end(&jb);
-    pr_jb_end(&jb);
+    pr_json_close(&jb);
+    pr_json_close(&jb);
     pr_buf_char(out, '\n');
 }
 
@@ -282,7 +284,7 @@ static int show_list(struct cli *c, bool json, struct pr_err *err)
 {
     PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(64 << 20);
     struct list l = {.c = c};
-    int rc = pr_share_each("models", list_one, &l, err);
+    int rc = pr_bundled_each("models", add_listed_model, &l, err);
 
     if (rc)
         return rc;
@@ -294,9 +296,9 @@ static int show_list(struct cli *c, bool json, struct pr_err *err)
     if (json)
         put_list_json(&l, &text);
     else
-        rc = put_list(&l, &text, err);
+        rc = write_model_list(&l, &text, err);
     if (!rc)
-        rc = answer_buf(&text, err);
+        rc = answer_print_buf(&text, err);
     if (!rc && l.first.code) {
         *err = l.first;
         rc = l.first.code;
@@ -307,8 +309,8 @@ static int show_list(struct cli *c, bool json, struct pr_err *err)
 /* ---- options */
 
 /* "3,64,64" as a list; in the arena. */
-static int read_input(struct cli *c, const char *text, struct pr_value *ret,
-                      struct pr_err *err)
+static int read_model_input_arg(struct cli *c, const char *text,
+                                struct pr_value *ret, struct pr_err *err)
 {
     struct pr_value *items = PR_ARENA_ARRAY(c->arena, struct pr_value, 3);
     char *rest = pr_arena_str(c->arena, text);
@@ -331,7 +333,8 @@ static int read_input(struct cli *c, const char *text, struct pr_value *ret,
 }
 
 /* What --input and --classes change, as exp.model_opts has it. */
-static int read_opts(struct cli *c, struct pr_value *ret, struct pr_err *err)
+static int read_model_opts_args(struct cli *c, struct pr_value *ret,
+                                struct pr_err *err)
 {
     struct pr_member *members = PR_ARENA_ARRAY(c->arena, struct pr_member, 2);
     const char *input = arg_get(c, A_MODEL_INPUT);
@@ -343,7 +346,7 @@ static int read_opts(struct cli *c, struct pr_value *ret, struct pr_err *err)
         rc = pr_fail_nomem(err);
     if (!rc && input) {
         members[n] = (struct pr_member){.key = "input", .key_len = 5};
-        rc = read_input(c, input, &members[n++].value, err);
+        rc = read_model_input_arg(c, input, &members[n++].value, err);
     }
     if (rc)
         return rc;
@@ -361,7 +364,7 @@ int cmd_model(struct cli *c, struct pr_err *err)
     struct pr_value opts;
     struct pr_model_variant variant = {.values = &opts,
                                        .tiny = arg_on(c, A_MODEL_TINY)};
-    int rc = read_opts(c, &opts, err);
+    int rc = read_model_opts_args(c, &opts, err);
 
     if (rc)
         return rc;

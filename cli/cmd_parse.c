@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static bool ends_with(const char *s, const char *end)
+static bool parse_ends_with(const char *s, const char *end)
 {
     size_t n = strlen(s), k = strlen(end);
 
@@ -20,13 +20,14 @@ static bool ends_with(const char *s, const char *end)
 
 struct files {
     struct cli *c;
-    struct pr_bench_out out;
+    struct pr_results_out out;
     const char *base, *ext; /* "a/b", ".json.gz" */
     const char **made;
     size_t count, cap;
 };
 
-static int write_one(struct files *f, const char *path, struct pr_err *err)
+static int parse_write_file(struct files *f, const char *path,
+                            struct pr_err *err)
 {
     const char **made =
         pr_arena_grow(f->c->arena, f->made, f->count, &f->cap, sizeof *made);
@@ -41,19 +42,19 @@ static int write_one(struct files *f, const char *path, struct pr_err *err)
     }
     f->made = made;
     made[f->count++] = path;
-    return pr_bench_write(&f->out, path, err);
+    return pr_results_write(&f->out, path, err);
 }
 
 /* NAME_0.json, NAME_1.json, …, so many results in each. */
 static int write_parts(struct files *f, size_t each, struct pr_err *err)
 {
-    size_t all = pr_bench_out_rows(&f->out);
+    size_t all = pr_results_out_rows(&f->out);
     int rc = PR_OK;
 
     f->out.count = each;
     for (size_t i = 0; !rc && (!i || i * each < all); i++) {
         f->out.from = i * each;
-        rc = write_one(
+        rc = parse_write_file(
             f, pr_arena_printf(f->c->arena, "%s_%zu%s", f->base, i, f->ext),
             err);
     }
@@ -73,7 +74,7 @@ static int part_size(const struct files *f, size_t *ret, struct pr_err *err)
                      "--num-output-files exclude one "
                      "another");
     if (parts)
-        each = (long)((pr_bench_out_rows(&f->out) + (size_t)parts - 1) /
+        each = (long)((pr_results_out_rows(&f->out) + (size_t)parts - 1) /
                       (size_t)parts);
     *ret = parts && !each ? 1 : (size_t)each;
     return rc;
@@ -81,19 +82,19 @@ static int part_size(const struct files *f, size_t *ret, struct pr_err *err)
 
 static int write_failed(struct files *f, struct pr_err *err)
 {
-    struct pr_bench_out out = f->out;
+    struct pr_results_out out = f->out;
     int rc = PR_OK;
 
-    f->out.part = PR_BENCH_FAILED;
-    if (pr_bench_out_rows(&f->out))
-        rc = write_one(
+    f->out.part = PR_RESULTS_FAILED;
+    if (pr_results_out_rows(&f->out))
+        rc = parse_write_file(
             f, pr_arena_printf(f->c->arena, "%s_failed%s", f->base, f->ext),
             err);
     f->out = out;
     return rc;
 }
 
-static int say_files(const struct files *f, struct pr_err *err)
+static int parse_print_files(const struct files *f, struct pr_err *err)
 {
     PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(1 << 24);
 
@@ -101,14 +102,14 @@ static int say_files(const struct files *f, struct pr_err *err)
                       "created:\n[");
     for (size_t i = 0; i < f->count; i++) {
         pr_buf_str(&text, i ? ",\n    " : "\n    ");
-        pr_json_string(&text, f->made[i], strlen(f->made[i]));
+        pr_json_write_string(&text, f->made[i], strlen(f->made[i]));
     }
     pr_buf_str(&text, "\n]\n");
-    return answer_buf(&text, err);
+    return answer_print_buf(&text, err);
 }
 
-static int write_files(struct cli *c, const struct pr_bench *set,
-                       const char *path, struct pr_err *err)
+static int parse_write_files(struct cli *c, const struct pr_results *set,
+                             const char *path, struct pr_err *err)
 {
     const char *params = arg_get(c, A_OUTPUT_PARAMS);
     const char *failed = arg_get(c, A_FAILED);
@@ -116,25 +117,27 @@ static int write_files(struct cli *c, const struct pr_bench *set,
     size_t each;
     int rc;
 
-    f.ext = ends_with(path, ".json.gz") ? ".json.gz" : ".json";
+    f.ext = parse_ends_with(path, ".json.gz") ? ".json.gz" : ".json";
     f.base = pr_arena_copy(c->arena, path, strlen(path) - strlen(f.ext));
     if (params)
-        f.out.params = bench_names(c->arena, params, &f.out.param_count);
+        f.out.params =
+            results_args_split_names(c->arena, params, &f.out.param_count);
     if (!f.base || (params && !f.out.params))
         return pr_fail_nomem(err);
     if (failed && strcmp(failed, "keep") != 0)
-        f.out.part = PR_BENCH_GOOD;
+        f.out.part = PR_RESULTS_GOOD;
     rc = part_size(&f, &each, err);
     if (!rc && failed && strcmp(failed, "keep_separately") == 0)
         rc = write_failed(&f, err);
     if (!rc)
-        rc = each ? write_parts(&f, each, err) : write_one(&f, path, err);
-    return rc ? rc : say_files(&f, err);
+        rc =
+            each ? write_parts(&f, each, err) : parse_write_file(&f, path, err);
+    return rc ? rc : parse_print_files(&f, err);
 }
 
 /* ---- stdout */
 
-static int print_summary(struct cli *c, const struct pr_bench *set,
+static int print_summary(struct cli *c, const struct pr_results *set,
                          struct pr_err *err)
 {
     PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(1 << 26);
@@ -143,15 +146,15 @@ static int print_summary(struct cli *c, const struct pr_bench *set,
     int rc;
 
     if (format && strcmp(format, "json") == 0) {
-        rc = pr_bench_summary_json(set, &text, err);
+        rc = pr_results_summary_json(set, &text, err);
         pr_buf_char(&text, '\n');
     } else {
-        rc = pr_bench_summary_text(set, &style, &text, err);
+        rc = pr_results_summary_text(set, &style, &text, err);
     }
-    return rc ? rc : answer_buf(&text, err);
+    return rc ? rc : answer_print_buf(&text, err);
 }
 
-static int print_report(struct cli *c, const struct pr_bench *set,
+static int print_report(struct cli *c, const struct pr_results *set,
                         const struct pr_pivot_spec *spec, struct pr_err *err)
 {
     PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT((size_t)1 << 31);
@@ -161,22 +164,25 @@ static int print_report(struct cli *c, const struct pr_bench *set,
     if (rc)
         return rc;
     if (p.failed)
-        say(SAY_INFO,
-            "%" PRIu64 " of %" PRIu64 " results have no time or throughput, "
-            "and are left out\n",
-            p.failed, p.results);
+        message_print(SAY_INFO,
+                      "%" PRIu64 " of %" PRIu64
+                      " results have no time or throughput, "
+                      "and are left out\n",
+                      p.failed, p.results);
     if (p.without)
-        say(SAY_WARNING,
-            "warning: %" PRIu64 " results lack one of the parameters of the "
-            "report\n",
-            p.without);
+        message_print(SAY_WARNING,
+                      "warning: %" PRIu64
+                      " results lack one of the parameters of the "
+                      "report\n",
+                      p.without);
     rc = pr_pivot_text(&p, c->arena, &text, err);
-    return rc ? rc : answer_buf(&text, err);
+    return rc ? rc : answer_print_buf(&text, err);
 }
 
-static int check_output(const char *path, struct pr_err *err)
+static int parse_check_output(const char *path, struct pr_err *err)
 {
-    if (!path || ends_with(path, ".json") || ends_with(path, ".json.gz"))
+    if (!path || parse_ends_with(path, ".json") ||
+        parse_ends_with(path, ".json.gz"))
         return PR_OK;
     pr_fail(err, PR_E_USAGE, "",
             "--output-file wants a name that ends with "
@@ -187,7 +193,8 @@ static int check_output(const char *path, struct pr_err *err)
 
 /* What --output-params leaves is all that is read, unless a report needs
  * more. */
-static int read_names(struct cli *c, const char ***ret, struct pr_err *err)
+static int parse_read_names(struct cli *c, const char ***ret,
+                            struct pr_err *err)
 {
     const char *params = arg_get(c, A_OUTPUT_PARAMS);
     const char *failed = arg_get(c, A_FAILED);
@@ -200,14 +207,14 @@ static int read_names(struct cli *c, const char ***ret, struct pr_err *err)
         return PR_OK;
     text = pr_arena_printf(c->arena, "%s,%s", params,
                            failed ? "results.throughput,results.time" : "");
-    *ret = text ? bench_names(c->arena, text, &n) : NULL;
+    *ret = text ? results_args_split_names(c->arena, text, &n) : NULL;
     return *ret ? PR_OK : pr_fail_nomem(err);
 }
 
 static int added_param(struct cli *c, const char *text, struct pr_value **ret,
                        struct pr_err *err)
 {
-    int rc = pr_bench_json(text, "-P", c->arena, ret, err);
+    int rc = pr_results_parse_json(text, "-P", c->arena, ret, err);
 
     if (!rc && (*ret)->kind == PR_MAP)
         return PR_OK;
@@ -220,7 +227,8 @@ static int added_param(struct cli *c, const char *text, struct pr_value **ret,
                         "${exp.gpus}\"}'");
 }
 
-static int derive(struct cli *c, struct pr_bench *set, struct pr_err *err)
+static int parse_add_params(struct cli *c, struct pr_results *set,
+                            struct pr_err *err)
 {
     int rc = PR_OK;
 
@@ -231,19 +239,20 @@ static int derive(struct cli *c, struct pr_bench *set, struct pr_err *err)
             continue;
         rc = added_param(c, c->args[i].value, &added, err);
         if (!rc)
-            rc = pr_bench_derive(set, added, err);
+            rc = pr_results_derive(set, added, err);
     }
     return rc;
 }
 
-static int show(struct cli *c, const struct pr_bench *set,
-                const struct pr_pivot_spec *spec, struct pr_err *err)
+static int parse_print_results(struct cli *c, const struct pr_results *set,
+                               const struct pr_pivot_spec *spec,
+                               struct pr_err *err)
 {
     const char *path = arg_get(c, A_OUTPUT_FILE);
     int rc = PR_OK;
 
     if (path)
-        rc = write_files(c, set, path, err);
+        rc = parse_write_files(c, set, path, err);
     if (!rc && spec)
         rc = print_report(c, set, spec, err);
     if (!rc && !path && !spec)
@@ -252,15 +261,15 @@ static int show(struct cli *c, const struct pr_bench *set,
 }
 
 /* Something is wrong with all there is: that is no empty answer. */
-static int check_read(const struct cli *c, const struct pr_bench *set,
+static int check_read(const struct cli *c, const struct pr_results *set,
                       struct pr_err *err)
 {
-    const struct pr_bench_counts *n = pr_bench_counts(set);
+    const struct pr_results_counts *n = pr_results_get_counts(set);
 
     if (n->results || !n->unreadable || arg_on(c, A_IGNORE_ERRORS))
         return PR_OK;
     if (n->damaged)
-        return bench_args_whole(c, set, err);
+        return results_args_check_whole(c, set, err);
     pr_fail(err, PR_E_FORMAT, "", "no result: %llu of %llu files are damaged",
             (unsigned long long)n->unreadable, (unsigned long long)n->files);
     return pr_hint(err, "--ignore-errors takes what is left for an answer");
@@ -270,8 +279,8 @@ int cmd_parse(struct cli *c, struct pr_err *err)
 {
     const char *report = arg_get(c, A_REPORT);
     struct pr_pivot_spec spec;
-    struct bench_args args;
-    struct pr_bench *set = NULL;
+    struct results_args args;
+    struct pr_results *set = NULL;
     const char **names;
     int rc;
 
@@ -279,27 +288,27 @@ int cmd_parse(struct cli *c, struct pr_err *err)
         pr_fail(err, PR_E_USAGE, "", "parse wants logs, or folders of logs");
         return pr_hint(err, "'prony parse --help' shows examples");
     }
-    rc = check_output(arg_get(c, A_OUTPUT_FILE), err);
+    rc = parse_check_output(arg_get(c, A_OUTPUT_FILE), err);
     if (!rc && report)
         rc = pr_pivot_spec_read(report, c->arena, &spec, err);
     if (!rc)
-        rc = read_names(c, &names, err);
+        rc = parse_read_names(c, &names, err);
     if (!rc)
-        rc = bench_args_init(c, &args, err);
+        rc = results_args_init(c, &args, err);
     if (rc)
         return rc;
-    rc = bench_args_read(c, &args, c->rest, c->rest_count, names, &set, err);
+    rc = results_args_read(c, &args, c->rest, c->rest_count, names, &set, err);
     if (!rc)
-        rc = derive(c, set, err);
+        rc = parse_add_params(c, set, err);
     if (!rc)
-        bench_args_warn(c, set);
+        results_args_warn(c, set);
     if (!rc)
         rc = check_read(c, set, err);
     if (!rc)
-        rc = show(c, set, report ? &spec : NULL, err);
+        rc = parse_print_results(c, set, report ? &spec : NULL, err);
     if (!rc)
-        rc = bench_args_whole(c, set, err);
-    pr_bench_free(set);
-    bench_args_done(&args);
+        rc = results_args_check_whole(c, set, err);
+    pr_results_free(set);
+    results_args_close(&args);
     return rc;
 }

@@ -11,36 +11,37 @@
 
 enum { MAX_ROWS = 200 };
 
-static int write_file(struct pr_plan *p, const char *path, bool full,
-                      struct pr_err *err)
+static int write_plan_to_file(struct pr_plan *p, const char *path, bool full,
+                              struct pr_err *err)
 {
     uint64_t n = 0;
     int rc = pr_plan_write_file(p, path, full, false, &n, err);
 
     if (!rc)
-        say(SAY_INFO, "%llu experiment%s planned in %s\n",
-            (unsigned long long)n, n == 1 ? "" : "s", path);
+        message_print(SAY_INFO, "%llu experiment%s planned in %s\n",
+                      (unsigned long long)n, n == 1 ? "" : "s", path);
     return rc;
 }
 
-static int explain(struct pr_plan *p, const char *name, struct pr_err *err)
+static int print_explanation(struct pr_plan *p, const char *name,
+                             struct pr_err *err)
 {
     PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(64 << 20);
     int rc = pr_plan_explain(p, name, &text, err);
 
-    return rc ? rc : answer_buf(&text, err);
+    return rc ? rc : answer_print_buf(&text, err);
 }
 
-static int print_config(struct pr_plan *p, struct pr_err *err)
+static int print_plan_config(struct pr_plan *p, struct pr_err *err)
 {
     PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(64 << 20);
 
     pr_plan_print_config(p, &text);
-    return answer_buf(&text, err);
+    return answer_print_buf(&text, err);
 }
 
 /* The first comment of a bundled file says what it is. */
-static int list_one(void *ctx, const char *name, const char *path)
+static int list_workload(void *ctx, const char *name, const char *path)
 {
     struct pr_buf *out = ctx;
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(4096);
@@ -64,7 +65,7 @@ static int list_suite(void *ctx, const char *name, const char *path)
     const char *dot = strrchr(path, '.');
 
     if (!dot || strcmp(dot, ".json") != 0)
-        return list_one(ctx, name, path);
+        return list_workload(ctx, name, path);
     pr_buf_printf(
         ctx, "  %-24s a suite of weighted tests (docs/bundled-suites.md)\n",
         name);
@@ -75,7 +76,7 @@ static int list_suite(void *ctx, const char *name, const char *path)
 static int list_suites(struct pr_buf *out, struct pr_err *err)
 {
     struct pr_err none;
-    int rc = pr_share_each("suites", list_suite, out, &none);
+    int rc = pr_bundled_each("suites", list_suite, out, &none);
 
     return rc == PR_E_NOMEM ? pr_fail_nomem(err) : PR_OK;
 }
@@ -83,7 +84,7 @@ static int list_suites(struct pr_buf *out, struct pr_err *err)
 static int list_bundled(struct pr_err *err)
 {
     PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(1 << 20);
-    int rc = pr_share_each("workloads", list_one, &text, err);
+    int rc = pr_bundled_each("workloads", list_workload, &text, err);
 
     if (!rc)
         rc = list_suites(&text, err);
@@ -92,18 +93,18 @@ static int list_bundled(struct pr_err *err)
         return pr_hint(err, "set PRONY_SHARE to the folder that holds "
                             "'workloads'");
     }
-    return rc ? rc : answer_buf(&text, err);
+    return rc ? rc : answer_print_buf(&text, err);
 }
 
-static bool wants_json(const struct cli *c)
+static bool plan_needs_json(const struct cli *c)
 {
     const char *format = arg_get(c, A_PLAN_FORMAT);
 
     return format && strcmp(format, "json") == 0;
 }
 
-static int validate(struct cli *c, struct pr_plan *p, const char *plan_file,
-                    struct pr_err *err)
+static int print_validation(struct cli *c, struct pr_plan *p,
+                            const char *plan_file, struct pr_err *err)
 {
     struct pr_validation v;
     int rc = p ? pr_plan_validate(p, &v, err)
@@ -111,25 +112,25 @@ static int validate(struct cli *c, struct pr_plan *p, const char *plan_file,
 
     if (rc)
         return rc;
-    rc = validation_show(&v, wants_json(c), err);
-    pr_validation_done(&v);
+    rc = validation_show(&v, plan_needs_json(c), err);
+    pr_validation_close(&v);
     return rc;
 }
 
-static int show(struct cli *c, struct pr_plan *p, struct pr_err *err)
+static int print_plan_view(struct cli *c, struct pr_plan *p, struct pr_err *err)
 {
     const char *file = arg_get(c, A_PLAN_FILE);
     bool full = arg_on(c, A_FULL);
 
     if (arg_on(c, A_VALIDATE))
-        return validate(c, p, NULL, err);
+        return print_validation(c, p, NULL, err);
     if (arg_get(c, A_EXPLAIN))
-        return explain(p, arg_get(c, A_EXPLAIN), err);
+        return print_explanation(p, arg_get(c, A_EXPLAIN), err);
     if (arg_on(c, A_PRINT_CONFIG))
-        return print_config(p, err);
+        return print_plan_config(p, err);
     if (file)
-        return write_file(p, file, full, err);
-    return plan_show(c, p, wants_json(c), MAX_ROWS, err);
+        return write_plan_to_file(p, file, full, err);
+    return plan_show(c, p, plan_needs_json(c), MAX_ROWS, err);
 }
 
 int cmd_plan(struct cli *c, struct pr_err *err)
@@ -145,11 +146,11 @@ int cmd_plan(struct cli *c, struct pr_err *err)
     if (rc)
         return rc;
     if (arg_on(c, A_VALIDATE) && finished_plan(c))
-        return validate(c, NULL, finished_plan(c), err);
+        return print_validation(c, NULL, finished_plan(c), err);
     rc = plan_from_args(c, &p, err);
     if (rc)
         return rc;
-    rc = show(c, p, err);
+    rc = print_plan_view(c, p, err);
     pr_plan_free(p);
     return rc;
 }

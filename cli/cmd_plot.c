@@ -11,22 +11,22 @@ enum { MAX_IMAGE = 1 << 30 };
 /* ---- what is read */
 
 static int read_series(struct cli *c, struct plot_args *p,
-                       const struct pr_bench *set, struct pr_err *err)
+                       const struct pr_results *set, struct pr_err *err)
 {
     const char *none = NULL;
     const char *const *names = p->columns ? p->columns : &none;
 
     if (p->source == PLOT_MONITOR)
-        return pr_plotdata_monitor(set, names, c->arena, &p->set, err);
+        return pr_plot_data_read_monitor(set, names, c->arena, &p->set, err);
     if (p->source == PLOT_RATES)
-        return pr_plotdata_rates(set, names, c->arena, &p->set, err);
-    return pr_plotdata_build(set, &p->series, c->arena, &p->set, err);
+        return pr_plot_data_read_rates(set, names, c->arena, &p->set, err);
+    return pr_plot_data_build(set, &p->series, c->arena, &p->set, err);
 }
 
-static int fail_empty(const struct plot_args *p, const struct pr_bench *set,
+static int fail_empty(const struct plot_args *p, const struct pr_results *set,
                       struct pr_err *err)
 {
-    if (!pr_bench_size(set)) {
+    if (!pr_results_size(set)) {
         pr_fail(err, PR_E_FORMAT, "", "there are no results to plot");
         return pr_hint(err, "folders inside folders are read with --recursive");
     }
@@ -47,19 +47,21 @@ static int fail_empty(const struct plot_args *p, const struct pr_bench *set,
 }
 
 /* Says what is not as it should be; an error when nothing is left. */
-static int check(const struct plot_args *p, const struct pr_bench *set,
-                 struct pr_err *err)
+static int plot_check_series(const struct plot_args *p,
+                             const struct pr_results *set, struct pr_err *err)
 {
     if (!p->set.x_count)
         return fail_empty(p, set, err);
     for (size_t i = 0; i < p->set.count; i++)
         if (!p->set.series[i].count)
-            say(SAY_WARNING, "warning: series %zu has no points\n", i);
+            message_print(SAY_WARNING, "warning: series %zu has no points\n",
+                          i);
     if (p->set.unusable)
-        say(SAY_WARNING, "warning: results without a number as '%s': %llu\n",
-            p->set.y, (unsigned long long)p->set.unusable);
+        message_print(SAY_WARNING,
+                      "warning: results without a number as '%s': %llu\n",
+                      p->set.y, (unsigned long long)p->set.unusable);
     if (p->set.warning)
-        say(SAY_WARNING, "warning: %s\n", p->set.warning);
+        message_print(SAY_WARNING, "warning: %s\n", p->set.warning);
     return PR_OK;
 }
 
@@ -74,11 +76,11 @@ static int write_chart(const struct plot_args *p, struct pr_err *err)
 }
 
 /* As DLBS, series on stdout; on a terminal not beside an image. */
-static int print(const struct plot_args *p, struct pr_err *err)
+static int plot_print_series(const struct plot_args *p, struct pr_err *err)
 {
     PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT((size_t)1 << 31);
     bool brief = stdout_width() && (p->chart_file || p->series_file);
-    int rc = pr_plotdata_json(&p->set, &text, err);
+    int rc = pr_plot_data_write_json(&p->set, &text, err);
 
     if (!rc && p->series_file)
         rc = pr_file_write(p->series_file, text.data, text.len, err);
@@ -93,14 +95,14 @@ static int print(const struct plot_args *p, struct pr_err *err)
         if (p->series_file)
             pr_buf_printf(&text, "series: %s\n", p->series_file);
     }
-    return answer_buf(&text, err);
+    return answer_print_buf(&text, err);
 }
 
 int cmd_plot(struct cli *c, struct pr_err *err)
 {
     struct plot_args p = {0};
-    struct bench_args args;
-    struct pr_bench *set = NULL;
+    struct results_args args;
+    struct pr_results *set = NULL;
     int rc;
 
     if (!c->rest_count) {
@@ -110,22 +112,23 @@ int cmd_plot(struct cli *c, struct pr_err *err)
     }
     rc = plot_args_init(c, &p, err);
     if (!rc)
-        rc = bench_args_init(c, &args, err);
+        rc = results_args_init(c, &args, err);
     if (rc)
         return rc;
     args.unfinished = true; /* there may be something to see already */
-    rc = bench_args_read(c, &args, c->rest, c->rest_count, p.names, &set, err);
+    rc =
+        results_args_read(c, &args, c->rest, c->rest_count, p.names, &set, err);
     if (!rc)
-        bench_args_warn(c, set);
+        results_args_warn(c, set);
     if (!rc)
         rc = read_series(c, &p, set, err);
     if (!rc)
-        rc = check(&p, set, err);
+        rc = plot_check_series(&p, set, err);
     if (!rc)
-        rc = print(&p, err);
+        rc = plot_print_series(&p, err);
     if (!rc)
-        rc = bench_args_whole(c, set, err);
-    pr_bench_free(set);
-    bench_args_done(&args);
+        rc = results_args_check_whole(c, set, err);
+    pr_results_free(set);
+    results_args_close(&args);
     return rc;
 }

@@ -32,7 +32,7 @@ static const char *run_of(struct cli *c, const char *dir)
     return NULL;
 }
 
-static int write_html(struct cli *c, const char *dir, struct pr_err *err)
+static int write_run_html(struct cli *c, const char *dir, struct pr_err *err)
 {
     struct pr_html_about about = {.version = PR_VERSION};
 
@@ -56,10 +56,10 @@ int cmd_report(struct cli *c, struct pr_err *err)
                 "report wants one run directory, folder of results or summary");
         return pr_hint(err, "'prony run' says where it put its results");
     }
-    if (suite_asked(c) || is_suite(c->rest[0]))
+    if (has_suite_options(c) || is_suite_path(c->rest[0]))
         return report_suite(c, c->rest[0], err);
     rc = report_folder(c, c->rest[0], format ? format : "text", err);
     if (!rc && arg_get(c, A_HTML))
-        rc = write_html(c, c->rest[0], err);
+        rc = write_run_html(c, c->rest[0], err);
     return rc || !arg_on(c, A_STRICT) ? rc : report_strict(c, c->rest[0], err);
 }

@@ -48,7 +48,7 @@ int cmd_rerun(struct cli *c, struct pr_err *err)
     dir = arg_get(c, A_RERUN_DIR);
     if (!dir)
         dir = runs_dir(c, "-again", err);
-    rc = dir ? run_plan(c, p, dir, true, err) : err->code;
+    rc = dir ? run_plan_in_dir(c, p, dir, true, err) : err->code;
     pr_plan_free(p);
     return rc;
 }

@@ -16,7 +16,7 @@
 
 enum { MAX_ROWS = 40 };
 
-static bool wants_json(const struct cli *c)
+static bool run_needs_json(const struct cli *c)
 {
     const char *format = arg_get(c, A_RUN_FORMAT);
 
@@ -24,8 +24,8 @@ static bool wants_json(const struct cli *c)
 }
 
 /* What is in a plan already cannot be changed any more. */
-static int refuse_changes(const struct cli *c, const char *what,
-                          struct pr_err *err)
+static int run_refuse_changes(const struct cli *c, const char *what,
+                              struct pr_err *err)
 {
     static const enum arg_id ids[] = {
         A_PARAM,       A_VARIABLE, A_EXTENSION, A_CONFIG,  A_SET_FILE,
@@ -43,8 +43,9 @@ static int refuse_changes(const struct cli *c, const char *what,
 }
 
 /* Fills the directory that was asked for, or one of our own naming. */
-static int create(struct cli *c, struct pr_plan *p, const char *plan_file,
-                  struct pr_rundir *d, struct pr_err *err)
+static int run_create_dir(struct cli *c, struct pr_plan *p,
+                          const char *plan_file, struct pr_rundir *d,
+                          struct pr_err *err)
 {
     const char *given = arg_get(c, A_DIR);
     const char *path = given ? given : runs_dir(c, "", err);
@@ -62,8 +63,8 @@ static int create(struct cli *c, struct pr_plan *p, const char *plan_file,
 }
 
 /* What is missing is said before anything is made. */
-static int validate(struct cli *c, struct pr_plan *p, const char *plan_file,
-                    struct pr_err *err)
+static int run_validate_plan(struct cli *c, struct pr_plan *p,
+                             const char *plan_file, struct pr_err *err)
 {
     struct pr_validation v;
     int rc;
@@ -74,8 +75,8 @@ static int validate(struct cli *c, struct pr_plan *p, const char *plan_file,
            : pr_plan_file_validate(plan_file, &v, err);
     if (rc)
         return rc;
-    rc = validation_refuse(&v, wants_json(c), err);
-    pr_validation_done(&v);
+    rc = validation_refuse(&v, run_needs_json(c), err);
+    pr_validation_close(&v);
     return rc;
 }
 
@@ -86,17 +87,17 @@ static int new_dir(struct cli *c, struct pr_rundir *d, struct pr_err *err)
     int rc;
 
     if (plan_file) {
-        rc = refuse_changes(c, "a finished plan is run as it stands", err);
+        rc = run_refuse_changes(c, "a finished plan is run as it stands", err);
         if (!rc)
-            rc = validate(c, NULL, plan_file, err);
-        return rc ? rc : create(c, NULL, plan_file, d, err);
+            rc = run_validate_plan(c, NULL, plan_file, err);
+        return rc ? rc : run_create_dir(c, NULL, plan_file, d, err);
     }
     rc = plan_from_args(c, &p, err);
     if (rc)
         return rc;
-    rc = validate(c, p, NULL, err);
+    rc = run_validate_plan(c, p, NULL, err);
     if (!rc)
-        rc = create(c, p, NULL, d, err);
+        rc = run_create_dir(c, p, NULL, d, err);
     pr_plan_free(p);
     return rc;
 }
@@ -113,7 +114,7 @@ static int dry_run(struct cli *c, struct pr_err *err)
     rc = plan_from_args(c, &p, err);
     if (rc)
         return rc;
-    rc = plan_show(c, p, wants_json(c), MAX_ROWS, err);
+    rc = plan_show(c, p, run_needs_json(c), MAX_ROWS, err);
     pr_plan_free(p);
     return rc;
 }
@@ -121,7 +122,7 @@ static int dry_run(struct cli *c, struct pr_err *err)
 enum { MAX_RUNNING = 64 };
 
 struct watcher {
-    struct pr_live *live;
+    struct pr_live_line *live;
     const struct pr_rundir *dir;
     char id[MAX_RUNNING][64]; /* of what runs; those that fit */
     size_t running;
@@ -129,18 +130,18 @@ struct watcher {
 };
 
 /* The one that is shown: the first of those that run. */
-static const char *label(const struct watcher *w)
+static const char *watcher_shown_id(const struct watcher *w)
 {
     return w->running ? w->id[0] : NULL;
 }
 
-static void note_start(struct watcher *w, const char *id)
+static void watcher_add_running(struct watcher *w, const char *id)
 {
     if (w->running < MAX_RUNNING && strlen(id) < sizeof w->id[0])
         memcpy(w->id[w->running++], id, strlen(id) + 1);
 }
 
-static void note_end(struct watcher *w, const char *id)
+static void watcher_remove_running(struct watcher *w, const char *id)
 {
     for (size_t i = 0; i < w->running; i++)
         if (strcmp(w->id[i], id) == 0) {
@@ -184,7 +185,8 @@ static void add_log(const struct watcher *w, const char *id, struct pr_buf *out)
 }
 
 /* A line about one experiment above the live line, made harmless. */
-static void tell(const struct watcher *w, const struct pr_event *e)
+static void watcher_print_failure(const struct watcher *w,
+                                  const struct pr_event *e)
 {
     PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(8192);
 
@@ -198,7 +200,7 @@ static void tell(const struct watcher *w, const struct pr_event *e)
         pr_live_message(w->live, text.data);
 }
 
-static void watch(void *ctx, const struct pr_event *e)
+static void watcher_on_event(void *ctx, const struct pr_event *e)
 {
     struct watcher *w = ctx;
 
@@ -208,33 +210,35 @@ static void watch(void *ctx, const struct pr_event *e)
         return;
     }
     if (e->kind == PR_EVENT_EXPERIMENT_START)
-        note_start(w, e->id);
+        watcher_add_running(w, e->id);
     else if (e->id)
-        note_end(w, e->id);
+        watcher_remove_running(w, e->id);
     w->done = e->done;
     w->total = e->total;
     w->failed = e->failed;
-    pr_live_update(w->live, e->done, e->total, e->failed, label(w), NULL);
-    if (e->kind == PR_EVENT_LEFTOVERS && say_level() >= SAY_WARNING)
+    pr_live_update(w->live, e->done, e->total, e->failed, watcher_shown_id(w),
+                   NULL);
+    if (e->kind == PR_EVENT_LEFTOVERS && message_level() >= SAY_WARNING)
         pr_live_message(w->live, e->reason);
-    if (say_level() < SAY_INFO)
+    if (message_level() < SAY_INFO)
         return;
     if (e->kind == PR_EVENT_INTERRUPT)
         pr_live_message(w->live, "stopping; once more stops at once");
     else if (e->kind == PR_EVENT_EXPERIMENT_RETRY ||
              (e->kind == PR_EVENT_EXPERIMENT_END && e->status != PR_STATUS_OK &&
               e->status != PR_STATUS_SKIPPED))
-        tell(w, e);
+        watcher_print_failure(w, e);
 }
 
-static int print_results(struct cli *c, const struct pr_rundir *d,
-                         struct pr_err *err)
+static int run_print_results(struct cli *c, const struct pr_rundir *d,
+                             struct pr_err *err)
 {
-    return wants_json(c) ? report_run_json(d->path, err)
-                         : report_table(c, d->path, "text", MAX_ROWS, err);
+    return run_needs_json(c) ? report_run_json(d->path, err)
+                             : report_table(c, d->path, "text", MAX_ROWS, err);
 }
 
-static void say_end(const struct pr_rundir *d, const struct pr_run_summary *sum)
+static void run_print_end(const struct pr_rundir *d,
+                          const struct pr_run_summary *sum)
 {
     uint64_t finished = 0;
 
@@ -244,26 +248,27 @@ static void say_end(const struct pr_rundir *d, const struct pr_run_summary *sum)
         if (i != PR_STATUS_INTERRUPTED)
             finished += sum->by_status[i];
     if (sum->earlier == sum->total)
-        say(SAY_INFO, "all of it was done before, nothing was run\n");
+        message_print(SAY_INFO, "all of it was done before, nothing was run\n");
     if (sum->jobs)
-        say(SAY_INFO, "Total time: %.2fs\n", sum->elapsed_s);
-    say(SAY_INFO, "results: %s\n", d->path);
+        message_print(SAY_INFO, "Total time: %.2fs\n", sum->elapsed_s);
+    message_print(SAY_INFO, "results: %s\n", d->path);
     if (finished < sum->total)
-        say(SAY_INFO,
+        message_print(
+            SAY_INFO,
             "%llu of %llu experiments are left; go on with: prony run "
             "--resume %s\n",
             (unsigned long long)(sum->total - finished),
             (unsigned long long)sum->total, d->path);
 }
 
-static int go(struct cli *c, struct pr_rundir *d, long retry, bool show,
-              struct pr_err *err)
+static int run_and_report(struct cli *c, struct pr_rundir *d, long retry,
+                          bool show, struct pr_err *err)
 {
     struct watcher w = {.live = live_new(c, "experiments"), .dir = d};
     struct pr_run_opts opts = {.dir = d,
                                .fail_fast = arg_on(c, A_FAIL_FAST),
                                .retry = (int)retry,
-                               .watch = watch,
+                               .watch = watcher_on_event,
                                .watch_ctx = &w};
     struct pr_run_summary sum;
     struct pr_err shown = {0};
@@ -272,13 +277,13 @@ static int go(struct cli *c, struct pr_rundir *d, long retry, bool show,
     c->signo = sum.signo;
     pr_live_free(w.live);
     if (sum.total && c->verb->bit & ON_PROBE && probe_chart(d->path, &shown))
-        say_warning(shown.where, shown.msg, "");
-    if (show && sum.total && print_results(c, d, &shown) && !rc) {
+        message_print_warning(shown.where, shown.msg, "");
+    if (show && sum.total && run_print_results(c, d, &shown) && !rc) {
         *err = shown;
         rc = shown.code;
     }
     if (show)
-        say_end(d, &sum);
+        run_print_end(d, &sum);
     return rc || !arg_on(c, A_STRICT) ? rc : report_strict(c, d->path, err);
 }
 
@@ -291,7 +296,7 @@ static int resume_dir(struct cli *c, const char *path, struct pr_rundir *d,
         return pr_fail(err, PR_E_USAGE, "",
                        "--resume goes on with the plan of its directory and "
                        "takes no target, --plan or -o");
-    rc = refuse_changes(c, "--resume runs the plan as it stands", err);
+    rc = run_refuse_changes(c, "--resume runs the plan as it stands", err);
     if (!rc)
         rc = pr_rundir_resume(path, d, err);
     if (rc || getenv("PRONY_DATA"))
@@ -302,15 +307,15 @@ static int resume_dir(struct cli *c, const char *path, struct pr_rundir *d,
     return rc;
 }
 
-int run_plan(struct cli *c, struct pr_plan *p, const char *dir, bool show,
-             struct pr_err *err)
+int run_plan_in_dir(struct cli *c, struct pr_plan *p, const char *dir,
+                    bool show, struct pr_err *err)
 {
     struct pr_rundir d;
     int rc = pr_session_create(dir, p, &d, err);
 
     if (rc)
         return rc;
-    rc = go(c, &d, -1, show, err);
+    rc = run_and_report(c, &d, -1, show, err);
     pr_rundir_close(&d);
     return rc;
 }
@@ -332,7 +337,7 @@ int cmd_run(struct cli *c, struct pr_err *err)
     rc = resume ? resume_dir(c, resume, &d, err) : new_dir(c, &d, err);
     if (rc)
         return rc;
-    rc = go(c, &d, retry, true, err);
+    rc = run_and_report(c, &d, retry, true, err);
     pr_rundir_close(&d);
     return rc;
 }

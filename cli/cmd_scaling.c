@@ -12,7 +12,7 @@
 enum { LARGE = 16 << 20 }; /* bytes to read */
 
 /* What is read of each result: no more than the report needs. */
-static const char **needed(struct cli *c, const char *target)
+static const char **scaling_needed_names(struct cli *c, const char *target)
 {
     size_t n = 0;
     const char **names;
@@ -27,8 +27,8 @@ static const char **needed(struct cli *c, const char *target)
     return names;
 }
 
-static int write_report(const char *path, const struct pr_scaling *s,
-                        struct pr_err *err)
+static int scaling_save_report(const char *path, const struct pr_scaling *s,
+                               struct pr_err *err)
 {
     PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT((size_t)1 << 31);
 
@@ -38,8 +38,8 @@ static int write_report(const char *path, const struct pr_scaling *s,
     return pr_file_write(path, text.data, text.len, err);
 }
 
-static int print(struct cli *c, const struct pr_scaling *s, const char *target,
-                 struct pr_err *err)
+static int scaling_print_answer(struct cli *c, const struct pr_scaling *s,
+                                const char *target, struct pr_err *err)
 {
     PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT((size_t)1 << 31);
     const char *path = arg_get(c, A_REPORT_FILE);
@@ -47,15 +47,17 @@ static int print(struct cli *c, const struct pr_scaling *s, const char *target,
     int rc;
 
     if (s->unusable)
-        say(SAY_WARNING,
-            "warning: %" PRIu64 " results have no batch, or no '%s' above "
-            "zero\n",
-            s->unusable, target);
+        message_print(SAY_WARNING,
+                      "warning: %" PRIu64
+                      " results have no batch, or no '%s' above "
+                      "zero\n",
+                      s->unusable, target);
     if (s->unrated)
-        say(SAY_WARNING,
-            "warning: %" PRIu64 " results report no throughput; it does not "
-            "follow from the batch that was asked for\n",
-            s->unrated);
+        message_print(SAY_WARNING,
+                      "warning: %" PRIu64
+                      " results report no throughput; it does not "
+                      "follow from the batch that was asked for\n",
+                      s->unrated);
     if (format && strcmp(format, "json") == 0) {
         pr_scaling_json(s, &text);
         pr_buf_char(&text, '\n');
@@ -65,14 +67,15 @@ static int print(struct cli *c, const struct pr_scaling *s, const char *target,
             pr_buf_str(&text, "target variable not in experiment, skipping\n");
         pr_scaling_text(s, &text);
     }
-    rc = answer_buf(&text, err);
-    return rc || !path ? rc : write_report(path, s, err);
+    rc = answer_print_buf(&text, err);
+    return rc || !path ? rc : scaling_save_report(path, s, err);
 }
 
-static int nothing(const struct pr_scaling *s, const struct pr_bench *set,
-                   const char *target, struct pr_err *err)
+static int scaling_fail_if_empty(const struct pr_scaling *s,
+                                 const struct pr_results *set,
+                                 const char *target, struct pr_err *err)
 {
-    uint64_t results = pr_bench_counts(set)->results;
+    uint64_t results = pr_results_get_counts(set)->results;
 
     if (s->row_count)
         return PR_OK;
@@ -89,7 +92,7 @@ static int nothing(const struct pr_scaling *s, const struct pr_bench *set,
 }
 
 /* Of many results half of the time went into getting memory page by page. */
-static void expect(const char *const *inputs, size_t count)
+static void expect_results_memory(const char *const *inputs, size_t count)
 {
     struct stat st;
     off_t bytes = 0;
@@ -100,31 +103,32 @@ static void expect(const char *const *inputs, size_t count)
         pr_mem_large();
 }
 
-static int report(struct cli *c, const struct bench_args *args,
-                  const struct pr_scaling_opts *o, const char *const *inputs,
-                  size_t count, struct pr_err *err)
+static int scaling_run_report(struct cli *c, const struct results_args *args,
+                              const struct pr_scaling_opts *o,
+                              const char *const *inputs, size_t count,
+                              struct pr_err *err)
 {
-    const char **names = needed(c, o->target);
-    struct pr_bench_opts how;
-    struct pr_bench *set = NULL;
+    const char **names = scaling_needed_names(c, o->target);
+    struct pr_results_opts how;
+    struct pr_results *set = NULL;
     struct pr_scaling s;
-    int rc =
-        names ? bench_args_opts(c, args, names, &how, err) : pr_fail_nomem(err);
+    int rc = names ? results_args_opts(c, args, names, &how, err)
+                   : pr_fail_nomem(err);
 
     if (rc)
         return rc;
-    expect(inputs, count);
+    expect_results_memory(inputs, count);
     how.keep_all = true; /* who lacks the time is told before the query */
     rc = pr_scaling_read(inputs, count, &how, o, c->arena, &s, &set, err);
     if (rc)
         return rc;
-    bench_args_warn(c, set);
-    rc = nothing(&s, set, o->target, err);
+    results_args_warn(c, set);
+    rc = scaling_fail_if_empty(&s, set, o->target, err);
     if (!rc)
-        rc = print(c, &s, o->target, err);
+        rc = scaling_print_answer(c, &s, o->target, err);
     if (!rc)
-        rc = bench_args_whole(c, set, err);
-    pr_bench_free(set);
+        rc = results_args_check_whole(c, set, err);
+    pr_results_free(set);
     return rc;
 }
 
@@ -134,7 +138,7 @@ int cmd_scaling(struct cli *c, struct pr_err *err)
     const char *type = arg_get(c, A_SCALING_TYPE);
     const char *target = arg_get(c, A_TARGET_VARIABLE);
     struct pr_scaling_opts o = {.target = target ? target : "results.time"};
-    struct bench_args args;
+    struct results_args args;
     int rc;
 
     if (!file == !c->rest_count) {
@@ -145,14 +149,14 @@ int cmd_scaling(struct cli *c, struct pr_err *err)
                             "logs and run directories will do, too");
     }
     if (type)
-        (void)pr_scaling_find(type, &o.type);
-    rc = bench_args_init(c, &args, err);
+        (void)pr_scaling_find_type(type, &o.type);
+    rc = results_args_init(c, &args, err);
     if (rc)
         return rc;
     o.filters = args.filters;
     o.filter_count = args.filter_count;
-    rc = report(c, &args, &o, file ? &file : c->rest, file ? 1 : c->rest_count,
-                err);
-    bench_args_done(&args);
+    rc = scaling_run_report(c, &args, &o, file ? &file : c->rest,
+                            file ? 1 : c->rest_count, err);
+    results_args_close(&args);
     return rc;
 }

@@ -18,26 +18,26 @@ static void say_failed(const struct dlio_args *args)
     for (size_t i = 0; i < args->task_count; i++) {
         struct pr_value v = pr_str(args->task[i].text);
         pr_buf_str(&list, i ? ", " : "");
-        pr_repr(&list, &v);
+        pr_value_write_repr(&list, &v);
     }
-    say(SAY_CRITICAL, "Error executing job with overrides: [%s]\n",
-        list.data ? list.data : "");
+    message_print(SAY_CRITICAL, "Error executing job with overrides: [%s]\n",
+                  list.data ? list.data : "");
 }
 
 /* DLIO's words for what is said. Its default leaves out what is only of
  * interest to those who look for errors. */
-static int set_level(struct pr_err *err)
+static int dlio_set_log_level(struct pr_err *err)
 {
     static const char *const names[] = {"critical", "error", "warning", "info",
                                         "debug"};
     const char *level = getenv("DLIO_LOG_LEVEL");
 
-    say_level_set(SAY_WARNING);
+    message_set_level(SAY_WARNING);
     if (!level || !*level)
         return PR_OK;
     for (int i = 0; i <= SAY_DEBUG; i++)
         if (strcasecmp(level, names[i]) == 0) {
-            say_level_set((enum level)i);
+            message_set_level((enum level)i);
             return PR_OK;
         }
     return pr_fail(err, PR_E_USAGE, "DLIO_LOG_LEVEL",
@@ -66,7 +66,7 @@ static int count_processes(const struct ranks *r, long *ret, struct pr_err *err)
                    r->size);
 }
 
-static int print_help(const struct dlio_args *args, struct pr_err *err)
+static int dlio_print_help(const struct dlio_args *args, struct pr_err *err)
 {
     PR_AUTO_BUF struct pr_buf out = PR_BUF_INIT(1 << 16);
 
@@ -89,37 +89,37 @@ static int print_help(const struct dlio_args *args, struct pr_err *err)
         "  --resolve               … with references resolved\n"
         "  --help, --version\n\nworkloads:\n",
         args->program, args->program);
-    dlio_list_workloads(args, "  ", &out);
-    return answer_buf(&out, err);
+    hydra_list_workloads(args, "  ", &out);
+    return answer_print_buf(&out, err);
 }
 
-static int print_config(struct dlio_args *args, struct pr_err *err)
+static int dlio_print_config(struct dlio_args *args, struct pr_err *err)
 {
     PR_AUTO_BUF struct pr_buf out = PR_BUF_INIT(64 << 20);
     struct pr_value root;
     const char *run_dir;
-    int rc = dlio_compose(args, &root, err);
+    int rc = hydra_compose(args, &root, err);
 
     if (!rc)
         rc = dlio_run_dir(args, &root, &run_dir, err);
     if (!rc && args->resolve)
-        rc = dlio_resolve(args->arena, &root, &root, &root, err);
+        rc = hydra_resolve(args->arena, &root, &root, &root, err);
     if (rc)
         return rc;
     if (args->print_hydra)
-        dlio_hydra_yaml(args, run_dir, &out);
+        dlio_write_hydra_yaml(args, run_dir, &out);
     if (args->print_job)
-        dlio_yaml_write(&out, &root);
-    return answer_buf(&out, err);
+        hydra_yaml_write(&out, &root);
+    return answer_print_buf(&out, err);
 }
 
-static int print_version(const struct dlio_args *args, struct pr_err *err)
+static int dlio_print_version(const struct dlio_args *args, struct pr_err *err)
 {
     PR_AUTO_BUF struct pr_buf out = PR_BUF_INIT(256);
 
     pr_buf_printf(&out, "%s: prony %s (%s)\n", args->program, PR_VERSION,
                   PR_GIT_REV);
-    return answer_buf(&out, err);
+    return answer_print_buf(&out, err);
 }
 
 /* The exit status: 0; 1 as DLIO has it; 2 for the command line itself. */
@@ -128,13 +128,13 @@ static int status_of(int rc, const struct pr_err *err)
     if (rc == PR_OK || (rc == PR_E_IO && err->sys_errno == EPIPE &&
                         !strcmp(err->where, "stdout")))
         return 0; /* also when a reader has seen enough */
-    say_error(err);
+    message_print_error(err);
     if (rc == PR_E_USAGE || rc == PR_E_UNAVAIL)
         return pr_code_exit_status(rc);
     return 1;
 }
 
-static int benchmark(struct dlio_args *args, struct pr_err *err)
+static int dlio_run_benchmark(struct dlio_args *args, struct pr_err *err)
 {
     int signo = 0, rc = dlio_run(args, &signo, err);
 
@@ -148,8 +148,8 @@ static int benchmark(struct dlio_args *args, struct pr_err *err)
 }
 
 /* Reads the command line, with what mpirun says in front of it. */
-static int read_args(struct dlio_args *args, long processes, int argc,
-                     char **argv, struct pr_err *err)
+static int dlio_read_args(struct dlio_args *args, long processes, int argc,
+                          char **argv, struct pr_err *err)
 {
     char **all = PR_ARENA_ARRAY(args->arena, char *, (size_t)argc + 1);
     int n = 0;
@@ -173,7 +173,7 @@ static int hydra_main(const char *program, bool query, int argc, char **argv)
     struct pr_err err = {0};
     struct ranks ranks;
     long processes = 0;
-    int rc = a ? set_level(&err) : pr_fail_nomem(&err);
+    int rc = a ? dlio_set_log_level(&err) : pr_fail_nomem(&err);
 
     ranks_read(&ranks);
     if (!rc && !query)
@@ -181,19 +181,19 @@ static int hydra_main(const char *program, bool query, int argc, char **argv)
     if (ranks.rank > 0) /* one of them does the work, and talks */
         return rc ? pr_code_exit_status(rc) : 0;
     if (!rc)
-        rc = read_args(&args, processes, argc, argv, &err);
+        rc = dlio_read_args(&args, processes, argc, argv, &err);
     if (rc)
         return status_of(rc, &err);
     if (args.help)
-        rc = print_help(&args, &err);
+        rc = dlio_print_help(&args, &err);
     else if (args.version)
-        rc = print_version(&args, &err);
+        rc = dlio_print_version(&args, &err);
     else if (args.print_job || args.print_hydra)
-        rc = print_config(&args, &err);
+        rc = dlio_print_config(&args, &err);
     else if (query)
-        rc = dlio_query(&args, &err);
+        rc = hydra_query(&args, &err);
     else
-        return benchmark(&args, &err);
+        return dlio_run_benchmark(&args, &err);
     return status_of(rc, &err);
 }
 
@@ -201,7 +201,7 @@ static int post_main(int argc, char **argv)
 {
     struct pr_err err = {0};
 
-    return status_of(dlio_post(argc, argv, &err), &err);
+    return status_of(dlio_postprocessor(argc, argv, &err), &err);
 }
 
 bool dlio_called(int argc, char **argv, int *ret_status)

@@ -25,14 +25,14 @@ static int keep_hydra(struct dlio_args *args, const char *text,
 }
 
 /* The name of an override, without its operator. */
-static const char *key_of(struct pr_arena *a, const char *text)
+static const char *hydra_override_key(struct pr_arena *a, const char *text)
 {
     const char *key = text + strspn(text, "+~");
 
     return pr_arena_copy(a, key, strcspn(key, "="));
 }
 
-static bool below(const char *key, const char *root)
+static bool is_hydra_key_below(const char *key, const char *root)
 {
     size_t n = strlen(root);
 
@@ -47,7 +47,7 @@ static const char *value_text(struct pr_arena *a, const struct pr_value *v,
     PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(1 << 16);
     const char *copy;
 
-    pr_text(&text, v);
+    pr_value_write_text(&text, v);
     copy = pr_buf_ok(&text)
                ? pr_arena_copy(a, text.data ? text.data : "", text.len)
                : NULL;
@@ -56,8 +56,8 @@ static const char *value_text(struct pr_arena *a, const struct pr_value *v,
     return copy;
 }
 
-static int take_hydra(struct dlio_args *args, const char *text, const char *key,
-                      struct pr_err *err)
+static int hydra_read_own_override(struct dlio_args *args, const char *text,
+                                   const char *key, struct pr_err *err)
 {
     struct pr_override o;
     int rc = keep_hydra(args, text, err);
@@ -67,10 +67,10 @@ static int take_hydra(struct dlio_args *args, const char *text, const char *key,
     if (rc)
         return rc;
     if (!dir && !subdir) {
-        say_warning(text,
-                    "hydra's own settings are not used, but for "
-                    "hydra.run.dir and hydra.output_subdir",
-                    "");
+        message_print_warning(text,
+                              "hydra's own settings are not used, but for "
+                              "hydra.run.dir and hydra.output_subdir",
+                              "");
         return PR_OK;
     }
     rc = pr_override_read(text, args->arena, &o, err);
@@ -86,8 +86,9 @@ static int take_hydra(struct dlio_args *args, const char *text, const char *key,
 }
 
 /* workload=NAME picks a file. */
-static int take_workload(struct dlio_args *args, const struct dlio_override *o,
-                         struct pr_err *err)
+static int hydra_read_workload(struct dlio_args *args,
+                               const struct hydra_override *o,
+                               struct pr_err *err)
 {
     size_t n;
 
@@ -115,18 +116,18 @@ static bool is_own(const char *key)
 
     (void)pr_opt_find(key, &section);
     for (size_t i = 0; section && own[i]; i++)
-        if (below(section->name, own[i]))
+        if (is_hydra_key_below(section->name, own[i]))
             return true;
     return false;
 }
 
-static int take_task(struct dlio_args *args, const char *text, const char *key,
-                     struct pr_err *err)
+static int hydra_read_task_override(struct dlio_args *args, const char *text,
+                                    const char *key, struct pr_err *err)
 {
-    struct dlio_override *list =
+    struct hydra_override *list =
         pr_arena_grow(args->arena, args->task, args->task_count,
                       &args->task_cap, sizeof *list);
-    struct dlio_override o = {.text = text, .key = key, .own = is_own(key)};
+    struct hydra_override o = {.text = text, .key = key, .own = is_own(key)};
     int rc;
 
     if (!list)
@@ -134,7 +135,7 @@ static int take_task(struct dlio_args *args, const char *text, const char *key,
     args->task = list;
     rc = pr_override_read(text, args->arena, &o.read, err);
     if (!rc && strcmp(key, "workload") == 0)
-        rc = take_workload(args, &o, err);
+        rc = hydra_read_workload(args, &o, err);
     if (!rc)
         list[args->task_count++] = o;
     return rc;
@@ -151,15 +152,15 @@ static size_t depth_of(const char *key)
     return n;
 }
 
-static int take_override(struct dlio_args *args, const char *text,
-                         struct pr_err *err)
+static int hydra_read_override(struct dlio_args *args, const char *text,
+                               struct pr_err *err)
 {
-    const char *key = key_of(args->arena, text);
+    const char *key = hydra_override_key(args->arena, text);
 
     if (!key)
         return pr_fail_nomem(err);
-    if (below(key, "hydra"))
-        return take_hydra(args, text, key, err);
+    if (is_hydra_key_below(key, "hydra"))
+        return hydra_read_own_override(args, text, key, err);
     if (depth_of(key) > MAX_DEPTH)
         return pr_fail(err, PR_E_USAGE, "command line",
                        "'%.60s…' is nested too deep", text);
@@ -168,11 +169,11 @@ static int take_override(struct dlio_args *args, const char *text,
                        "'%s' is neither an option nor an override such as "
                        "workload.train.epochs=1",
                        text);
-    return take_task(args, text, key, err);
+    return hydra_read_task_override(args, text, key, err);
 }
 
-static int take_cfg(struct dlio_args *args, const char *what,
-                    struct pr_err *err)
+static int hydra_read_cfg(struct dlio_args *args, const char *what,
+                          struct pr_err *err)
 {
     args->print_job = strcmp(what, "job") == 0 || strcmp(what, "all") == 0;
     args->print_hydra = strcmp(what, "hydra") == 0 || strcmp(what, "all") == 0;
@@ -182,7 +183,7 @@ static int take_cfg(struct dlio_args *args, const char *what,
                    "--cfg wants one of job, hydra, all, got '%s'", what);
 }
 
-static int refuse(const char *option, struct pr_err *err)
+static int hydra_refuse_option(const char *option, struct pr_err *err)
 {
     static const char *const known[] = {
         "-m", "--multirun", "--run", "-r",        "--info",
@@ -196,8 +197,9 @@ static int refuse(const char *option, struct pr_err *err)
 }
 
 /* Flags with a value, also as --name=value. *ret: the value, NULL: not it. */
-static int value_of(int argc, char **argv, int *i, const char *name,
-                    const char *letters, const char **ret, struct pr_err *err)
+static int hydra_read_option_value(int argc, char **argv, int *i,
+                                   const char *name, const char *letters,
+                                   const char **ret, struct pr_err *err)
 {
     size_t n = strlen(name);
 
@@ -212,22 +214,25 @@ static int value_of(int argc, char **argv, int *i, const char *name,
     return PR_OK;
 }
 
-static int take_option(struct dlio_args *args, int argc, char **argv, int *i,
-                       struct pr_err *err)
+static int hydra_read_option(struct dlio_args *args, int argc, char **argv,
+                             int *i, struct pr_err *err)
 {
     const char *cfg = NULL, *path = NULL, *value = NULL;
-    int rc = value_of(argc, argv, i, "--cfg", "-c", &cfg, err);
+    int rc = hydra_read_option_value(argc, argv, i, "--cfg", "-c", &cfg, err);
 
     if (!rc && !cfg)
-        rc = value_of(argc, argv, i, "--config-dir", "-cd", &path, err);
+        rc = hydra_read_option_value(argc, argv, i, "--config-dir", "-cd",
+                                     &path, err);
     if (!rc && !cfg && !path)
-        rc = value_of(argc, argv, i, "--config-path", "-cp", &path, err);
+        rc = hydra_read_option_value(argc, argv, i, "--config-path", "-cp",
+                                     &path, err);
     if (!rc && !cfg && !path)
-        rc = value_of(argc, argv, i, "--config-name", "-cn", &value, err);
+        rc = hydra_read_option_value(argc, argv, i, "--config-name", "-cn",
+                                     &value, err);
     if (rc)
         return rc;
     if (cfg)
-        return take_cfg(args, cfg, err);
+        return hydra_read_cfg(args, cfg, err);
     if (path)
         args->config_dir = path;
     else if (value)
@@ -239,7 +244,7 @@ static int take_option(struct dlio_args *args, int argc, char **argv, int *i,
     else if (strcmp(argv[*i], "--resolve") == 0)
         args->resolve = true;
     else
-        return refuse(argv[*i], err);
+        return hydra_refuse_option(argv[*i], err);
     return PR_OK;
 }
 
@@ -250,7 +255,7 @@ int dlio_args_read(struct dlio_args *args, int argc, char **argv,
 
     args->output_subdir = ".hydra";
     for (int i = 0; i < argc && !rc; i++)
-        rc = argv[i][0] == '-' ? take_option(args, argc, argv, &i, err)
-                               : take_override(args, argv[i], err);
+        rc = argv[i][0] == '-' ? hydra_read_option(args, argc, argv, &i, err)
+                               : hydra_read_override(args, argv[i], err);
     return rc;
 }

@@ -18,8 +18,8 @@
 
 enum { MAX_CONFIG = 16 << 20 };
 
-static int read_map(struct pr_arena *a, const char *path, struct pr_value *ret,
-                    struct pr_err *err)
+static int hydra_read_map(struct pr_arena *a, const char *path,
+                          struct pr_value *ret, struct pr_err *err)
 {
     const char *text;
     size_t len;
@@ -35,13 +35,13 @@ static int read_map(struct pr_arena *a, const char *path, struct pr_value *ret,
 }
 
 /* Bundled files of other kinds are no workloads of DLIO's. */
-static const char *bundled(struct pr_arena *a, const char *name)
+static const char *hydra_find_bundled(struct pr_arena *a, const char *name)
 {
     const char *path =
-        strchr(name, '/') ? NULL : pr_share_find(a, "workloads", name);
-    struct pr_source src;
+        strchr(name, '/') ? NULL : pr_bundled_find(a, "workloads", name);
+    struct pr_config_source src;
 
-    if (!path || pr_source_read(path, a, &src, NULL) ||
+    if (!path || pr_config_source_read(path, a, &src, NULL) ||
         src.kind != PR_SOURCE_DLIO)
         return NULL;
     return path;
@@ -53,7 +53,7 @@ struct names {
     size_t count, cap;
 };
 
-static bool add_name(struct names *n, const char *name, size_t len)
+static bool hydra_add_name(struct names *n, const char *name, size_t len)
 {
     const char **items =
         pr_arena_grow(n->arena, n->items, n->count, &n->cap, sizeof *items);
@@ -71,8 +71,8 @@ static int each_bundled(void *ctx, const char *name, const char *path)
     struct names *n = ctx;
 
     (void)path;
-    if (bundled(n->arena, name))
-        (void)add_name(n, name, strlen(name));
+    if (hydra_find_bundled(n->arena, name))
+        (void)hydra_add_name(n, name, strlen(name));
     return PR_OK;
 }
 
@@ -85,27 +85,27 @@ static void each_in_dir(struct names *n, const char *dir)
     while (d && (e = readdir(d))) {
         size_t len = strlen(e->d_name);
         if (len > 5 && strcmp(e->d_name + len - 5, ".yaml") == 0)
-            (void)add_name(n, e->d_name, len - 5);
+            (void)hydra_add_name(n, e->d_name, len - 5);
     }
     if (d)
         closedir(d);
 }
 
-static int by_text(const void *a, const void *b)
+static int hydra_compare_names(const void *a, const void *b)
 {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-void dlio_list_workloads(const struct dlio_args *args, const char *indent,
-                         struct pr_buf *out)
+void hydra_list_workloads(const struct dlio_args *args, const char *indent,
+                          struct pr_buf *out)
 {
     struct names n = {.arena = args->arena};
 
-    if (pr_share_each("workloads", each_bundled, &n, NULL) == PR_OK &&
+    if (pr_bundled_each("workloads", each_bundled, &n, NULL) == PR_OK &&
         args->config_dir)
         each_in_dir(&n, args->config_dir);
     if (n.count)
-        qsort(n.items, n.count, sizeof *n.items, by_text);
+        qsort(n.items, n.count, sizeof *n.items, hydra_compare_names);
     for (size_t i = 0; i < n.count; i++)
         if (!i || strcmp(n.items[i - 1], n.items[i]) != 0)
             pr_buf_printf(out, "%s%s\n", indent, n.items[i]);
@@ -117,9 +117,9 @@ static int no_workload(const struct dlio_args *args, const char *name,
 {
     PR_AUTO_BUF struct pr_buf list = PR_BUF_INIT(1 << 16);
 
-    dlio_list_workloads(args, "  ", &list);
-    say(SAY_CRITICAL, "available options in 'workload':\n%s",
-        list.data ? list.data : "");
+    hydra_list_workloads(args, "  ", &list);
+    message_print(SAY_CRITICAL, "available options in 'workload':\n%s",
+                  list.data ? list.data : "");
     pr_fail(err, PR_E_CONF, "config", "could not find 'workload/%s'", name);
     return pr_hint(err, "searched the bundled workloads%s%s",
                    args->config_dir ? " and " : "; --config-dir adds a folder",
@@ -136,7 +136,7 @@ static bool is_ours_alone(const char *name)
 static int read_workload(const struct dlio_args *args, const char *name,
                          struct pr_value *ret, struct pr_err *err)
 {
-    const char *path = bundled(args->arena, name), *own = NULL;
+    const char *path = hydra_find_bundled(args->arena, name), *own = NULL;
     const struct pr_value *tree;
     int rc;
 
@@ -146,13 +146,14 @@ static int read_workload(const struct dlio_args *args, const char *name,
     if (path && own && access(own, R_OK) == 0 && is_ours_alone(name))
         path = NULL;
     else if (path && own && access(own, R_OK) == 0) /* as with hydra */
-        say_warning(own, "what is bundled under this name is used instead",
-                    "give the file another name");
+        message_print_warning(own,
+                              "what is bundled under this name is used instead",
+                              "give the file another name");
     if (!path)
         path = own;
     if (!path || access(path, R_OK) < 0)
         return no_workload(args, name, err);
-    rc = read_map(args->arena, path, ret, err);
+    rc = hydra_read_map(args->arena, path, ret, err);
     if (rc)
         return rc;
     if (pr_get(ret, "defaults"))
@@ -198,12 +199,12 @@ static int read_primary(const struct dlio_args *args, struct pr_value *ret,
         return pr_fail(err, PR_E_CONF, "",
                        "cannot find primary config '%s' (looked for '%s')",
                        args->config_name, path);
-    return read_map(args->arena, path, ret, err);
+    return hydra_read_map(args->arena, path, ret, err);
 }
 
 /* The primary config with its workload; hydra's own parts are left out. */
-static int base(const struct dlio_args *args, struct pr_value *ret,
-                struct pr_err *err)
+static int hydra_compose_base(const struct dlio_args *args,
+                              struct pr_value *ret, struct pr_err *err)
 {
     struct pr_arena *a = args->arena;
     struct pr_value root, workload;
@@ -216,13 +217,13 @@ static int base(const struct dlio_args *args, struct pr_value *ret,
         name = default_workload(&root);
     rc = read_workload(args, name ? name : "default", &workload, err);
     if (!rc)
-        rc = dlio_tree_delete(a, &root, "defaults", &root, err);
+        rc = hydra_tree_delete(a, &root, "defaults", &root, err);
     if (!rc)
-        rc = dlio_tree_delete(a, &root, "hydra", &root, err);
-    return rc ? rc : dlio_tree_set(a, &root, "workload", &workload, ret, err);
+        rc = hydra_tree_delete(a, &root, "hydra", &root, err);
+    return rc ? rc : hydra_tree_set(a, &root, "workload", &workload, ret, err);
 }
 
-static int cannot_set(const struct dlio_override *o, struct pr_err *err)
+static int cannot_set(const struct hydra_override *o, struct pr_err *err)
 {
     const struct pr_opt_section *section = NULL;
     const char *text = o->text + strspn(o->text, "+");
@@ -236,18 +237,19 @@ static int cannot_set(const struct dlio_override *o, struct pr_err *err)
 }
 
 /* Hydra takes such a key, and DLIO never looks at it. */
-static void warn_outside(const struct dlio_override *o)
+static void warn_outside(const struct hydra_override *o)
 {
     const struct pr_opt_section *section = NULL;
 
     if (strncmp(o->key, "workload.", 9) == 0)
         return;
     (void)pr_opt_find(o->key, &section);
-    say_warning(o->text, "a key outside 'workload' changes nothing",
-                section ? "did you mean 'workload.' in front of it?" : "");
+    message_print_warning(o->text, "a key outside 'workload' changes nothing",
+                          section ? "did you mean 'workload.' in front of it?"
+                                  : "");
 }
 
-static int remove_key(struct dlio_args *args, const struct dlio_override *o,
+static int remove_key(struct dlio_args *args, const struct hydra_override *o,
                       const struct pr_value *old, struct pr_value *root,
                       struct pr_err *err)
 {
@@ -255,17 +257,18 @@ static int remove_key(struct dlio_args *args, const struct dlio_override *o,
         return pr_fail(err, PR_E_CONF, "command line",
                        "could not delete from config: there is no '%s'",
                        o->key);
-    if (strchr(o->text, '=') && !pr_equal(old, &o->read.value))
+    if (strchr(o->text, '=') && !pr_value_equal(old, &o->read.value))
         return pr_fail(err, PR_E_CONF, "command line",
                        "could not delete from config: '%s' has another value",
                        o->key);
-    return dlio_tree_delete(args->arena, root, o->key, root, err);
+    return hydra_tree_delete(args->arena, root, o->key, root, err);
 }
 
-static int apply(struct dlio_args *args, const struct dlio_override *o,
-                 struct pr_value *root, struct pr_err *err)
+static int hydra_apply_override(struct dlio_args *args,
+                                const struct hydra_override *o,
+                                struct pr_value *root, struct pr_err *err)
 {
-    const struct pr_value *old = dlio_tree_get(root, o->key);
+    const struct pr_value *old = hydra_tree_get(root, o->key);
     const char *text = o->text + strspn(o->text, "+");
 
     switch (o->read.op) {
@@ -289,19 +292,19 @@ static int apply(struct dlio_args *args, const struct dlio_override *o,
         break;
     }
     warn_outside(o);
-    return dlio_tree_set(args->arena, root, o->key, &o->read.value, root, err);
+    return hydra_tree_set(args->arena, root, o->key, &o->read.value, root, err);
 }
 
-int dlio_compose(struct dlio_args *args, struct pr_value *ret,
-                 struct pr_err *err)
+int hydra_compose(struct dlio_args *args, struct pr_value *ret,
+                  struct pr_err *err)
 {
     struct pr_value root;
-    int rc = base(args, &root, err);
+    int rc = hydra_compose_base(args, &root, err);
 
     for (size_t i = 0; i < args->task_count && !rc; i++) {
-        const struct dlio_override *o = &args->task[i];
+        const struct hydra_override *o = &args->task[i];
         if (!o->own && strcmp(o->key, "workload") != 0)
-            rc = apply(args, o, &root, err);
+            rc = hydra_apply_override(args, o, &root, err);
     }
     if (!rc) {
         *ret = root;

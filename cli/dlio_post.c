@@ -56,8 +56,8 @@ static const struct flag *flag_of(const char *arg, const char **ret_value)
     return NULL;
 }
 
-static int set(struct post *p, const struct flag *f, const char *value,
-               struct pr_err *err)
+static int postprocessor_set_flag(struct post *p, const struct flag *f,
+                                  const char *value, struct pr_err *err)
 {
     static const char *const yes[] = {"yes", "true", "t", "y", "1"};
     void *at = (char *)p + f->offset;
@@ -78,7 +78,8 @@ static int set(struct post *p, const struct flag *f, const char *value,
     return PR_OK;
 }
 
-static int read_args(struct post *p, int argc, char **argv, struct pr_err *err)
+static int postprocessor_read_args(struct post *p, int argc, char **argv,
+                                   struct pr_err *err)
 {
     int rc = PR_OK;
 
@@ -94,12 +95,12 @@ static int read_args(struct post *p, int argc, char **argv, struct pr_err *err)
             return pr_fail(err, PR_E_USAGE, "", "unknown option '%s'", argv[i]);
         if (!value && i + 1 == argc)
             return pr_fail(err, PR_E_USAGE, "", "%s wants a value", argv[i]);
-        rc = set(p, f, value ? value : argv[++i], err);
+        rc = postprocessor_set_flag(p, f, value ? value : argv[++i], err);
     }
     return rc;
 }
 
-static int help(struct pr_err *err)
+static int postprocessor_print_help(struct pr_err *err)
 {
     PR_AUTO_BUF struct pr_buf out = PR_BUF_INIT(1 << 16);
 
@@ -109,11 +110,12 @@ static int help(struct pr_err *err)
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
         pr_buf_printf(&out, "  %-5s %-18s %s\n", flags[i].letter, flags[i].name,
                       flags[i].help);
-    return answer_buf(&out, err);
+    return answer_print_buf(&out, err);
 }
 
-static int write_report(const struct post *p, const struct pr_dlio_run *run,
-                        struct pr_arena *a, struct pr_err *err)
+static int postprocessor_write_report(const struct post *p,
+                                      const struct pr_dlio_run *run,
+                                      struct pr_arena *a, struct pr_err *err)
 {
     PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(1u << 30);
     PR_AUTO_BUF struct pr_buf name = PR_BUF_INIT(4096);
@@ -132,28 +134,29 @@ static int write_report(const struct post *p, const struct pr_dlio_run *run,
     pr_buf_str(&name, "report: ");
     pr_screen_clean(&name, path, strlen(path));
     pr_buf_char(&name, '\n');
-    return rc ? rc : answer_buf(&name, err);
+    return rc ? rc : answer_print_buf(&name, err);
 }
 
-int dlio_post(int argc, char **argv, struct pr_err *err)
+int dlio_postprocessor(int argc, char **argv, struct pr_err *err)
 {
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(65536);
     struct post p = {.folder = "./output"};
     struct pr_dlio_opts opts = {0};
     struct pr_dlio_run run;
-    int rc = a ? read_args(&p, argc, argv, err) : pr_fail_nomem(err);
+    int rc =
+        a ? postprocessor_read_args(&p, argc, argv, err) : pr_fail_nomem(err);
 
     if (rc || p.help)
-        return rc ? rc : help(err);
+        return rc ? rc : postprocessor_print_help(err);
     opts.hydra = p.hydra;
     opts.setup = p.setup;
     rc = pr_dlio_read(p.folder, &opts, a, &run, err);
     if (rc)
         return rc;
     if (!run.has_iostat)
-        say_warning(p.folder,
-                    "there is no iostat.json, so nothing is said of "
-                    "disks and processors",
-                    "");
-    return write_report(&p, &run, a, err);
+        message_print_warning(p.folder,
+                              "there is no iostat.json, so nothing is said of "
+                              "disks and processors",
+                              "");
+    return postprocessor_write_report(&p, &run, a, err);
 }

@@ -105,7 +105,7 @@ static const struct row {
     {"metric.au", "0.9"},
 };
 
-static const struct row *row_of(const char *key)
+static const struct row *hydra_query_find_row(const char *key)
 {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (strcmp(rows[i].key, key) == 0)
@@ -123,7 +123,8 @@ static bool is_time(const char *key)
 
 /* NAME_stdev may also be NAME: {stdev: …}. */
 static const struct pr_value *
-deviation(struct pr_arena *a, const struct pr_value *tree, const char *key)
+hydra_query_find_deviation(struct pr_arena *a, const struct pr_value *tree,
+                           const char *key)
 {
     size_t n = strlen(key);
     const char *path;
@@ -131,29 +132,31 @@ deviation(struct pr_arena *a, const struct pr_value *tree, const char *key)
     if (n < 6 || strcmp(key + n - 6, "_stdev") != 0)
         return NULL;
     path = pr_arena_printf(a, "%.*s.stdev", (int)(n - 6), key);
-    return path ? dlio_tree_get(tree, path) : NULL;
+    return path ? hydra_tree_get(tree, path) : NULL;
 }
 
-static const struct pr_value *look(struct pr_arena *a,
-                                   const struct pr_value *tree, const char *key)
+static const struct pr_value *
+hydra_query_find_value(struct pr_arena *a, const struct pr_value *tree,
+                       const char *key)
 {
     bool replaced = pr_get(tree, "data_reader") != NULL;
     const struct pr_value *v;
 
     if (replaced && strncmp(key, "reader.", 7) == 0)
         key = pr_arena_printf(a, "data_%s", key);
-    v = key ? dlio_tree_get(tree, key) : NULL;
+    v = key ? hydra_tree_get(tree, key) : NULL;
     if (!v && key)
-        v = deviation(a, tree, key);
+        v = hydra_query_find_deviation(a, tree, key);
     if (v && v->kind == PR_MAP && is_time(key))
         v = pr_get(v, "mean");
     return v && v->kind == PR_NULL ? NULL : v;
 }
 
 /* DLIO strips the slashes that folders of data end with. */
-static void put(struct pr_buf *out, const char *key, const struct pr_value *v)
+static void hydra_query_print_value(struct pr_buf *out, const char *key,
+                                    const struct pr_value *v)
 {
-    pr_text(out, v);
+    pr_value_write_text(out, v);
     if (strcmp(key, "dataset.data_folder") == 0 ||
         strcmp(key, "checkpoint.checkpoint_folder") == 0)
         while (out->len > 1 && out->data[out->len - 1] == '/')
@@ -161,7 +164,8 @@ static void put(struct pr_buf *out, const char *key, const struct pr_value *v)
 }
 
 /* The key as the table has it; other names of the same thing. */
-static const char *asked(struct pr_arena *a, const struct pr_value *query)
+static const char *hydra_query_read_key(struct pr_arena *a,
+                                        const struct pr_value *query)
 {
     const char *key = query && query->kind == PR_STR ? query->s : "";
 
@@ -172,32 +176,33 @@ static const char *asked(struct pr_arena *a, const struct pr_value *query)
     return pr_arena_str(a, key);
 }
 
-int dlio_query(struct dlio_args *args, struct pr_err *err)
+int hydra_query(struct dlio_args *args, struct pr_err *err)
 {
     PR_AUTO_BUF struct pr_buf out = PR_BUF_INIT(1 << 20);
     const struct pr_value *tree, *v = NULL;
     const struct row *row;
     struct pr_value root;
     const char *key;
-    int rc = dlio_compose(args, &root, err);
+    int rc = hydra_compose(args, &root, err);
 
     if (!rc)
-        rc = dlio_resolve(args->arena, &root, &root, &root, err);
+        rc = hydra_resolve(args->arena, &root, &root, &root, err);
     if (rc)
         return rc;
     tree = pr_get(&root, "workload");
-    key = asked(args->arena, dlio_tree_get(tree, "workflow.query"));
+    key = hydra_query_read_key(args->arena,
+                               hydra_tree_get(tree, "workflow.query"));
     if (!key)
         return pr_fail_nomem(err);
-    row = row_of(key);
+    row = hydra_query_find_row(key);
     if (row)
-        v = look(args->arena, tree, key);
+        v = hydra_query_find_value(args->arena, tree, key);
     if (v)
-        put(&out, key, v);
+        hydra_query_print_value(&out, key, v);
     else
         pr_buf_str(&out, row && row->def ? row->def : "None");
     if (!out.len)
         pr_buf_str(&out, "None"); /* as DLIO prints empty text */
     pr_buf_char(&out, '\n');
-    return answer_buf(&out, err);
+    return answer_print_buf(&out, err);
 }

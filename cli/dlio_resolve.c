@@ -16,11 +16,11 @@ struct resolver {
     struct pr_err *err;
 };
 
-static int resolve(struct resolver *r, const struct pr_value *v,
-                   struct pr_value *ret);
+static int hydra_resolve_value(struct resolver *r, const struct pr_value *v,
+                               struct pr_value *ret);
 
-static int keep(struct resolver *r, const char *s, size_t len,
-                struct pr_value *ret)
+static int hydra_copy_text(struct resolver *r, const char *s, size_t len,
+                           struct pr_value *ret)
 {
     const char *copy = pr_arena_copy(r->arena, s, len);
 
@@ -31,7 +31,8 @@ static int keep(struct resolver *r, const char *s, size_t len,
 }
 
 /* NAME or NAME,default. */
-static int from_env(struct resolver *r, const char *name, struct pr_value *ret)
+static int hydra_resolve_env(struct resolver *r, const char *name,
+                             struct pr_value *ret)
 {
     const char *comma = strchr(name, ',');
     size_t n = comma ? (size_t)(comma - name) : strlen(name);
@@ -45,29 +46,29 @@ static int from_env(struct resolver *r, const char *name, struct pr_value *ret)
                        "environment variable '%s' is not set", only);
     if (!value)
         value = comma + 1 + strspn(comma + 1, " ");
-    return keep(r, value, strlen(value), ret);
+    return hydra_copy_text(r, value, strlen(value), ret);
 }
 
 /* What stands between ${ and }. *ret_found false: it is not for us. */
-static int reference(struct resolver *r, const char *name, struct pr_value *ret,
-                     bool *ret_found)
+static int hydra_resolve_reference(struct resolver *r, const char *name,
+                                   struct pr_value *ret, bool *ret_found)
 {
     const struct pr_value *v;
     char text[256];
 
     *ret_found = true;
     if (strncmp(name, "oc.env:", 7) == 0)
-        return from_env(r, name + 7, ret);
+        return hydra_resolve_env(r, name + 7, ret);
     if (strncmp(name, "now:", 4) == 0)
-        return keep(r, text, strftime(text, sizeof text, name + 4, &r->now),
-                    ret);
-    v = dlio_tree_get(r->root, name);
+        return hydra_copy_text(
+            r, text, strftime(text, sizeof text, name + 4, &r->now), ret);
+    v = hydra_tree_get(r->root, name);
     *ret_found = v != NULL;
-    return v ? resolve(r, v, ret) : PR_OK;
+    return v ? hydra_resolve_value(r, v, ret) : PR_OK;
 }
 
 /* The '}' that belongs to the "${" at p; NULL: none. */
-static const char *closing(const char *p)
+static const char *hydra_find_closing_brace(const char *p)
 {
     unsigned depth = 0;
 
@@ -79,17 +80,19 @@ static const char *closing(const char *p)
     return NULL;
 }
 
-static int in_text(struct resolver *r, const char *s, struct pr_value *ret)
+static int hydra_resolve_text(struct resolver *r, const char *s,
+                              struct pr_value *ret)
 {
     PR_AUTO_BUF struct pr_buf out = PR_BUF_INIT(MAX_TEXT);
     const char *p = s, *at, *end;
     struct pr_value v;
     bool found = false;
 
-    while ((at = strstr(p, "${")) && (end = closing(at))) {
+    while ((at = strstr(p, "${")) && (end = hydra_find_closing_brace(at))) {
         const char *name =
             pr_arena_copy(r->arena, at + 2, (size_t)(end - at) - 2);
-        int rc = name ? reference(r, name, &v, &found) : pr_fail_nomem(r->err);
+        int rc = name ? hydra_resolve_reference(r, name, &v, &found)
+                      : pr_fail_nomem(r->err);
 
         if (rc)
             return rc;
@@ -99,7 +102,7 @@ static int in_text(struct resolver *r, const char *s, struct pr_value *ret)
         }
         pr_buf_add(&out, p, (size_t)(at - p));
         if (found)
-            pr_text(&out, &v);
+            pr_value_write_text(&out, &v);
         else
             pr_buf_add(&out, at, (size_t)(end - at) + 1);
         p = end + 1;
@@ -107,11 +110,11 @@ static int in_text(struct resolver *r, const char *s, struct pr_value *ret)
     pr_buf_str(&out, p);
     if (!pr_buf_ok(&out))
         return pr_fail(r->err, PR_E_CONF, "", "'%.60s' becomes too long", s);
-    return keep(r, out.data ? out.data : "", out.len, ret);
+    return hydra_copy_text(r, out.data ? out.data : "", out.len, ret);
 }
 
-static int in_map(struct resolver *r, const struct pr_value *v,
-                  struct pr_value *ret)
+static int hydra_resolve_map(struct resolver *r, const struct pr_value *v,
+                             struct pr_value *ret)
 {
     struct pr_member *members =
         PR_ARENA_ARRAY(r->arena, struct pr_member, v->len + 1);
@@ -121,15 +124,15 @@ static int in_map(struct resolver *r, const struct pr_value *v,
         return pr_fail_nomem(r->err);
     for (uint32_t i = 0; i < v->len && !rc; i++) {
         members[i] = v->members[i];
-        rc = resolve(r, &v->members[i].value, &members[i].value);
+        rc = hydra_resolve_value(r, &v->members[i].value, &members[i].value);
     }
     *ret = *v;
     ret->members = members;
     return rc;
 }
 
-static int in_list(struct resolver *r, const struct pr_value *v,
-                   struct pr_value *ret)
+static int hydra_resolve_list(struct resolver *r, const struct pr_value *v,
+                              struct pr_value *ret)
 {
     struct pr_value *items =
         PR_ARENA_ARRAY(r->arena, struct pr_value, v->len + 1);
@@ -138,14 +141,14 @@ static int in_list(struct resolver *r, const struct pr_value *v,
     if (!items)
         return pr_fail_nomem(r->err);
     for (uint32_t i = 0; i < v->len && !rc; i++)
-        rc = resolve(r, &v->items[i], &items[i]);
+        rc = hydra_resolve_value(r, &v->items[i], &items[i]);
     *ret = *v;
     ret->items = items;
     return rc;
 }
 
-static int resolve(struct resolver *r, const struct pr_value *v,
-                   struct pr_value *ret)
+static int hydra_resolve_value(struct resolver *r, const struct pr_value *v,
+                               struct pr_value *ret)
 {
     int rc = PR_OK;
 
@@ -154,24 +157,24 @@ static int resolve(struct resolver *r, const struct pr_value *v,
                        "references in the config go round in a circle, or "
                        "it is nested too deep");
     if (v->kind == PR_MAP)
-        rc = in_map(r, v, ret);
+        rc = hydra_resolve_map(r, v, ret);
     else if (v->kind == PR_LIST)
-        rc = in_list(r, v, ret);
+        rc = hydra_resolve_list(r, v, ret);
     else if (v->kind == PR_STR && strlen(v->s) == v->len && strstr(v->s, "${"))
-        rc = in_text(r, v->s, ret);
+        rc = hydra_resolve_text(r, v->s, ret);
     else
         *ret = *v;
     r->depth--;
     return rc;
 }
 
-int dlio_resolve(struct pr_arena *a, const struct pr_value *root,
-                 const struct pr_value *v, struct pr_value *ret,
-                 struct pr_err *err)
+int hydra_resolve(struct pr_arena *a, const struct pr_value *root,
+                  const struct pr_value *v, struct pr_value *ret,
+                  struct pr_err *err)
 {
     struct resolver r = {.arena = a, .root = root, .err = err};
     time_t now = time(NULL);
 
     localtime_r(&now, &r.now);
-    return resolve(&r, v, ret);
+    return hydra_resolve_value(&r, v, ret);
 }

@@ -22,7 +22,7 @@
 #include <unistd.h>
 
 /* A name that goes into a path. */
-static const char *folder_name(struct pr_arena *a, const char *name)
+static const char *dlio_make_folder_name(struct pr_arena *a, const char *name)
 {
     char *copy = pr_arena_str(a, name);
 
@@ -34,10 +34,10 @@ static const char *folder_name(struct pr_arena *a, const char *name)
 
 static const char *model_name(const struct pr_value *root)
 {
-    const struct pr_value *v = dlio_tree_get(root, "workload.model.name");
+    const struct pr_value *v = hydra_tree_get(root, "workload.model.name");
 
     if (!v)
-        v = dlio_tree_get(root, "workload.model"); /* as in old files */
+        v = hydra_tree_get(root, "workload.model"); /* as in old files */
     return v && v->kind == PR_STR ? v->s : "default";
 }
 
@@ -51,11 +51,11 @@ int dlio_run_dir(const struct dlio_args *args, const struct pr_value *root,
     if (!text)
         text = pr_arena_printf(
             args->arena, "./hydra_log/%s/${now:%%Y-%%m-%%d}-${now:%%H-%%M-%%S}",
-            folder_name(args->arena, model_name(root)));
+            dlio_make_folder_name(args->arena, model_name(root)));
     if (!text)
         return pr_fail_nomem(err);
     v = pr_str(text);
-    rc = dlio_resolve(args->arena, root, &v, &v, err);
+    rc = hydra_resolve(args->arena, root, &v, &v, err);
     if (!rc && (v.kind != PR_STR || !v.len))
         rc = pr_fail(err, PR_E_CONF, "", "hydra.run.dir is empty");
     if (!rc)
@@ -85,25 +85,26 @@ static struct pr_value task_list(const struct dlio_args *args)
 }
 
 /* A line with a key and a value. */
-static void put(struct pr_buf *out, const char *key, const char *value)
+static void hydra_write_line(struct pr_buf *out, const char *key,
+                             const char *value)
 {
     struct pr_value v = pr_str(value);
 
     pr_buf_str(out, key);
-    dlio_yaml_write(out, &v);
+    hydra_yaml_write(out, &v);
 }
 
 /* A key and a list under it, which YAML wants at the key's own column. */
-static void put_list(struct pr_buf *out, const char *key,
-                     const struct pr_value *list)
+static void hydra_write_list(struct pr_buf *out, const char *key,
+                             const struct pr_value *list)
 {
     pr_buf_printf(out, "    %s:%s\n", key, list->len ? "" : " []");
     for (uint32_t i = 0; i < list->len; i++)
-        put(out, "    - ", list->items[i].s);
+        hydra_write_line(out, "    - ", list->items[i].s);
 }
 
-void dlio_hydra_yaml(const struct dlio_args *args, const char *run_dir,
-                     struct pr_buf *out)
+void dlio_write_hydra_yaml(const struct dlio_args *args, const char *run_dir,
+                           struct pr_buf *out)
 {
     struct pr_value task = task_list(args);
     struct pr_value hydra =
@@ -111,28 +112,29 @@ void dlio_hydra_yaml(const struct dlio_args *args, const char *run_dir,
     char cwd[4096];
 
     pr_buf_str(out, "hydra:\n  run:\n");
-    put(out, "    dir: ", run_dir);
+    hydra_write_line(out, "    dir: ", run_dir);
     if (args->no_output_subdir)
         pr_buf_str(out, "  output_subdir: null\n");
     else
-        put(out, "  output_subdir: ", args->output_subdir);
+        hydra_write_line(out, "  output_subdir: ", args->output_subdir);
     pr_buf_str(out, "  overrides:\n");
-    put_list(out, "hydra", &hydra);
-    put_list(out, "task", &task);
+    hydra_write_list(out, "hydra", &hydra);
+    hydra_write_list(out, "task", &task);
     pr_buf_str(out, "  job:\n    name: dlio_benchmark\n    chdir: null\n");
-    put(out,
-        "    config_name: ", args->config_name ? args->config_name : "config");
+    hydra_write_line(out, "    config_name: ",
+                     args->config_name ? args->config_name : "config");
     pr_buf_str(out, "  runtime:\n    version: prony-" PR_VERSION "\n");
-    put(out, "    cwd: ", getcwd(cwd, sizeof cwd) ? cwd : ".");
-    put(out, "    output_dir: ", run_dir);
+    hydra_write_line(out, "    cwd: ", getcwd(cwd, sizeof cwd) ? cwd : ".");
+    hydra_write_line(out, "    output_dir: ", run_dir);
     pr_buf_str(out, "    choices:\n");
-    put(out, "      workload: ", args->workload ? args->workload : "default");
+    hydra_write_line(
+        out, "      workload: ", args->workload ? args->workload : "default");
     pr_buf_str(out, "  verbose: false\n");
 }
 
-static int write_file(const struct dlio_args *args, const char *dir,
-                      const char *name, const struct pr_buf *text,
-                      const char **ret_path, struct pr_err *err)
+static int hydra_write_file(const struct dlio_args *args, const char *dir,
+                            const char *name, const struct pr_buf *text,
+                            const char **ret_path, struct pr_err *err)
 {
     const char *path = pr_arena_printf(args->arena, "%s/%s", dir, name);
 
@@ -160,22 +162,23 @@ static int write_hydra(const struct dlio_args *args, const char *run_dir,
 
     if (rc)
         return rc;
-    dlio_yaml_write(&config, root);
-    rc = write_file(args, dir, "config.yaml", &config, ret_config, err);
+    hydra_yaml_write(&config, root);
+    rc = hydra_write_file(args, dir, "config.yaml", &config, ret_config, err);
     if (rc || args->no_output_subdir)
         return rc;
-    dlio_hydra_yaml(args, run_dir, &hydra);
-    dlio_yaml_write(&overrides, &task);
-    rc = write_file(args, dir, "hydra.yaml", &hydra, NULL, err);
+    dlio_write_hydra_yaml(args, run_dir, &hydra);
+    hydra_yaml_write(&overrides, &task);
+    rc = hydra_write_file(args, dir, "hydra.yaml", &hydra, NULL, err);
     return rc ? rc
-              : write_file(args, dir, "overrides.yaml", &overrides, NULL, err);
+              : hydra_write_file(args, dir, "overrides.yaml", &overrides, NULL,
+                                 err);
 }
 
 /* DLIO's files go to the folder of the run, unless another one is named. */
 static int set_folder(struct pr_plan *p, const struct pr_value *root,
                       const char *run_dir, struct pr_err *err)
 {
-    const struct pr_value *v = dlio_tree_get(root, "workload.output.folder");
+    const struct pr_value *v = hydra_tree_get(root, "workload.output.folder");
 
     if (v && v->kind == PR_STR && v->len)
         return pr_make_dirs(v->s, err);
@@ -197,13 +200,14 @@ static int fill_plan(const struct dlio_args *args, struct pr_plan *p,
     if (!rc)
         rc = pr_plan_build(p, err);
     for (const struct pr_warning *w = pr_plan_warnings(p); w; w = w->next)
-        say_warning(w->where, w->text, w->remedy);
+        message_print_warning(w->where, w->text, w->remedy);
     return rc ? rc : pr_plan_check(p, err);
 }
 
 /* RUN/prony, with a number when the folder was used before. */
-static int create(const struct dlio_args *args, struct pr_plan *p,
-                  const char *run_dir, struct pr_rundir *d, struct pr_err *err)
+static int dlio_create_rundir(const struct dlio_args *args, struct pr_plan *p,
+                              const char *run_dir, struct pr_rundir *d,
+                              struct pr_err *err)
 {
     const char *path = pr_arena_printf(args->arena, "%s/prony", run_dir);
 
@@ -220,7 +224,8 @@ struct follower {
     struct pr_buf line; /* begun, not ended */
 };
 
-static void pass_on(struct follower *f, const char *data, size_t len)
+static void dlio_follower_print(struct follower *f, const char *data,
+                                size_t len)
 {
     while (len) {
         const char *end = memchr(data, '\n', len);
@@ -234,14 +239,14 @@ static void pass_on(struct follower *f, const char *data, size_t len)
         /* Metrics are for result.json. */
         if (pr_buf_ok(&f->line) && f->line.data &&
             strncmp(f->line.data, "__", 2) != 0)
-            say(SAY_WARNING, "%s\n", f->line.data);
+            message_print(SAY_WARNING, "%s\n", f->line.data);
         else if (!f->line.data)
-            say(SAY_WARNING, "\n");
+            message_print(SAY_WARNING, "\n");
         pr_buf_clear(&f->line);
     }
 }
 
-static void follow(struct follower *f)
+static void dlio_follower_read(struct follower *f)
 {
     char path[4096], block[65536];
     ssize_t n;
@@ -250,16 +255,16 @@ static void follow(struct follower *f)
         pr_rundir_file(f->dir, f->id, "log.txt", path, NULL) == PR_OK)
         f->fd = open(path, O_RDONLY | O_CLOEXEC);
     while (f->fd >= 0 && (n = read(f->fd, block, sizeof block)) > 0)
-        pass_on(f, block, (size_t)n);
+        dlio_follower_print(f, block, (size_t)n);
 }
 
-static void watch(void *ctx, const struct pr_event *e)
+static void dlio_follower_watch(void *ctx, const struct pr_event *e)
 {
     struct follower *f = ctx;
 
     if (e && e->kind == PR_EVENT_EXPERIMENT_START)
         snprintf(f->id, sizeof f->id, "%s", e->id);
-    follow(f);
+    dlio_follower_read(f);
 }
 
 /* What came of it, in one line. */
@@ -274,23 +279,24 @@ static void say_verdict(const struct follower *f)
     v = pr_get(&result, "results");
     v = v ? pr_get(v, "verdict") : NULL;
     if (v && v->kind == PR_STR)
-        say(SAY_WARNING, "%s\n", v->s);
+        message_print(SAY_WARNING, "%s\n", v->s);
 }
 
-static int go(struct pr_rundir *d, int *ret_signo, struct pr_err *err)
+static int dlio_run_rundir(struct pr_rundir *d, int *ret_signo,
+                           struct pr_err *err)
 {
     struct follower f = {.dir = d, .fd = -1, .line = PR_BUF_INIT(1 << 20)};
     struct pr_run_opts opts = {
-        .dir = d, .retry = -1, .watch = watch, .watch_ctx = &f};
+        .dir = d, .retry = -1, .watch = dlio_follower_watch, .watch_ctx = &f};
     struct pr_run_summary sum;
     int rc = pr_run(&opts, &sum, err);
 
     *ret_signo = sum.signo;
-    follow(&f);
-    pass_on(&f, "\n", f.line.len != 0);
+    dlio_follower_read(&f);
+    dlio_follower_print(&f, "\n", f.line.len != 0);
     if (f.fd >= 0)
         close(f.fd);
-    pr_buf_done(&f.line);
+    pr_buf_free(&f.line);
     if (!rc)
         say_verdict(&f);
     return rc;
@@ -303,10 +309,10 @@ int dlio_run(struct dlio_args *args, int *ret_signo, struct pr_err *err)
     struct pr_plan *p = NULL;
     struct pr_rundir d;
     const char *run_dir = NULL, *config = NULL;
-    int rc = dlio_compose(args, &root, err);
+    int rc = hydra_compose(args, &root, err);
 
     if (!rc)
-        rc = dlio_resolve(args->arena, &root, &root, &root, err);
+        rc = hydra_resolve(args->arena, &root, &root, &root, err);
     if (!rc)
         rc = dlio_run_dir(args, &root, &run_dir, err);
     if (!rc)
@@ -316,11 +322,11 @@ int dlio_run(struct dlio_args *args, int *ret_signo, struct pr_err *err)
     if (!rc)
         rc = fill_plan(args, p, &root, run_dir, config, err);
     if (!rc)
-        rc = create(args, p, run_dir, &d, err);
+        rc = dlio_create_rundir(args, p, run_dir, &d, err);
     pr_plan_free(p);
     if (rc)
         return rc;
-    rc = go(&d, ret_signo, err);
+    rc = dlio_run_rundir(&d, ret_signo, err);
     pr_rundir_close(&d);
     return rc;
 }

@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-static const struct pr_member *find(const struct pr_value *map, const char *key,
-                                    size_t len)
+static const struct pr_member *hydra_tree_find(const struct pr_value *map,
+                                               const char *key, size_t len)
 {
     for (uint32_t i = 0; map->kind == PR_MAP && i < map->len; i++)
         if (map->members[i].key_len == len &&
@@ -14,12 +14,12 @@ static const struct pr_member *find(const struct pr_value *map, const char *key,
     return NULL;
 }
 
-const struct pr_value *dlio_tree_get(const struct pr_value *tree,
-                                     const char *path)
+const struct pr_value *hydra_tree_get(const struct pr_value *tree,
+                                      const char *path)
 {
     while (tree) {
         size_t len = strcspn(path, ".");
-        const struct pr_member *m = find(tree, path, len);
+        const struct pr_member *m = hydra_tree_find(tree, path, len);
 
         tree = m ? &m->value : NULL;
         if (!path[len])
@@ -30,8 +30,8 @@ const struct pr_value *dlio_tree_get(const struct pr_value *tree,
 }
 
 /* A copy with room for one more, which is not there yet. */
-static struct pr_member *copy_map(struct pr_arena *a,
-                                  const struct pr_value *map)
+static struct pr_member *hydra_tree_copy_map(struct pr_arena *a,
+                                             const struct pr_value *map)
 {
     uint32_t n = map->kind == PR_MAP ? map->len : 0;
     struct pr_member *members = PR_ARENA_ARRAY(a, struct pr_member, n + 1);
@@ -42,13 +42,14 @@ static struct pr_member *copy_map(struct pr_arena *a,
 }
 
 /* A copy of map with a key set. */
-static int with(struct pr_arena *a, const struct pr_value *map, const char *key,
-                size_t len, const struct pr_value *v, struct pr_value *ret,
-                struct pr_err *err)
+static int hydra_tree_set_member(struct pr_arena *a, const struct pr_value *map,
+                                 const char *key, size_t len,
+                                 const struct pr_value *v, struct pr_value *ret,
+                                 struct pr_err *err)
 {
     uint32_t n = map->kind == PR_MAP ? map->len : 0;
-    struct pr_member *members = copy_map(a, map);
-    const struct pr_member *old = find(map, key, len);
+    struct pr_member *members = hydra_tree_copy_map(a, map);
+    const struct pr_member *old = hydra_tree_find(map, key, len);
     size_t at = old ? (size_t)(old - map->members) : n;
 
     if (!members)
@@ -65,9 +66,9 @@ static int with(struct pr_arena *a, const struct pr_value *map, const char *key,
     return PR_OK;
 }
 
-int dlio_tree_merge(struct pr_arena *a, const struct pr_value *under,
-                    const struct pr_value *over, struct pr_value *ret,
-                    struct pr_err *err)
+int hydra_tree_merge(struct pr_arena *a, const struct pr_value *under,
+                     const struct pr_value *over, struct pr_value *ret,
+                     struct pr_err *err)
 {
     struct pr_value all = *under, merged;
     int rc = PR_OK;
@@ -78,14 +79,15 @@ int dlio_tree_merge(struct pr_arena *a, const struct pr_value *under,
     }
     for (uint32_t i = 0; i < over->len && !rc; i++) {
         const struct pr_member *m = &over->members[i];
-        const struct pr_member *old = find(&all, m->key, m->key_len);
+        const struct pr_member *old = hydra_tree_find(&all, m->key, m->key_len);
         struct pr_value next;
 
         merged = m->value;
         if (old)
-            rc = dlio_tree_merge(a, &old->value, &m->value, &merged, err);
+            rc = hydra_tree_merge(a, &old->value, &m->value, &merged, err);
         if (!rc)
-            rc = with(a, &all, m->key, m->key_len, &merged, &next, err);
+            rc = hydra_tree_set_member(a, &all, m->key, m->key_len, &merged,
+                                       &next, err);
         if (!rc)
             all = next;
     }
@@ -93,29 +95,31 @@ int dlio_tree_merge(struct pr_arena *a, const struct pr_value *under,
     return rc;
 }
 
-int dlio_tree_set(struct pr_arena *a, const struct pr_value *tree,
-                  const char *path, const struct pr_value *v,
-                  struct pr_value *ret, struct pr_err *err)
+int hydra_tree_set(struct pr_arena *a, const struct pr_value *tree,
+                   const char *path, const struct pr_value *v,
+                   struct pr_value *ret, struct pr_err *err)
 {
     size_t len = strcspn(path, ".");
-    const struct pr_member *m = find(tree, path, len);
+    const struct pr_member *m = hydra_tree_find(tree, path, len);
     struct pr_value below = {.kind = PR_MAP};
     int rc;
 
     if (m)
         below = m->value;
     if (path[len])
-        rc = dlio_tree_set(a, &below, path + len + 1, v, &below, err);
+        rc = hydra_tree_set(a, &below, path + len + 1, v, &below, err);
     else
-        rc = dlio_tree_merge(a, m ? &m->value : v, v, &below, err);
-    return rc ? rc : with(a, tree, path, len, &below, ret, err);
+        rc = hydra_tree_merge(a, m ? &m->value : v, v, &below, err);
+    return rc ? rc
+              : hydra_tree_set_member(a, tree, path, len, &below, ret, err);
 }
 
-int dlio_tree_delete(struct pr_arena *a, const struct pr_value *tree,
-                     const char *path, struct pr_value *ret, struct pr_err *err)
+int hydra_tree_delete(struct pr_arena *a, const struct pr_value *tree,
+                      const char *path, struct pr_value *ret,
+                      struct pr_err *err)
 {
     size_t len = strcspn(path, ".");
-    const struct pr_member *m = find(tree, path, len);
+    const struct pr_member *m = hydra_tree_find(tree, path, len);
     struct pr_member *members;
     struct pr_value below;
     size_t at;
@@ -126,10 +130,11 @@ int dlio_tree_delete(struct pr_arena *a, const struct pr_value *tree,
         return PR_OK;
     }
     if (path[len]) {
-        rc = dlio_tree_delete(a, &m->value, path + len + 1, &below, err);
-        return rc ? rc : with(a, tree, path, len, &below, ret, err);
+        rc = hydra_tree_delete(a, &m->value, path + len + 1, &below, err);
+        return rc ? rc
+                  : hydra_tree_set_member(a, tree, path, len, &below, ret, err);
     }
-    members = copy_map(a, tree);
+    members = hydra_tree_copy_map(a, tree);
     if (!members)
         return pr_fail_nomem(err);
     at = (size_t)(m - tree->members);

@@ -15,7 +15,7 @@ static bool like_time(const char *s, size_t len)
            strspn(s, "0123456789-:.+TtZz _") >= len;
 }
 
-static bool is_plain(const char *s, size_t len)
+static bool hydra_yaml_is_plain(const char *s, size_t len)
 {
     struct pr_value v;
 
@@ -28,11 +28,11 @@ static bool is_plain(const char *s, size_t len)
             (c == ' ' && s[i + 1] == '#'))
             return false;
     }
-    v = pr_yaml_scalar(s, len);
+    v = pr_yaml_read_scalar(s, len);
     return v.kind == PR_STR;
 }
 
-static bool is_simple(const char *s, size_t len)
+static bool hydra_yaml_is_simple(const char *s, size_t len)
 {
     for (size_t i = 0, n; i < len; i += n) {
         n = pr_utf8_len(s + i, len - i);
@@ -43,11 +43,11 @@ static bool is_simple(const char *s, size_t len)
     return true;
 }
 
-static void put_text(struct pr_buf *out, const char *s, size_t len)
+static void hydra_yaml_write_text(struct pr_buf *out, const char *s, size_t len)
 {
-    if (is_plain(s, len)) {
+    if (hydra_yaml_is_plain(s, len)) {
         pr_buf_add(out, s, len);
-    } else if (is_simple(s, len)) {
+    } else if (hydra_yaml_is_simple(s, len)) {
         pr_buf_char(out, '\'');
         for (size_t i = 0; i < len; i++) {
             if (s[i] == '\'')
@@ -56,21 +56,22 @@ static void put_text(struct pr_buf *out, const char *s, size_t len)
         }
         pr_buf_char(out, '\'');
     } else {
-        pr_json_string(out, s, len); /* YAML reads JSON's strings */
+        pr_json_write_string(out, s, len); /* YAML reads JSON's strings */
     }
 }
 
-static void put_float(struct pr_buf *out, double f)
+static void hydra_yaml_write_float(struct pr_buf *out, double f)
 {
     if (f != f)
         pr_buf_str(out, ".nan");
     else if (f - f != 0)
         pr_buf_str(out, f < 0 ? "-.inf" : ".inf");
     else
-        pr_float_text(out, f);
+        pr_float_write_repr(out, f);
 }
 
-static void put_scalar(struct pr_buf *out, const struct pr_value *v)
+static void hydra_yaml_write_scalar(struct pr_buf *out,
+                                    const struct pr_value *v)
 {
     switch (v->kind) {
     case PR_BOOL:
@@ -80,10 +81,10 @@ static void put_scalar(struct pr_buf *out, const struct pr_value *v)
         pr_buf_printf(out, "%lld", (long long)v->i);
         break;
     case PR_FLOAT:
-        put_float(out, v->f);
+        hydra_yaml_write_float(out, v->f);
         break;
     case PR_STR:
-        put_text(out, v->s, v->len);
+        hydra_yaml_write_text(out, v->s, v->len);
         break;
     case PR_LIST:
         pr_buf_str(out, "[]");
@@ -96,62 +97,63 @@ static void put_scalar(struct pr_buf *out, const struct pr_value *v)
     }
 }
 
-static bool is_block(const struct pr_value *v)
+static bool hydra_yaml_is_block(const struct pr_value *v)
 {
     return (v->kind == PR_MAP || v->kind == PR_LIST) && v->len;
 }
 
-static void indent(struct pr_buf *out, unsigned depth)
+static void hydra_yaml_write_indent(struct pr_buf *out, unsigned depth)
 {
     while (depth--)
         pr_buf_str(out, "  ");
 }
 
-static void put_block(struct pr_buf *out, const struct pr_value *v,
-                      unsigned depth, bool begun);
+static void hydra_yaml_write_block(struct pr_buf *out, const struct pr_value *v,
+                                   unsigned depth, bool begun);
 
-static void put_member(struct pr_buf *out, const struct pr_member *m,
-                       unsigned depth)
+static void hydra_yaml_write_member(struct pr_buf *out,
+                                    const struct pr_member *m, unsigned depth)
 {
-    put_text(out, m->key, m->key_len);
+    hydra_yaml_write_text(out, m->key, m->key_len);
     pr_buf_char(out, ':');
-    if (is_block(&m->value)) {
+    if (hydra_yaml_is_block(&m->value)) {
         pr_buf_char(out, '\n');
-        put_block(out, &m->value, depth + (m->value.kind == PR_MAP), false);
+        hydra_yaml_write_block(out, &m->value,
+                               depth + (m->value.kind == PR_MAP), false);
     } else {
         pr_buf_char(out, ' ');
-        put_scalar(out, &m->value);
+        hydra_yaml_write_scalar(out, &m->value);
         pr_buf_char(out, '\n');
     }
 }
 
 /* begun: the first line has its indent already, behind a '- '. */
-static void put_block(struct pr_buf *out, const struct pr_value *v,
-                      unsigned depth, bool begun)
+static void hydra_yaml_write_block(struct pr_buf *out, const struct pr_value *v,
+                                   unsigned depth, bool begun)
 {
     for (uint32_t i = 0; i < v->len; i++) {
         if (i || !begun)
-            indent(out, depth);
+            hydra_yaml_write_indent(out, depth);
         if (v->kind == PR_MAP) {
-            put_member(out, &v->members[i], depth);
+            hydra_yaml_write_member(out, &v->members[i], depth);
             continue;
         }
         pr_buf_str(out, "- ");
-        if (is_block(&v->items[i])) {
-            put_block(out, &v->items[i], depth + 1, true);
+        if (hydra_yaml_is_block(&v->items[i])) {
+            hydra_yaml_write_block(out, &v->items[i], depth + 1, true);
         } else {
-            put_scalar(out, &v->items[i]);
+            hydra_yaml_write_scalar(out, &v->items[i]);
             pr_buf_char(out, '\n');
         }
     }
 }
 
-void dlio_yaml_write(struct pr_buf *out, const struct pr_value *v)
+void hydra_yaml_write(struct pr_buf *out, const struct pr_value *v)
 {
-    if (is_block(v)) {
-        put_block(out, v, 0, false);
+    if (hydra_yaml_is_block(v)) {
+        hydra_yaml_write_block(out, v, 0, false);
     } else {
-        put_scalar(out, v);
+        hydra_yaml_write_scalar(out, v);
         pr_buf_char(out, '\n');
     }
 }

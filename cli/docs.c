@@ -76,7 +76,7 @@ static const struct hidden {
     {"__reference", write_reference},
 };
 
-static const struct hidden *find(const char *name)
+static const struct hidden *find_hidden_verb(const char *name)
 {
     for (size_t i = 0; i < sizeof hidden / sizeof *hidden; i++)
         if (strcmp(name, hidden[i].name) == 0)
@@ -86,13 +86,13 @@ static const struct hidden *find(const char *name)
 
 bool is_hidden_verb(const char *name)
 {
-    return find(name) != NULL;
+    return find_hidden_verb(name) != NULL;
 }
 
 int hidden_verb(const char *name, int argc, char **argv, struct pr_err *err)
 {
     PR_AUTO_BUF struct pr_buf out = PR_BUF_INIT(DOCS_MAX);
-    const struct hidden *h = find(name);
+    const struct hidden *h = find_hidden_verb(name);
     int rc;
 
     if (!h)
@@ -101,5 +101,5 @@ int hidden_verb(const char *name, int argc, char **argv, struct pr_err *err)
         return pr_fail(err, PR_E_USAGE, "", "%s takes at most one argument",
                        name);
     rc = h->write(argc ? argv[0] : NULL, &out, err);
-    return rc ? rc : answer_buf(&out, err);
+    return rc ? rc : answer_print_buf(&out, err);
 }

@@ -32,9 +32,9 @@ const struct pr_opt_section *section_find(const char *name);
  * line of a section's list, or a JSON object. */
 void param_page(const struct param *p, struct pr_buf *out);
 void param_entry(const struct param *p, struct pr_buf *out);
-void param_json(const struct param *p, struct pr_jb *jb);
+void param_json(const struct param *p, struct pr_json_writer *jb);
 /* A number, without a point when it is whole. */
-void json_limit(struct pr_jb *jb, const char *key, double f);
+void json_limit(struct pr_json_writer *jb, const char *key, double f);
 void section_page(const struct pr_opt_section *s, struct pr_buf *out);
 
 /* The older names of a parameter or section, "a, b"; nothing when it has

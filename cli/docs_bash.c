@@ -155,7 +155,7 @@ static const char functions[] =
     "\n"
     "complete -F _prony prony\n";
 
-static void put_lists(struct pr_buf *out)
+static void bash_write_lists(struct pr_buf *out)
 {
     const struct pr_opt_section *const *s = pr_opt_sections();
     const struct verb *v;
@@ -175,7 +175,7 @@ static void put_lists(struct pr_buf *out)
 }
 
 /* Choices of parameters; the empty one needs no completion. */
-static void put_values(struct pr_buf *out)
+static void bash_write_values(struct pr_buf *out)
 {
     struct param p;
 
@@ -191,7 +191,7 @@ static void put_values(struct pr_buf *out)
     pr_buf_str(out, "    esac\n}\n");
 }
 
-static void put_options(struct pr_buf *out)
+static void bash_write_options(struct pr_buf *out)
 {
     const struct verb *v;
     const struct option *o;
@@ -208,7 +208,7 @@ static void put_options(struct pr_buf *out)
     pr_buf_str(out, "    esac\n}\n");
 }
 
-static void put_kinds(struct pr_buf *out)
+static void bash_write_kinds(struct pr_buf *out)
 {
     const struct verb *v;
     const struct option *o;
@@ -241,9 +241,9 @@ static void put_kinds(struct pr_buf *out)
 void complete_bash(struct pr_buf *out)
 {
     pr_buf_str(out, head);
-    put_lists(out);
-    put_values(out);
-    put_options(out);
-    put_kinds(out);
+    bash_write_lists(out);
+    bash_write_values(out);
+    bash_write_options(out);
+    bash_write_kinds(out);
     pr_buf_str(out, functions);
 }

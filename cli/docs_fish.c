@@ -24,7 +24,7 @@ static const char head[] =
     "\n";
 
 /* Text inside '…'. */
-static void put_text(struct pr_buf *out, const char *s, size_t len)
+static void fish_write_text(struct pr_buf *out, const char *s, size_t len)
 {
     for (size_t i = 0; i < len; i++) {
         if (s[i] == '\'' || s[i] == '\\')
@@ -34,7 +34,7 @@ static void put_text(struct pr_buf *out, const char *s, size_t len)
 }
 
 /* NAME<TAB>first sentence, one a line. */
-static void put_names(struct pr_buf *out)
+static void fish_write_names(struct pr_buf *out)
 {
     struct param p;
 
@@ -43,14 +43,14 @@ static void put_names(struct pr_buf *out)
         if (p.opt->flags & PR_OPT_PREFIX)
             continue;
         pr_buf_printf(out, " \\\n        %s '", p.name);
-        put_text(out, p.opt->help, text_sentence(p.opt->help));
+        fish_write_text(out, p.opt->help, text_sentence(p.opt->help));
         pr_buf_char(out, '\'');
     }
     pr_buf_str(out, "\nend\n\n");
 }
 
 /* NAME= of all, and NAME=VALUE where the values are known. */
-static void put_settings(struct pr_buf *out)
+static void fish_write_settings(struct pr_buf *out)
 {
     struct param p;
 
@@ -84,7 +84,7 @@ static void put_settings(struct pr_buf *out)
                     "end\n\n");
 }
 
-static void put_verbs(struct pr_buf *out)
+static void fish_write_verbs(struct pr_buf *out)
 {
     const struct verb *v;
     const struct pr_opt_section *const *s = pr_opt_sections();
@@ -92,12 +92,12 @@ static void put_verbs(struct pr_buf *out)
     pr_buf_str(out, "function __prony_topics\n    printf '%s\\t%s\\n'");
     for (size_t i = 0; (v = verb_at(i)); i++) {
         pr_buf_printf(out, " \\\n        %s '", v->name);
-        put_text(out, v->summary, strlen(v->summary));
+        fish_write_text(out, v->summary, strlen(v->summary));
         pr_buf_char(out, '\'');
     }
     for (; *s; s++) {
         pr_buf_printf(out, " \\\n        %s '", (*s)->name);
-        put_text(out, (*s)->desc, strlen((*s)->desc));
+        fish_write_text(out, (*s)->desc, strlen((*s)->desc));
         pr_buf_char(out, '\'');
     }
     pr_buf_str(out, "\n    __prony_names\nend\n\n"
@@ -109,13 +109,13 @@ static void put_verbs(struct pr_buf *out)
     for (size_t i = 0; (v = verb_at(i)); i++) {
         pr_buf_printf(out, "complete -c prony -n __prony_no_verb -a %s -d '",
                       v->name);
-        put_text(out, v->summary, strlen(v->summary));
+        fish_write_text(out, v->summary, strlen(v->summary));
         pr_buf_str(out, "'\n");
     }
 }
 
 /* What follows "complete …": whether an argument is needed and which. */
-static void put_words(struct pr_buf *out, enum word_kind kind)
+static void fish_write_words(struct pr_buf *out, enum word_kind kind)
 {
     static const char *const words[] = {
         [WORD_NONE] = "",
@@ -133,7 +133,7 @@ static void put_words(struct pr_buf *out, enum word_kind kind)
     pr_buf_str(out, words[kind]);
 }
 
-static void put_option(struct pr_buf *out, const struct option *o)
+static void fish_write_option(struct pr_buf *out, const struct option *o)
 {
     const struct verb *v;
 
@@ -144,14 +144,14 @@ static void put_option(struct pr_buf *out, const struct option *o)
     pr_buf_printf(out, "' -l %s", o->name);
     if (o->letter)
         pr_buf_printf(out, " -s %c", o->letter);
-    put_words(out, option_words(o));
+    fish_write_words(out, option_words(o));
     if (*o->choices) {
         pr_buf_str(out, " -a '");
         text_choices(out, o->choices, " ");
         pr_buf_char(out, '\'');
     }
     pr_buf_str(out, " -d '");
-    put_text(out, o->help, strlen(o->help));
+    fish_write_text(out, o->help, strlen(o->help));
     pr_buf_str(out, "'\n");
 }
 
@@ -161,11 +161,11 @@ void complete_fish(struct pr_buf *out)
     const struct verb *v;
 
     pr_buf_str(out, head);
-    put_names(out);
-    put_settings(out);
-    put_verbs(out);
+    fish_write_names(out);
+    fish_write_settings(out);
+    fish_write_verbs(out);
     for (size_t i = 0; (o = option_at(i)); i++)
-        put_option(out, o);
+        fish_write_option(out, o);
     for (size_t i = 0; (v = verb_at(i)); i++) {
         enum word_kind kind = verb_words(v);
 
@@ -175,7 +175,7 @@ void complete_fish(struct pr_buf *out)
         if (kind == WORD_DIR)
             pr_buf_str(out, " -a '(__fish_complete_directories)'");
         else
-            put_words(out, kind);
+            fish_write_words(out, kind);
         pr_buf_char(out, '\n');
     }
 }

@@ -16,7 +16,7 @@ static const struct page {
     {"prony-options.7", man_options},
 };
 
-static void put_option(struct pr_buf *out, const struct option *o)
+static void man_write_option(struct pr_buf *out, const struct option *o)
 {
     PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(8192);
 
@@ -53,11 +53,11 @@ void man_option_group(struct pr_buf *out, const struct verb *v,
         if (!any)
             roff_section(out, option_group_title(g));
         any = true;
-        put_option(out, o);
+        man_write_option(out, o);
     }
 }
 
-static void see_also(struct pr_buf *out)
+static void man_write_see_also(struct pr_buf *out)
 {
     pr_buf_str(out, ".SH SEE ALSO\n.BR prony (1),\n.BR prony\\-config (5),\n"
                     ".BR prony\\-run\\-directory (5),\n"
@@ -81,7 +81,7 @@ static void man_verb(struct pr_buf *out, const struct verb *v)
     roff_prose(out, v->about);
     for (int g = 0; g < GROUP_COUNT; g++)
         man_option_group(out, v, (enum option_group)g);
-    see_also(out);
+    man_write_see_also(out);
 }
 
 void man_list(struct pr_buf *out)
@@ -103,7 +103,7 @@ int man_page(const char *name, struct pr_buf *out, struct pr_err *err)
     for (size_t i = 0; i < sizeof pages / sizeof *pages; i++) {
         if (strcmp(name, pages[i].name) == 0) {
             pages[i].write(out);
-            see_also(out);
+            man_write_see_also(out);
             return PR_OK;
         }
     }

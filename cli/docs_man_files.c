@@ -207,8 +207,8 @@ static const char *const status_texts[] = {
 _Static_assert(sizeof status_texts / sizeof *status_texts == PR_STATUS_COUNT,
                "a status without a description");
 
-static void put_words(struct pr_buf *out, const char *const *words,
-                      const char *const *texts, size_t count)
+static void man_write_words(struct pr_buf *out, const char *const *words,
+                            const char *const *texts, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         pr_buf_str(out, ".TP\n");
@@ -230,7 +230,7 @@ void man_run_directory(struct pr_buf *out)
     roff_head(out, "prony-run-directory", "5", "what a run leaves behind");
     roff_prose(out, layout);
     roff_section(out, "status");
-    put_words(out, status_words, status_texts, PR_STATUS_COUNT);
+    man_write_words(out, status_words, status_texts, PR_STATUS_COUNT);
     roff_prose(out, events);
-    put_words(out, event_words, event_texts, PR_EVENT_COUNT);
+    man_write_words(out, event_words, event_texts, PR_EVENT_COUNT);
 }

@@ -114,7 +114,8 @@ void man_prony(struct pr_buf *out)
     roff_prose(out, surroundings);
 }
 
-static void put_fact(struct pr_buf *out, const char *label, const char *text)
+static void man_write_fact(struct pr_buf *out, const char *label,
+                           const char *text)
 {
     if (!text || !*text)
         return;
@@ -123,7 +124,7 @@ static void put_fact(struct pr_buf *out, const char *label, const char *text)
     pr_buf_char(out, '\n');
 }
 
-static void put_param(struct pr_buf *out, const struct param *p)
+static void man_write_param(struct pr_buf *out, const struct param *p)
 {
     PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(1 << 16);
 
@@ -131,17 +132,17 @@ static void put_param(struct pr_buf *out, const struct param *p)
     roff_bold(out, p->title);
     pr_buf_char(out, '\n');
     roff_lines(out, p->opt->help, strlen(p->opt->help));
-    pr_opt_wants(p->opt, &text);
-    put_fact(out, "Takes", text.data);
-    put_fact(out, "Unit", p->opt->unit);
+    pr_opt_describe(p->opt, &text);
+    man_write_fact(out, "Takes", text.data);
+    man_write_fact(out, "Unit", p->opt->unit);
     text_clear(&text, out);
     param_default(p, &text);
-    put_fact(out, "Default", text.data);
+    man_write_fact(out, "Default", text.data);
     text_clear(&text, out);
     param_example(p, &text);
-    put_fact(out, "Example", text.data);
-    put_fact(out, "Environment", p->env);
-    put_fact(out, "Since", p->opt->since);
+    man_write_fact(out, "Example", text.data);
+    man_write_fact(out, "Environment", p->env);
+    man_write_fact(out, "Since", p->opt->since);
     text_clear(&text, out);
 }
 
@@ -165,6 +166,6 @@ void man_options(struct pr_buf *out)
             pr_buf_str(out, ".\n");
             section = p.section;
         }
-        put_param(out, &p);
+        man_write_param(out, &p);
     }
 }

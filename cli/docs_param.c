@@ -7,8 +7,8 @@
 
 enum { FACT_COLUMN = 15, NAME_COLUMN = 28, TAB_COLUMNS = 8 };
 
-static void fill(struct param *p, const struct pr_opt_section *s,
-                 const struct pr_opt *o)
+static void param_fill(struct param *p, const struct pr_opt_section *s,
+                       const struct pr_opt *o)
 {
     bool prefix = o->flags & PR_OPT_PREFIX;
 
@@ -28,7 +28,7 @@ bool param_at(size_t i, struct param *ret)
         i -= (*s)->count;
     if (!*s)
         return false;
-    fill(ret, *s, &(*s)->opts[i]);
+    param_fill(ret, *s, &(*s)->opts[i]);
     return true;
 }
 
@@ -43,7 +43,7 @@ bool param_find(const char *name, struct param *ret)
         name = found.name;
     o = pr_opt_find(name, &section);
     if (o) {
-        fill(ret, section, o);
+        param_fill(ret, section, o);
         return true;
     }
     for (size_t i = 0; param_at(i, &p); i++) {
@@ -111,7 +111,8 @@ void param_range(const struct param *p, struct pr_buf *out)
         pr_buf_printf(out, "%.16g to %.16g", p->opt->min, p->opt->max);
 }
 
-static void fact(struct pr_buf *out, const char *name, const char *text)
+static void write_param_fact(struct pr_buf *out, const char *name,
+                             const char *text)
 {
     if (!text || !*text)
         return;
@@ -119,7 +120,7 @@ static void fact(struct pr_buf *out, const char *name, const char *text)
     text_wrap(out, text, FACT_COLUMN, FACT_COLUMN);
 }
 
-static void facts(const struct param *p, struct pr_buf *out)
+static void write_param_facts(const struct param *p, struct pr_buf *out)
 {
     PR_AUTO_BUF struct pr_buf def = PR_BUF_INIT(1 << 16);
     PR_AUTO_BUF struct pr_buf range = PR_BUF_INIT(256);
@@ -131,14 +132,14 @@ static void facts(const struct param *p, struct pr_buf *out)
     param_range(p, &range);
     if (p->opt->choices)
         text_choices(&choices, p->opt->choices, NULL);
-    fact(out, "takes", pr_opt_kind_words(p->opt->kind));
-    fact(out, "default", def.data);
-    fact(out, "range", range.data);
-    fact(out, "choices", choices.data);
-    fact(out, "unit", p->opt->unit);
-    fact(out, "since", p->opt->since);
-    fact(out, "environment", p->env);
-    fact(out, "older names", older.data);
+    write_param_fact(out, "takes", pr_opt_kind_words(p->opt->kind));
+    write_param_fact(out, "default", def.data);
+    write_param_fact(out, "range", range.data);
+    write_param_fact(out, "choices", choices.data);
+    write_param_fact(out, "unit", p->opt->unit);
+    write_param_fact(out, "since", p->opt->since);
+    write_param_fact(out, "environment", p->env);
+    write_param_fact(out, "older names", older.data);
     if (!pr_buf_ok(&def) || !pr_buf_ok(&range) || !pr_buf_ok(&choices) ||
         !pr_buf_ok(&older))
         out->failed = true;
@@ -151,7 +152,7 @@ void param_page(const struct param *p, struct pr_buf *out)
     pr_buf_str(out, "\n\n");
     text_wrap(out, p->opt->help, 0, 0);
     pr_buf_char(out, '\n');
-    facts(p, out);
+    write_param_facts(p, out);
 }
 
 /* The help, and the older names as a sentence. */

@@ -18,26 +18,26 @@ static const char *kind_word(enum pr_opt_kind kind)
     return words[kind];
 }
 
-void json_limit(struct pr_jb *jb, const char *key, double f)
+void json_limit(struct pr_json_writer *jb, const char *key, double f)
 {
     if (f > -9e15 && f < 9e15 && f == (double)(int64_t)f)
-        pr_jb_int(jb, key, (int64_t)f);
+        pr_json_put_int(jb, key, (int64_t)f);
     else
-        pr_jb_float(jb, key, f);
+        pr_json_put_float(jb, key, f);
 }
 
-static void put_choices(struct pr_jb *jb, const char *choices)
+static void put_choices(struct pr_json_writer *jb, const char *choices)
 {
     const char *at = choices, *item;
     size_t len;
 
-    pr_jb_arr(jb, "choices");
+    pr_json_open_array(jb, "choices");
     while ((item = choice_next(&at, &len)))
-        pr_jb_strn(jb, NULL, item, len);
-    pr_jb_end(jb);
+        pr_json_put_strn(jb, NULL, item, len);
+    pr_json_close(jb);
 }
 
-static void put_older(struct pr_jb *jb, const char *name)
+static void put_older(struct pr_json_writer *jb, const char *name)
 {
     const struct pr_alias *a;
     bool any = false;
@@ -46,15 +46,15 @@ static void put_older(struct pr_jb *jb, const char *name)
         if (a->form == PR_ALIAS_TOP || strcmp(a->now, name) != 0)
             continue;
         if (!any)
-            pr_jb_arr(jb, "older_names");
+            pr_json_open_array(jb, "older_names");
         any = true;
-        pr_jb_str(jb, NULL, a->old);
+        pr_json_put_str(jb, NULL, a->old);
     }
     if (any)
-        pr_jb_end(jb);
+        pr_json_close(jb);
 }
 
-void param_json(const struct param *p, struct pr_jb *jb)
+void param_json(const struct param *p, struct pr_json_writer *jb)
 {
     PR_AUTO_BUF struct pr_buf example = PR_BUF_INIT(4096);
     const struct pr_opt *o = p->opt;
@@ -63,28 +63,28 @@ void param_json(const struct param *p, struct pr_jb *jb)
     param_example(p, &example);
     if (!pr_buf_ok(&example))
         jb->out->failed = true;
-    pr_jb_obj(jb, NULL);
-    pr_jb_str(jb, "name", p->name);
-    pr_jb_str(jb, "kind", kind_word(o->kind));
+    pr_json_open_object(jb, NULL);
+    pr_json_put_str(jb, "name", p->name);
+    pr_json_put_str(jb, "kind", kind_word(o->kind));
     if (!(o->flags & PR_OPT_PREFIX))
-        pr_jb_value(jb, "default", &def);
+        pr_json_put_value(jb, "default", &def);
     if (o->min || o->max) {
         json_limit(jb, "min", o->min);
         json_limit(jb, "max", o->max);
     }
     if (o->choices)
         put_choices(jb, o->choices);
-    pr_jb_str(jb, "unit", *o->unit ? o->unit : NULL);
+    pr_json_put_str(jb, "unit", *o->unit ? o->unit : NULL);
     if (o->flags & PR_OPT_DERIVED)
-        pr_jb_bool(jb, "derived", true);
+        pr_json_put_bool(jb, "derived", true);
     if (o->flags & PR_OPT_PREFIX)
-        pr_jb_bool(jb, "prefix", true);
-    pr_jb_str(jb, "since", o->since);
-    pr_jb_str(jb, "help", o->help);
-    pr_jb_str(jb, "env", *p->env ? p->env : NULL);
+        pr_json_put_bool(jb, "prefix", true);
+    pr_json_put_str(jb, "since", o->since);
+    pr_json_put_str(jb, "help", o->help);
+    pr_json_put_str(jb, "env", *p->env ? p->env : NULL);
     put_older(jb, p->name);
-    pr_jb_str(jb, "example", example.data);
-    pr_jb_end(jb);
+    pr_json_put_str(jb, "example", example.data);
+    pr_json_close(jb);
 }
 
 /* Texts for which no example follows from the kind. */

@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-static void head(struct pr_buf *out, const char *title, const char *text)
+static void reference_write_head(struct pr_buf *out, const char *title,
+                                 const char *text)
 {
     pr_buf_printf(out,
                   "# %s\n\n<!-- Written by \"prony __reference\"; do not "
@@ -13,7 +14,7 @@ static void head(struct pr_buf *out, const char *title, const char *text)
 }
 
 /* Cells of a table must not hold '|', nor text that looks like HTML. */
-static void cell(struct pr_buf *out, const char *s)
+static void reference_write_cell(struct pr_buf *out, const char *s)
 {
     for (; *s; s++) {
         if (*s == '|' || *s == '<')
@@ -22,50 +23,51 @@ static void cell(struct pr_buf *out, const char *s)
     }
 }
 
-static void put_code(struct pr_buf *out, const char *s)
+static void reference_write_code(struct pr_buf *out, const char *s)
 {
     pr_buf_printf(out, "`%s`", s);
 }
 
-static void fact(struct pr_buf *out, const char *label, const char *text,
-                 bool code)
+static void reference_write_fact(struct pr_buf *out, const char *label,
+                                 const char *text, bool code)
 {
     if (!text || !*text)
         return;
     pr_buf_printf(out, "- %s: ", label);
     if (code)
-        put_code(out, text);
+        reference_write_code(out, text);
     else
         pr_buf_str(out, text);
     pr_buf_char(out, '\n');
 }
 
-static void put_param(struct pr_buf *out, const struct param *p)
+static void reference_write_param(struct pr_buf *out, const struct param *p)
 {
     PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(1 << 16);
 
     pr_buf_printf(out, "\n### %s\n\n", p->title);
     text_wrap(out, p->opt->help, 0, 0);
     pr_buf_char(out, '\n');
-    pr_opt_wants(p->opt, &text);
-    fact(out, "takes", text.data, false);
-    fact(out, "unit", p->opt->unit, false);
+    pr_opt_describe(p->opt, &text);
+    reference_write_fact(out, "takes", text.data, false);
+    reference_write_fact(out, "unit", p->opt->unit, false);
     if (*p->opt->def)
-        fact(out, "default", p->opt->def, true);
+        reference_write_fact(out, "default", p->opt->def, true);
     else if (!(p->opt->flags & PR_OPT_PREFIX))
-        fact(out, "default", "empty", false);
+        reference_write_fact(out, "default", "empty", false);
     text_clear(&text, out);
     param_example(p, &text);
-    fact(out, "example", text.data, true);
-    fact(out, "environment", p->env, true);
-    fact(out, "since", p->opt->since, false);
+    reference_write_fact(out, "example", text.data, true);
+    reference_write_fact(out, "environment", p->env, true);
+    reference_write_fact(out, "since", p->opt->since, false);
     text_clear(&text, out);
     param_older(p->name, true, &text);
-    fact(out, "older names", text.data, false);
+    reference_write_fact(out, "older names", text.data, false);
     text_clear(&text, out);
 }
 
-static void put_section(struct pr_buf *out, const struct pr_opt_section *s)
+static void reference_write_section(struct pr_buf *out,
+                                    const struct pr_opt_section *s)
 {
     PR_AUTO_BUF struct pr_buf older = PR_BUF_INIT(4096);
 
@@ -76,24 +78,25 @@ static void put_section(struct pr_buf *out, const struct pr_opt_section *s)
     text_clear(&older, out);
 }
 
-static void parameters(struct pr_buf *out)
+static void reference_write_parameters(struct pr_buf *out)
 {
     const struct pr_opt_section *section = NULL;
     struct param p;
 
-    head(out, "Parameters",
-         "Every parameter that Prony itself knows, by section; names in other "
-         "sections are yours. `prony help NAME` shows one of these entries, "
-         "`prony plan … --explain NAME` tells who set one.");
+    reference_write_head(
+        out, "Parameters",
+        "Every parameter that Prony itself knows, by section; names in other "
+        "sections are yours. `prony help NAME` shows one of these entries, "
+        "`prony plan … --explain NAME` tells who set one.");
     for (size_t i = 0; param_at(i, &p); i++) {
         if (p.section != section)
-            put_section(out, p.section);
+            reference_write_section(out, p.section);
         section = p.section;
-        put_param(out, &p);
+        reference_write_param(out, &p);
     }
 }
 
-static void put_option(struct pr_buf *out, const struct option *o)
+static void reference_write_option(struct pr_buf *out, const struct option *o)
 {
     PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(8192);
 
@@ -106,15 +109,15 @@ static void put_option(struct pr_buf *out, const struct option *o)
     text_clear(&text, out);
     option_help(o, &text);
     if (pr_buf_ok(&text))
-        cell(out, text.data);
+        reference_write_cell(out, text.data);
     else
         out->failed = true;
     pr_buf_str(out, " |\n");
 }
 
 /* A table of the options of one group; v may be NULL: of all verbs. */
-static void put_group(struct pr_buf *out, const struct verb *v,
-                      enum option_group g)
+static void reference_write_group(struct pr_buf *out, const struct verb *v,
+                                  enum option_group g)
 {
     const struct option *o;
     bool any = false;
@@ -125,11 +128,11 @@ static void put_group(struct pr_buf *out, const struct verb *v,
         if (!any)
             pr_buf_str(out, "\n| option | meaning |\n|---|---|\n");
         any = true;
-        put_option(out, o);
+        reference_write_option(out, o);
     }
 }
 
-static void put_verb(struct pr_buf *out, const struct verb *v)
+static void reference_write_verb(struct pr_buf *out, const struct verb *v)
 {
     pr_buf_printf(out, "\n## prony %s\n\n", v->name);
     pr_buf_printf(out, "`prony %s [OPTION…]%s%s`: %s.\n\n```sh\n", v->name,
@@ -142,34 +145,35 @@ static void put_verb(struct pr_buf *out, const struct verb *v)
     }
     pr_buf_str(out, "```\n\n");
     text_wrap(out, v->about, 0, 0);
-    put_group(out, v, GROUP_OWN);
+    reference_write_group(out, v, GROUP_OWN);
     if ((v->bit & ON_TARGETS) != 0)
         pr_buf_str(out, "\nIt also takes the options that "
                         "[set parameters](#setting-parameters).\n");
 }
 
-static void commands(struct pr_buf *out)
+static void reference_write_commands(struct pr_buf *out)
 {
     const struct verb *v;
 
-    head(out, "Commands",
-         "The verbs of the program and their options. In long options `-` and "
-         "`_` are the same, an unambiguous beginning is enough, and `--no-X` "
-         "undoes `--X`.");
+    reference_write_head(
+        out, "Commands",
+        "The verbs of the program and their options. In long options `-` and "
+        "`_` are the same, an unambiguous beginning is enough, and `--no-X` "
+        "undoes `--X`.");
     for (size_t i = 0; (v = verb_at(i)); i++)
-        put_verb(out, v);
+        reference_write_verb(out, v);
     pr_buf_str(out, "\n## Setting parameters\n");
-    put_group(out, NULL, GROUP_TARGETS);
+    reference_write_group(out, NULL, GROUP_TARGETS);
     pr_buf_str(out, "\n## Everywhere\n");
-    put_group(out, NULL, GROUP_EVERY);
+    reference_write_group(out, NULL, GROUP_EVERY);
 }
 
 static const struct {
     const char *name;
     void (*write)(struct pr_buf *out);
 } pages[] = {
-    {"commands.md", commands},
-    {"parameters.md", parameters},
+    {"commands.md", reference_write_commands},
+    {"parameters.md", reference_write_parameters},
 };
 
 void reference_list(struct pr_buf *out)

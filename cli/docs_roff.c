@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* The code point of a valid sequence of n bytes. */
-static unsigned code_point(const char *s, size_t n)
+static unsigned roff_decode_utf8(const char *s, size_t n)
 {
     static const unsigned char first[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
     unsigned code = (unsigned char)s[0] & first[n];
@@ -20,7 +20,7 @@ static unsigned code_point(const char *s, size_t n)
 }
 
 /* What groff would turn into a typographic sign, or take for its own. */
-static const char *special(char c)
+static const char *roff_find_escape(char c)
 {
     switch (c) {
     case '\\':
@@ -46,12 +46,12 @@ void roff_textn(struct pr_buf *out, const char *s, size_t len)
 {
     while (len) {
         size_t n = pr_utf8_len(s, len);
-        const char *escape = special(*s);
+        const char *escape = roff_find_escape(*s);
 
         if (escape)
             pr_buf_str(out, escape);
         else if (n > 1)
-            pr_buf_printf(out, "\\[u%04X]", code_point(s, n));
+            pr_buf_printf(out, "\\[u%04X]", roff_decode_utf8(s, n));
         else if (n)
             pr_buf_char(out, *s);
         n = n ? n : 1;
@@ -105,19 +105,19 @@ void roff_head(struct pr_buf *out, const char *name, const char *section,
 }
 
 /* A line must not begin with a control character. */
-static void guard(struct pr_buf *out, char first)
+static void roff_guard_line(struct pr_buf *out, char first)
 {
     if (first == '.' || first == '\'')
         pr_buf_str(out, "\\&");
 }
 
 /* One sentence, `word` in bold. */
-static void sentence(struct pr_buf *out, const char *s, size_t len)
+static void roff_write_sentence(struct pr_buf *out, const char *s, size_t len)
 {
     bool bold = false;
 
     if (len)
-        guard(out, s[0] == '`' && len > 1 ? s[1] : s[0]);
+        roff_guard_line(out, s[0] == '`' && len > 1 ? s[1] : s[0]);
     while (len) {
         const char *tick = memchr(s, '`', len);
         size_t n = tick ? (size_t)(tick - s) : len;
@@ -141,7 +141,7 @@ void roff_lines(struct pr_buf *out, const char *s, size_t len)
 
         while (n < len && !(s[n - 1] == '.' && s[n] == ' '))
             n++;
-        sentence(out, s, n);
+        roff_write_sentence(out, s, n);
         n += n < len;
         s += n;
         len -= n;
@@ -160,7 +160,7 @@ void roff_verbatim(struct pr_buf *out, const char *s, size_t len)
         blanks = blanks > 4 ? 4 : blanks;
         blanks = blanks < n ? blanks : n;
         if (n > blanks)
-            guard(out, s[blanks]);
+            roff_guard_line(out, s[blanks]);
         roff_textn(out, s + blanks, n - blanks);
         pr_buf_char(out, '\n');
         n += end != NULL;
@@ -171,7 +171,7 @@ void roff_verbatim(struct pr_buf *out, const char *s, size_t len)
 }
 
 /* Lines from s on that are indented by four. */
-static size_t indented(const char *s)
+static size_t roff_count_indented(const char *s)
 {
     const char *p = s;
 
@@ -187,7 +187,7 @@ void roff_prose(struct pr_buf *out, const char *s)
     bool tagged = false;
 
     while (*s) {
-        size_t n = indented(s);
+        size_t n = roff_count_indented(s);
 
         if (n) {
             roff_verbatim(out, s, n);
@@ -201,7 +201,7 @@ void roff_prose(struct pr_buf *out, const char *s)
             pr_buf_char(out, '\n');
         } else if (s[0] == '=') {
             pr_buf_str(out, ".TP\n");
-            sentence(out, s + 2, n - 2);
+            roff_write_sentence(out, s + 2, n - 2);
             tagged = true;
         } else if (n) {
             pr_buf_str(out, tagged ? "" : ".PP\n");

@@ -22,64 +22,67 @@ static void owned_pattern(struct pr_buf *out)
     pr_buf_str(out, ")\\.");
 }
 
-static void ref(struct pr_jb *jb, const char *key, const char *name)
+static void schema_write_ref(struct pr_json_writer *jb, const char *key,
+                             const char *name)
 {
     char path[160];
 
     snprintf(path, sizeof path, "#/$defs/%s", name);
-    pr_jb_obj(jb, key);
-    pr_jb_str(jb, "$ref", path);
-    pr_jb_end(jb);
+    pr_json_open_object(jb, key);
+    pr_json_put_str(jb, "$ref", path);
+    pr_json_close(jb);
 }
 
-static void text_like(struct pr_jb *jb, const char *pattern)
+static void text_like(struct pr_json_writer *jb, const char *pattern)
 {
-    pr_jb_obj(jb, NULL);
-    pr_jb_str(jb, "type", "string");
-    pr_jb_str(jb, "pattern", pattern);
-    pr_jb_end(jb);
+    pr_json_open_object(jb, NULL);
+    pr_json_put_str(jb, "type", "string");
+    pr_json_put_str(jb, "pattern", pattern);
+    pr_json_close(jb);
 }
 
-static void number(struct pr_jb *jb, const struct pr_opt *o, const char *type)
+static void schema_write_number(struct pr_json_writer *jb,
+                                const struct pr_opt *o, const char *type)
 {
-    pr_jb_obj(jb, NULL);
-    pr_jb_str(jb, "type", type);
+    pr_json_open_object(jb, NULL);
+    pr_json_put_str(jb, "type", type);
     if (o->min || o->max) {
         json_limit(jb, "minimum", o->min);
         json_limit(jb, "maximum", o->max);
     }
-    pr_jb_end(jb);
+    pr_json_close(jb);
 }
 
-static void one_of_types(struct pr_jb *jb, const char *types)
+static void one_of_types(struct pr_json_writer *jb, const char *types)
 {
     const char *at = types, *item;
     size_t len;
 
-    pr_jb_obj(jb, NULL);
-    pr_jb_arr(jb, "type");
+    pr_json_open_object(jb, NULL);
+    pr_json_open_array(jb, "type");
     while ((item = choice_next(&at, &len)))
-        pr_jb_strn(jb, NULL, item, len);
-    pr_jb_end(jb);
-    pr_jb_end(jb);
+        pr_json_put_strn(jb, NULL, item, len);
+    pr_json_close(jb);
+    pr_json_close(jb);
 }
 
-static void choices(struct pr_jb *jb, const char *list)
+static void schema_write_choices(struct pr_json_writer *jb, const char *list)
 {
     const char *at = list, *item;
     size_t len;
 
-    pr_jb_obj(jb, NULL);
-    pr_jb_arr(jb, "enum");
+    pr_json_open_object(jb, NULL);
+    pr_json_open_array(jb, "enum");
     while ((item = choice_next(&at, &len)))
-        pr_jb_strn(jb, NULL, item, len);
-    pr_jb_end(jb);
-    pr_jb_end(jb);
+        pr_json_put_strn(jb, NULL, item, len);
+    pr_json_close(jb);
+    pr_json_close(jb);
 }
 
 /* What a value of this kind may be, as items of anyOf. Numbers may be written
  * as text, as everywhere. */
-static void kinds(struct pr_jb *jb, const struct pr_opt *o)
+static void schema_write_kinds(struct pr_json_writer *jb,
+                               const struct pr_opt *o)
 {
     switch (o->kind) {
     case PR_OPT_BOOL:
@@ -87,26 +90,26 @@ static void kinds(struct pr_jb *jb, const struct pr_opt *o)
         text_like(jb, "^([Tt]rue|[Ff]alse|[Oo]n|[Oo]ff|[Yy]es|[Nn]o|0|1)$");
         break;
     case PR_OPT_INT:
-        number(jb, o, "integer");
+        schema_write_number(jb, o, "integer");
         text_like(jb, "^[-+]?[0-9]+(_[0-9]+)*$");
         break;
     case PR_OPT_FLOAT:
-        number(jb, o, "number");
+        schema_write_number(jb, o, "number");
         text_like(jb, "^[-+]?[0-9._]+([eE][-+]?[0-9]+)?$");
         break;
     case PR_OPT_SIZE:
-        number(jb, o, "integer");
+        schema_write_number(jb, o, "integer");
         text_like(jb, "^[0-9._]+([eE][-+]?[0-9]+)? *([kKMGTP]i?)?B?$");
         break;
     case PR_OPT_SECONDS:
-        number(jb, o, "number");
+        schema_write_number(jb, o, "number");
         text_like(jb, "^[0-9._]+([eE][-+]?[0-9]+)? *(s|ms|us|m|min|h|d)?$");
         break;
     case PR_OPT_STR:
         if (!o->choices)
             one_of_types(jb, "string|number|boolean|null|array");
         else
-            choices(jb, o->choices);
+            schema_write_choices(jb, o->choices);
         if (o->choices && strstr(o->choices, "off|") &&
             strstr(o->choices, "|on"))
             one_of_types(jb, "boolean"); /* what YAML makes of off and on */
@@ -123,35 +126,37 @@ static void kinds(struct pr_jb *jb, const struct pr_opt *o)
     }
 }
 
-static void define_param(struct pr_jb *jb, const struct param *p)
+static void define_param(struct pr_json_writer *jb, const struct param *p)
 {
     struct pr_value def = pr_opt_default(p->opt);
 
-    pr_jb_obj(jb, p->name);
-    pr_jb_str(jb, "description", p->opt->help);
+    pr_json_open_object(jb, p->name);
+    pr_json_put_str(jb, "description", p->opt->help);
     if (!(p->opt->flags & PR_OPT_PREFIX))
-        pr_jb_value(jb, "default", &def);
-    pr_jb_arr(jb, "anyOf");
-    kinds(jb, p->opt);
-    ref(jb, NULL, "expression");
-    pr_jb_end(jb);
-    pr_jb_end(jb);
+        pr_json_put_value(jb, "default", &def);
+    pr_json_open_array(jb, "anyOf");
+    schema_write_kinds(jb, p->opt);
+    schema_write_ref(jb, NULL, "expression");
+    pr_json_close(jb);
+    pr_json_close(jb);
 }
 
 /* A prefix as a map, and as a pattern of dotted names. */
-static void prefix_map(struct pr_jb *jb, const struct param *p, const char *key)
+static void prefix_map(struct pr_json_writer *jb, const struct param *p,
+                       const char *key)
 {
-    pr_jb_obj(jb, key);
-    pr_jb_str(jb, "type", "object");
-    ref(jb, "additionalProperties", p->name);
-    pr_jb_end(jb);
+    pr_json_open_object(jb, key);
+    pr_json_put_str(jb, "type", "object");
+    schema_write_ref(jb, "additionalProperties", p->name);
+    pr_json_close(jb);
 }
 
-static void prefix_patterns(struct pr_jb *jb, const struct pr_opt_section *only)
+static void prefix_patterns(struct pr_json_writer *jb,
+                            const struct pr_opt_section *only)
 {
     struct param p;
 
-    pr_jb_obj(jb, "patternProperties");
+    pr_json_open_object(jb, "patternProperties");
     for (size_t i = 0; param_at(i, &p); i++) {
         char pattern[160];
 
@@ -159,13 +164,14 @@ static void prefix_patterns(struct pr_jb *jb, const struct pr_opt_section *only)
             continue;
         snprintf(pattern, sizeof pattern, "^%s\\..",
                  only ? p.opt->name : p.name);
-        ref(jb, pattern, p.name);
+        schema_write_ref(jb, pattern, p.name);
     }
-    pr_jb_end(jb);
+    pr_json_close(jb);
 }
 
 /* Older names: all of them in full, or those of one section without it. */
-static void older_names(struct pr_jb *jb, const struct pr_opt_section *only)
+static void older_names(struct pr_json_writer *jb,
+                        const struct pr_opt_section *only)
 {
     const struct pr_alias *a;
     size_t n = only ? strlen(only->name) : 0;
@@ -178,46 +184,48 @@ static void older_names(struct pr_jb *jb, const struct pr_opt_section *only)
         if ((a->form != PR_ALIAS_NAME && a->form != PR_ALIAS_PREFETCH) ||
             (only && !below) || !param_find(a->now, &p))
             continue;
-        pr_jb_obj(jb, only ? a->old + n + 1 : a->old);
-        pr_jb_str(jb, "description", a->now);
-        pr_jb_bool(jb, "deprecated", true);
-        pr_jb_arr(jb, "anyOf");
-        ref(jb, NULL, a->now);
+        pr_json_open_object(jb, only ? a->old + n + 1 : a->old);
+        pr_json_put_str(jb, "description", a->now);
+        pr_json_put_bool(jb, "deprecated", true);
+        pr_json_open_array(jb, "anyOf");
+        schema_write_ref(jb, NULL, a->now);
         if (a->form == PR_ALIAS_PREFETCH)
             one_of_types(jb, "boolean");
-        pr_jb_end(jb);
-        pr_jb_end(jb);
+        pr_json_close(jb);
+        pr_json_close(jb);
     }
 }
 
 /* "section.exp": names below it, and no others. */
-static void define_section(struct pr_jb *jb, const struct pr_opt_section *s)
+static void define_section(struct pr_json_writer *jb,
+                           const struct pr_opt_section *s)
 {
     char key[96];
     struct param p;
 
     snprintf(key, sizeof key, "section.%s", s->name);
-    pr_jb_obj(jb, key);
-    pr_jb_str(jb, "description", s->desc);
-    pr_jb_str(jb, "type", "object");
-    pr_jb_obj(jb, "properties");
+    pr_json_open_object(jb, key);
+    pr_json_put_str(jb, "description", s->desc);
+    pr_json_put_str(jb, "type", "object");
+    pr_json_open_object(jb, "properties");
     for (size_t i = 0; param_at(i, &p); i++) {
         if (p.section != s)
             continue;
         if (p.opt->flags & PR_OPT_PREFIX)
             prefix_map(jb, &p, p.opt->name);
         else
-            ref(jb, p.opt->name, p.name);
+            schema_write_ref(jb, p.opt->name, p.name);
     }
     older_names(jb, s);
-    pr_jb_end(jb);
+    pr_json_close(jb);
     prefix_patterns(jb, s);
-    pr_jb_bool(jb, "additionalProperties", false);
-    pr_jb_end(jb);
+    pr_json_put_bool(jb, "additionalProperties", false);
+    pr_json_close(jb);
 }
 
 /* A section with a dot in its name can be nested: sys: {plan_builder: {…}}. */
-static void nested_section(struct pr_jb *jb, const struct pr_opt_section *s)
+static void nested_section(struct pr_json_writer *jb,
+                           const struct pr_opt_section *s)
 {
     const char *dot = strchr(s->name, '.');
     char outer[64], inner[96];
@@ -226,16 +234,16 @@ static void nested_section(struct pr_jb *jb, const struct pr_opt_section *s)
         return;
     snprintf(outer, sizeof outer, "%.*s", (int)(dot - s->name), s->name);
     snprintf(inner, sizeof inner, "section.%s", s->name);
-    pr_jb_obj(jb, outer);
-    pr_jb_str(jb, "type", "object");
-    pr_jb_obj(jb, "properties");
-    ref(jb, dot + 1, inner);
-    pr_jb_end(jb);
-    pr_jb_end(jb);
+    pr_json_open_object(jb, outer);
+    pr_json_put_str(jb, "type", "object");
+    pr_json_open_object(jb, "properties");
+    schema_write_ref(jb, dot + 1, inner);
+    pr_json_close(jb);
+    pr_json_close(jb);
 }
 
 /* Keys of the maps that parameters take, as items of anyOf. */
-static void map_keys(struct pr_jb *jb)
+static void map_keys(struct pr_json_writer *jb)
 {
     struct param p;
 
@@ -250,7 +258,7 @@ static void map_keys(struct pr_jb *jb)
 }
 
 /* Names of ours are known ones; all others are the user's. */
-static void define_name(struct pr_jb *jb)
+static void define_name(struct pr_json_writer *jb)
 {
     PR_AUTO_BUF struct pr_buf owned = PR_BUF_INIT(1024);
     const struct pr_alias *a;
@@ -259,22 +267,22 @@ static void define_name(struct pr_jb *jb)
     owned_pattern(&owned);
     if (!pr_buf_ok(&owned))
         jb->out->failed = true;
-    pr_jb_obj(jb, "name");
-    pr_jb_arr(jb, "anyOf");
-    pr_jb_obj(jb, NULL);
-    pr_jb_obj(jb, "not");
-    pr_jb_str(jb, "pattern", owned.data);
-    pr_jb_end(jb);
-    pr_jb_end(jb);
-    pr_jb_obj(jb, NULL);
-    pr_jb_arr(jb, "enum");
+    pr_json_open_object(jb, "name");
+    pr_json_open_array(jb, "anyOf");
+    pr_json_open_object(jb, NULL);
+    pr_json_open_object(jb, "not");
+    pr_json_put_str(jb, "pattern", owned.data);
+    pr_json_close(jb);
+    pr_json_close(jb);
+    pr_json_open_object(jb, NULL);
+    pr_json_open_array(jb, "enum");
     for (size_t i = 0; param_at(i, &p); i++)
-        pr_jb_str(jb, NULL, p.name);
+        pr_json_put_str(jb, NULL, p.name);
     for (size_t i = 0; (a = pr_alias_at(i)); i++)
         if (a->form == PR_ALIAS_NAME || a->form == PR_ALIAS_PREFETCH)
-            pr_jb_str(jb, NULL, a->old);
-    pr_jb_end(jb);
-    pr_jb_end(jb);
+            pr_json_put_str(jb, NULL, a->old);
+    pr_json_close(jb);
+    pr_json_close(jb);
     map_keys(jb);
     for (size_t i = 0; param_at(i, &p); i++) {
         char pattern[160];
@@ -283,130 +291,133 @@ static void define_name(struct pr_jb *jb)
         snprintf(pattern, sizeof pattern, "^%s\\..", p.name);
         text_like(jb, pattern);
     }
-    pr_jb_end(jb);
-    pr_jb_end(jb);
+    pr_json_close(jb);
+    pr_json_close(jb);
 }
 
 /* Flat names; nested: sections as well. */
-static void define_params(struct pr_jb *jb, const char *key, bool nested)
+static void define_params(struct pr_json_writer *jb, const char *key,
+                          bool nested)
 {
     const struct pr_opt_section *const *s = pr_opt_sections();
     struct param p;
 
-    pr_jb_obj(jb, key);
-    pr_jb_str(jb, "type", "object");
-    pr_jb_obj(jb, "properties");
+    pr_json_open_object(jb, key);
+    pr_json_put_str(jb, "type", "object");
+    pr_json_open_object(jb, "properties");
     for (; nested && *s; s++) {
         char name[96];
         snprintf(name, sizeof name, "section.%s", (*s)->name);
-        ref(jb, (*s)->name, name);
+        schema_write_ref(jb, (*s)->name, name);
         nested_section(jb, *s);
     }
     for (size_t i = 0; param_at(i, &p); i++) {
         if (!(p.opt->flags & PR_OPT_PREFIX))
-            ref(jb, p.name, p.name);
+            schema_write_ref(jb, p.name, p.name);
         else if (nested)
             prefix_map(jb, &p, p.name);
     }
     older_names(jb, NULL);
-    pr_jb_end(jb);
+    pr_json_close(jb);
     prefix_patterns(jb, NULL);
-    ref(jb, "propertyNames", "name");
-    pr_jb_end(jb);
+    schema_write_ref(jb, "propertyNames", "name");
+    pr_json_close(jb);
 }
 
 /* A value, or a list of values, of each parameter. */
-static void define_variables(struct pr_jb *jb)
+static void define_variables(struct pr_json_writer *jb)
 {
     struct param p;
 
-    pr_jb_obj(jb, "variables");
-    pr_jb_str(jb, "description", "One experiment for each combination.");
-    pr_jb_str(jb, "type", "object");
-    pr_jb_obj(jb, "properties");
+    pr_json_open_object(jb, "variables");
+    pr_json_put_str(jb, "description", "One experiment for each combination.");
+    pr_json_put_str(jb, "type", "object");
+    pr_json_open_object(jb, "properties");
     for (size_t i = 0; param_at(i, &p); i++) {
         if (p.opt->flags & PR_OPT_PREFIX)
             continue;
-        pr_jb_obj(jb, p.name);
-        pr_jb_arr(jb, "anyOf");
-        ref(jb, NULL, p.name);
-        pr_jb_obj(jb, NULL);
-        pr_jb_str(jb, "type", "array");
-        ref(jb, "items", p.name);
-        pr_jb_end(jb);
-        pr_jb_end(jb);
-        pr_jb_end(jb);
+        pr_json_open_object(jb, p.name);
+        pr_json_open_array(jb, "anyOf");
+        schema_write_ref(jb, NULL, p.name);
+        pr_json_open_object(jb, NULL);
+        pr_json_put_str(jb, "type", "array");
+        schema_write_ref(jb, "items", p.name);
+        pr_json_close(jb);
+        pr_json_close(jb);
+        pr_json_close(jb);
     }
-    pr_jb_end(jb);
-    ref(jb, "propertyNames", "name");
-    pr_jb_end(jb);
+    pr_json_close(jb);
+    schema_write_ref(jb, "propertyNames", "name");
+    pr_json_close(jb);
 }
 
-static void list_of(struct pr_jb *jb, const char *key, const char *name)
+static void schema_write_list(struct pr_json_writer *jb, const char *key,
+                              const char *name)
 {
-    pr_jb_obj(jb, key);
-    pr_jb_str(jb, "type", "array");
-    ref(jb, "items", name);
-    pr_jb_end(jb);
+    pr_json_open_object(jb, key);
+    pr_json_put_str(jb, "type", "array");
+    schema_write_ref(jb, "items", name);
+    pr_json_close(jb);
 }
 
-static void define_extension(struct pr_jb *jb)
+static void define_extension(struct pr_json_writer *jb)
 {
-    pr_jb_obj(jb, "extension");
-    pr_jb_str(jb, "description", "A change to experiments that match.");
-    pr_jb_str(jb, "type", "object");
-    pr_jb_obj(jb, "properties");
-    pr_jb_obj(jb, "condition");
-    pr_jb_arr(jb, "type");
-    pr_jb_str(jb, NULL, "object");
-    pr_jb_str(jb, NULL, "array");
-    pr_jb_end(jb);
-    pr_jb_end(jb);
-    ref(jb, "parameters", "settings");
-    list_of(jb, "cases", "settings");
-    pr_jb_end(jb);
-    pr_jb_bool(jb, "additionalProperties", false);
-    pr_jb_end(jb);
+    pr_json_open_object(jb, "extension");
+    pr_json_put_str(jb, "description", "A change to experiments that match.");
+    pr_json_put_str(jb, "type", "object");
+    pr_json_open_object(jb, "properties");
+    pr_json_open_object(jb, "condition");
+    pr_json_open_array(jb, "type");
+    pr_json_put_str(jb, NULL, "object");
+    pr_json_put_str(jb, NULL, "array");
+    pr_json_close(jb);
+    pr_json_close(jb);
+    schema_write_ref(jb, "parameters", "settings");
+    schema_write_list(jb, "cases", "settings");
+    pr_json_close(jb);
+    pr_json_put_bool(jb, "additionalProperties", false);
+    pr_json_close(jb);
 }
 
 /* A group of experiments, or the top, which holds the groups. */
-static void define_group(struct pr_jb *jb, const char *key, bool top)
+static void define_group(struct pr_json_writer *jb, const char *key, bool top)
 {
-    pr_jb_obj(jb, key);
-    pr_jb_str(jb, "type", "object");
-    pr_jb_obj(jb, "properties");
+    pr_json_open_object(jb, key);
+    pr_json_put_str(jb, "type", "object");
+    pr_json_open_object(jb, "properties");
     if (top) {
-        pr_jb_obj(jb, "experiments");
-        pr_jb_str(jb, "type", "array");
-        pr_jb_int(jb, "minItems", 1);
-        ref(jb, "items", "group");
-        pr_jb_end(jb);
+        pr_json_open_object(jb, "experiments");
+        pr_json_put_str(jb, "type", "array");
+        pr_json_put_int(jb, "minItems", 1);
+        schema_write_ref(jb, "items", "group");
+        pr_json_close(jb);
     } else {
-        pr_jb_obj(jb, "name");
-        pr_jb_str(jb, "type", "string");
-        pr_jb_end(jb);
+        pr_json_open_object(jb, "name");
+        pr_json_put_str(jb, "type", "string");
+        pr_json_close(jb);
     }
-    ref(jb, "parameters", "parameters");
-    ref(jb, "variables", "variables");
-    list_of(jb, "extensions", "extension");
-    pr_jb_end(jb);
-    pr_jb_bool(jb, "additionalProperties", false);
-    pr_jb_end(jb);
+    schema_write_ref(jb, "parameters", "parameters");
+    schema_write_ref(jb, "variables", "variables");
+    schema_write_list(jb, "extensions", "extension");
+    pr_json_close(jb);
+    pr_json_put_bool(jb, "additionalProperties", false);
+    pr_json_close(jb);
 }
 
-static void define_all(struct pr_jb *jb)
+static void define_all(struct pr_json_writer *jb)
 {
     const struct pr_opt_section *const *s = pr_opt_sections();
     struct param p;
 
-    pr_jb_obj(jb, "$defs");
-    pr_jb_obj(jb, "expression");
-    pr_jb_str(jb, "description",
-              "Text that holds ${name} or $(expression)$ is computed when the "
-              "plan is made.");
-    pr_jb_str(jb, "type", "string");
-    pr_jb_str(jb, "pattern", "\\$[{(]");
-    pr_jb_end(jb);
+    pr_json_open_object(jb, "$defs");
+    pr_json_open_object(jb, "expression");
+    pr_json_put_str(
+        jb, "description",
+        "Text that holds ${name} or $(expression)$ is computed when the "
+        "plan is made.");
+    pr_json_put_str(jb, "type", "string");
+    pr_json_put_str(jb, "pattern", "\\$[{(]");
+    pr_json_close(jb);
     define_name(jb);
     define_group(jb, "groups", true);
     define_group(jb, "group", false);
@@ -418,29 +429,30 @@ static void define_all(struct pr_jb *jb)
         define_section(jb, *s);
     for (size_t i = 0; param_at(i, &p); i++)
         define_param(jb, &p);
-    pr_jb_end(jb);
+    pr_json_close(jb);
 }
 
 void schema_write(struct pr_buf *out)
 {
-    struct pr_jb jb;
+    struct pr_json_writer jb;
 
-    pr_jb_init(&jb, out, 2);
-    pr_jb_obj(&jb, NULL);
-    pr_jb_str(&jb, "$schema", "https://json-schema.org/draft/2020-12/schema");
-    pr_jb_str(&jb, "title", "Prony config");
-    pr_jb_str(&jb, "description",
-              "Experiments for prony plan and prony run: groups under "
-              "'experiments', or parameters.");
-    pr_jb_str(&jb, "type", "object");
-    pr_jb_obj(&jb, "if");
-    pr_jb_arr(&jb, "required");
-    pr_jb_str(&jb, NULL, "experiments");
-    pr_jb_end(&jb);
-    pr_jb_end(&jb);
-    ref(&jb, "then", "groups");
-    ref(&jb, "else", "parameters");
+    pr_json_writer_init(&jb, out, 2);
+    pr_json_open_object(&jb, NULL);
+    pr_json_put_str(&jb, "$schema",
+                    "https://json-schema.org/draft/2020-12/schema");
+    pr_json_put_str(&jb, "title", "Prony config");
+    pr_json_put_str(&jb, "description",
+                    "Experiments for prony plan and prony run: groups under "
+                    "'experiments', or parameters.");
+    pr_json_put_str(&jb, "type", "object");
+    pr_json_open_object(&jb, "if");
+    pr_json_open_array(&jb, "required");
+    pr_json_put_str(&jb, NULL, "experiments");
+    pr_json_close(&jb);
+    pr_json_close(&jb);
+    schema_write_ref(&jb, "then", "groups");
+    schema_write_ref(&jb, "else", "parameters");
     define_all(&jb);
-    pr_jb_end(&jb);
+    pr_json_close(&jb);
     pr_buf_char(out, '\n');
 }

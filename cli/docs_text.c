@@ -9,7 +9,7 @@ void text_blanks(struct pr_buf *out, size_t n)
         pr_buf_char(out, ' ');
 }
 
-static size_t columns(const char *s, size_t len)
+static size_t text_count_columns(const char *s, size_t len)
 {
     size_t n = 0;
 
@@ -23,7 +23,7 @@ void text_wrap(struct pr_buf *out, const char *text, size_t col, size_t indent)
     bool fresh = true; /* nothing on this line yet */
 
     while (*text) {
-        size_t len = strcspn(text, " \n"), wide = columns(text, len);
+        size_t len = strcspn(text, " \n"), wide = text_count_columns(text, len);
 
         if (!fresh && col + 1 + wide > DOCS_WIDTH) {
             pr_buf_char(out, '\n');

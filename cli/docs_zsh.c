@@ -76,8 +76,8 @@ static const char functions[] =
     "_prony \"$@\"\n";
 
 /* Text inside '…', with what is special in there escaped. */
-static void put_text(struct pr_buf *out, const char *s, size_t len,
-                     const char *escaped)
+static void zsh_write_text(struct pr_buf *out, const char *s, size_t len,
+                           const char *escaped)
 {
     for (size_t i = 0; i < len; i++) {
         if (s[i] == '\'') {
@@ -90,7 +90,7 @@ static void put_text(struct pr_buf *out, const char *s, size_t len,
     }
 }
 
-static void put_lists(struct pr_buf *out)
+static void zsh_write_lists(struct pr_buf *out)
 {
     const struct pr_opt_section *const *s = pr_opt_sections();
     const struct verb *v;
@@ -99,13 +99,13 @@ static void put_lists(struct pr_buf *out)
     pr_buf_str(out, "typeset -ga _prony_verbs=(\n");
     for (size_t i = 0; (v = verb_at(i)); i++) {
         pr_buf_printf(out, "    '%s:", v->name);
-        put_text(out, v->summary, strlen(v->summary), ":\\");
+        zsh_write_text(out, v->summary, strlen(v->summary), ":\\");
         pr_buf_str(out, "'\n");
     }
     pr_buf_str(out, ")\ntypeset -ga _prony_sections=(\n");
     for (; *s; s++) {
         pr_buf_printf(out, "    '%s:", (*s)->name);
-        put_text(out, (*s)->desc, strlen((*s)->desc), ":\\");
+        zsh_write_text(out, (*s)->desc, strlen((*s)->desc), ":\\");
         pr_buf_str(out, "'\n");
     }
     pr_buf_str(out, ")\ntypeset -ga _prony_params=(\n");
@@ -113,7 +113,7 @@ static void put_lists(struct pr_buf *out)
         if (p.opt->flags & PR_OPT_PREFIX)
             continue;
         pr_buf_printf(out, "    '%s:", p.name);
-        put_text(out, p.opt->help, text_sentence(p.opt->help), ":\\");
+        zsh_write_text(out, p.opt->help, text_sentence(p.opt->help), ":\\");
         pr_buf_str(out, "'\n");
     }
     pr_buf_str(out, ")\ntypeset -gA _prony_values=(\n");
@@ -128,7 +128,7 @@ static void put_lists(struct pr_buf *out)
 }
 
 /* '*'{-P,--param}'[set a parameter]:NAME=JSON:_prony_settings' */
-static void put_option(struct pr_buf *out, const struct option *o)
+static void zsh_write_option(struct pr_buf *out, const struct option *o)
 {
     const char *many = o->kind == ARG_MANY ? "*-*:" : "";
 
@@ -140,11 +140,11 @@ static void put_option(struct pr_buf *out, const struct option *o)
     else
         pr_buf_printf(out, "--%s%s", o->name, o->kind == ARG_FLAG ? "" : "=");
     pr_buf_str(out, "'[");
-    put_text(out, o->help, strlen(o->help), "[]:\\");
+    zsh_write_text(out, o->help, strlen(o->help), "[]:\\");
     pr_buf_char(out, ']');
     if (o->kind != ARG_FLAG) {
         pr_buf_printf(out, ":%s", many);
-        put_text(out, o->argument, strlen(o->argument), "[]:\\");
+        zsh_write_text(out, o->argument, strlen(o->argument), "[]:\\");
         pr_buf_char(out, ':');
         if (*o->choices) {
             pr_buf_char(out, '(');
@@ -157,17 +157,17 @@ static void put_option(struct pr_buf *out, const struct option *o)
     pr_buf_char(out, '\'');
 }
 
-static void put_verb(struct pr_buf *out, const struct verb *v)
+static void zsh_write_verb(struct pr_buf *out, const struct verb *v)
 {
     const struct option *o;
 
     pr_buf_printf(out, "\n_prony_%s() {\n    _arguments -s -S", v->name);
     for (size_t i = 0; (o = option_at(i)); i++)
         if (option_of(o, v))
-            put_option(out, o);
+            zsh_write_option(out, o);
     if (verb_words(v) != WORD_NONE) {
         pr_buf_str(out, " \\\n        '*:");
-        put_text(out, v->takes, strlen(v->takes), "[]:\\");
+        zsh_write_text(out, v->takes, strlen(v->takes), "[]:\\");
         pr_buf_printf(out, ":%s'", actions[verb_words(v)]);
     }
     pr_buf_str(out, "\n}\n");
@@ -178,8 +178,8 @@ void complete_zsh(struct pr_buf *out)
     const struct verb *v;
 
     pr_buf_str(out, head);
-    put_lists(out);
+    zsh_write_lists(out);
     for (size_t i = 0; (v = verb_at(i)); i++)
-        put_verb(out, v);
+        zsh_write_verb(out, v);
     pr_buf_str(out, functions);
 }

@@ -52,7 +52,7 @@ static void look_at_hdf5(struct doctor *d)
 #if PR_HAVE_HDF5
     struct pr_err err = {0};
     char version[32] = "";
-    bool there = pr_h5_version(version, &err) == PR_OK;
+    bool there = pr_hdf5_library_version(version, &err) == PR_OK;
 
     doctor_extra(
         d, "HDF5", there, pr_arena_str(d->arena, there ? version : err.msg),
@@ -79,7 +79,7 @@ static void look_at_mpi(struct doctor *d)
 {
     struct pr_err err = {0};
     const char *program = NULL;
-    bool there = pr_mpi_find(d->arena, &program, &err) == PR_OK;
+    bool there = pr_mpi_find_mpirun(d->arena, &program, &err) == PR_OK;
 
     doctor_extra(
         d, "Open MPI", there, there ? program : pr_arena_str(d->arena, err.msg),
@@ -100,7 +100,7 @@ static void look_at_cairo(struct doctor *d)
 
 void doctor_build(struct doctor *d)
 {
-    const char *share = pr_share_dir(d->arena);
+    const char *share = pr_bundled_dir(d->arena);
     const struct pr_workload *w;
     PR_AUTO_BUF struct pr_buf names = PR_BUF_INIT(4096);
 

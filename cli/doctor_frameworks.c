@@ -4,7 +4,7 @@
 #include "workload/framework_here.h"
 
 /* The Python that experiments get, as a path. */
-static const char *python(struct doctor *d)
+static const char *doctor_find_python(struct doctor *d)
 {
     static const char *const names[] = {"python3", NULL};
     const char *path = doctor_program(d, names);
@@ -12,7 +12,8 @@ static const char *python(struct doctor *d)
     return path ? path : names[0];
 }
 
-static int look(void *ctx, const struct pr_framework *f, struct pr_err *err)
+static int doctor_check_framework(void *ctx, const struct pr_framework *f,
+                                  struct pr_err *err)
 {
     struct doctor *d = ctx;
     const char *detail = "";
@@ -20,7 +21,8 @@ static int look(void *ctx, const struct pr_framework *f, struct pr_err *err)
 
     if (f->kind != PR_FRAMEWORK_PYTHON)
         return PR_OK;
-    state = pr_framework_here(f, python(d), d->arena, &detail, err);
+    state = pr_framework_find_installed(f, doctor_find_python(d), d->arena,
+                                        &detail, err);
     if (state < 0)
         return state;
     doctor_extra(d, f->title, state == PR_FRAMEWORK_HERE, detail,
@@ -32,7 +34,7 @@ void doctor_frameworks(struct doctor *d)
 {
     struct pr_err err = {0};
 
-    if (pr_framework_each(d->arena, look, d, &err))
+    if (pr_framework_each(d->arena, doctor_check_framework, d, &err))
         doctor_extra(d, "frameworks", false,
                      pr_arena_printf(d->arena, "%s: %s", err.where, err.msg),
                      "put that file right");

@@ -35,7 +35,7 @@ static void look_at_engine(struct doctor *d, const char *name)
 
     doctor_extra(d, pr_arena_printf(d->arena, "engine %s", name), there,
                  there ? "works"
-                 : st  ? pr_arena_str(d->arena, pr_storage_note(st))
+                 : st  ? pr_arena_str(d->arena, pr_storage_warning(st))
                        : pr_arena_str(d->arena, err.msg),
                  "pread is used instead");
     pr_storage_close(st);

@@ -31,11 +31,11 @@ static unsigned find_devices(struct doctor *d, struct pr_slot_device *out)
 }
 
 /* The note that begins so; what it says after that, and what helps. */
-static const struct pr_slots_note *note_of(const struct pr_slots *s,
-                                           const char *start)
+static const struct pr_slots_warning *note_of(const struct pr_slots *s,
+                                              const char *start)
 {
     size_t n;
-    const struct pr_slots_note *notes = pr_slots_notes(s, &n);
+    const struct pr_slots_warning *notes = pr_slots_get_warnings(s, &n);
 
     for (size_t i = 0; i < n; i++)
         if (strncmp(notes[i].what, start, strlen(start)) == 0)
@@ -44,12 +44,14 @@ static const struct pr_slots_note *note_of(const struct pr_slots *s,
 }
 
 static void tell_hold(struct doctor *d, const struct pr_slots *s,
-                      const char *what, enum pr_hold hold, const char *start)
+                      const char *what, enum pr_slot_hold hold,
+                      const char *start)
 {
-    const struct pr_slots_note *note = note_of(s, start);
+    const struct pr_slots_warning *note = note_of(s, start);
 
     doctor_extra(d, what, !note,
-                 note ? pr_arena_str(d->arena, note->what) : pr_hold_name(hold),
+                 note ? pr_arena_str(d->arena, note->what)
+                      : pr_slots_hold_name(hold),
                  note ? pr_arena_str(d->arena, note->remedy) : NULL);
 }
 

@@ -73,7 +73,7 @@ void help_commands(struct pr_buf *out)
     }
 }
 
-static void put_option(struct pr_buf *out, const struct option *o)
+static void help_write_option(struct pr_buf *out, const struct option *o)
 {
     PR_AUTO_BUF struct pr_buf head = PR_BUF_INIT(1024);
     PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(4096);
@@ -95,8 +95,8 @@ static void put_option(struct pr_buf *out, const struct option *o)
     text_wrap(out, text.data, OPTION_COLUMN, OPTION_COLUMN);
 }
 
-static void put_group(struct pr_buf *out, const struct verb *v,
-                      enum option_group g)
+static void help_write_group(struct pr_buf *out, const struct verb *v,
+                             enum option_group g)
 {
     const struct option *o;
     bool any = false;
@@ -107,7 +107,7 @@ static void put_group(struct pr_buf *out, const struct verb *v,
         if (!any)
             pr_buf_printf(out, "\n%s:\n", option_group_title(g));
         any = true;
-        put_option(out, o);
+        help_write_option(out, o);
     }
 }
 
@@ -117,5 +117,5 @@ void help_verb(const struct verb *v, struct pr_buf *out)
                   v->name, *v->takes ? " " : "", v->takes, v->examples);
     text_wrap(out, v->about, 0, 0);
     for (int g = 0; g < GROUP_COUNT; g++)
-        put_group(out, v, (enum option_group)g);
+        help_write_group(out, v, (enum option_group)g);
 }

@@ -9,38 +9,41 @@
 enum { FACT_COLUMN = 15, HELP_COLUMN = 6 };
 
 /* "  name:        text", wrapped. */
-static void put_fact(struct pr_buf *out, const char *name, const char *text)
+static void help_framework_write_fact(struct pr_buf *out, const char *name,
+                                      const char *text)
 {
     pr_buf_printf(out, "  %s:", name);
     text_blanks(out, FACT_COLUMN - strlen(name) - 3);
     text_wrap(out, text, FACT_COLUMN, FACT_COLUMN);
 }
 
-static const char *both(bool a, bool b, const char *all, const char *one,
-                        const char *other)
+static const char *choose_phrase(bool a, bool b, const char *all,
+                                 const char *one, const char *other)
 {
     return a && b ? all : a ? one : other;
 }
 
-static const char *phases(const struct pr_framework *f)
+static const char *framework_phases_text(const struct pr_framework *f)
 {
-    return both(f->trains, f->infers, "training, inference", "training",
-                "inference");
+    return choose_phrase(f->trains, f->infers, "training, inference",
+                         "training", "inference");
 }
 
-static const char *places(const struct pr_framework *f)
+static const char *framework_places_text(const struct pr_framework *f)
 {
-    return both(f->bare, f->contained, "on bare metal or in a container",
-                "on bare metal", "in a container");
+    return choose_phrase(f->bare, f->contained,
+                         "on bare metal or in a container", "on bare metal",
+                         "in a container");
 }
 
-static void put_names(struct pr_buf *out, const char *name, const char **items)
+static void help_framework_write_names(struct pr_buf *out, const char *name,
+                                       const char **items)
 {
     PR_AUTO_BUF struct pr_buf all = PR_BUF_INIT(DOCS_MAX);
 
     for (const char **i = items; *i; i++)
         pr_buf_printf(&all, "%s%s", i == items ? "" : ", ", *i);
-    put_fact(out, name, all.data ? all.data : "none");
+    help_framework_write_fact(out, name, all.data ? all.data : "none");
     text_clear(&all, out);
 }
 
@@ -55,11 +58,13 @@ static void put_here(struct pr_buf *out, const struct framework_row *r)
                   r->detail);
     if (r->state == PR_FRAMEWORK_ABSENT && r->f->remedy)
         pr_buf_printf(&text, "; %s", r->f->remedy);
-    put_fact(out, "found here", pr_buf_ok(&text) ? text.data : "");
+    help_framework_write_fact(out, "found here",
+                              pr_buf_ok(&text) ? text.data : "");
     text_clear(&text, out);
 }
 
-static void put_param(struct pr_buf *out, const struct pr_framework_param *p)
+static void help_framework_write_param(struct pr_buf *out,
+                                       const struct pr_framework_param *p)
 {
     PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(DOCS_MAX);
 
@@ -113,7 +118,8 @@ static const struct {
                  "alone."},
 };
 
-static void put_common(struct pr_buf *out, const struct pr_framework *f)
+static void help_framework_write_common(struct pr_buf *out,
+                                        const struct pr_framework *f)
 {
     for (size_t i = 0; i < sizeof common / sizeof *common; i++) {
         if (has_param(f, common[i].name))
@@ -134,79 +140,81 @@ void framework_page(const struct framework_row *r, struct pr_buf *out)
         text_wrap(out, f->desc, 2, 2);
     }
     pr_buf_char(out, '\n');
-    put_fact(out, "runs", framework_how(f));
+    help_framework_write_fact(out, "runs", framework_how(f));
     put_here(out, r);
-    put_fact(out, "phases", phases(f));
-    put_fact(out, "where", places(f));
+    help_framework_write_fact(out, "phases", framework_phases_text(f));
+    help_framework_write_fact(out, "where", framework_places_text(f));
     if (f->image)
-        put_fact(out, "image", f->image);
+        help_framework_write_fact(out, "image", f->image);
     if (f->models)
-        put_names(out, "models", f->models);
+        help_framework_write_names(out, "models", f->models);
     else if (f->kind != PR_FRAMEWORK_SCRIPT)
-        put_fact(out, "models", "those that 'prony model' lists");
+        help_framework_write_fact(out, "models",
+                                  "those that 'prony model' lists");
     if (f->results)
-        put_names(out, "results", f->results);
-    put_fact(out, "file", f->path);
+        help_framework_write_names(out, "results", f->results);
+    help_framework_write_fact(out, "file", f->path);
     if (f->kind == PR_FRAMEWORK_NATIVE && !f->param_count)
         return;
     pr_buf_str(out, "\nparameters:\n");
     for (size_t i = 0; i < f->param_count; i++)
-        put_param(out, &f->params[i]);
+        help_framework_write_param(out, &f->params[i]);
     if (f->kind != PR_FRAMEWORK_NATIVE)
-        put_common(out, f);
+        help_framework_write_common(out, f);
 }
 
 /* ---- JSON */
 
-static void json_names(struct pr_jb *jb, const char *key, const char **items)
+static void json_names(struct pr_json_writer *jb, const char *key,
+                       const char **items)
 {
     if (!items)
         return;
-    pr_jb_arr(jb, key);
+    pr_json_open_array(jb, key);
     for (; *items; items++)
-        pr_jb_str(jb, NULL, *items);
-    pr_jb_end(jb);
+        pr_json_put_str(jb, NULL, *items);
+    pr_json_close(jb);
 }
 
-static void json_two(struct pr_jb *jb, const char *key, bool a, const char *one,
-                     bool b, const char *other)
+static void json_two(struct pr_json_writer *jb, const char *key, bool a,
+                     const char *one, bool b, const char *other)
 {
-    pr_jb_arr(jb, key);
+    pr_json_open_array(jb, key);
     if (a)
-        pr_jb_str(jb, NULL, one);
+        pr_json_put_str(jb, NULL, one);
     if (b)
-        pr_jb_str(jb, NULL, other);
-    pr_jb_end(jb);
+        pr_json_put_str(jb, NULL, other);
+    pr_json_close(jb);
 }
 
-static void json_params(struct pr_jb *jb, const struct pr_framework *f)
+static void json_params(struct pr_json_writer *jb, const struct pr_framework *f)
 {
-    pr_jb_arr(jb, "parameters");
+    pr_json_open_array(jb, "parameters");
     for (size_t i = 0; i < f->param_count; i++) {
         const struct pr_framework_param *p = &f->params[i];
 
-        pr_jb_obj(jb, NULL);
-        pr_jb_str(jb, "name", p->name);
-        pr_jb_str(jb, "type", p->type);
+        pr_json_open_object(jb, NULL);
+        pr_json_put_str(jb, "name", p->name);
+        pr_json_put_str(jb, "type", p->type);
         if (p->def.kind != PR_NULL)
-            pr_jb_value(jb, "default", &p->def);
+            pr_json_put_value(jb, "default", &p->def);
         if (p->choices) {
             const char *at = p->choices, *item;
             size_t len;
 
-            pr_jb_arr(jb, "choices");
+            pr_json_open_array(jb, "choices");
             while ((item = choice_next(&at, &len)))
-                pr_jb_strn(jb, NULL, item, len);
-            pr_jb_end(jb);
+                pr_json_put_strn(jb, NULL, item, len);
+            pr_json_close(jb);
         }
-        pr_jb_bool(jb, "launcher", p->contract);
-        pr_jb_str(jb, "help", p->help);
-        pr_jb_end(jb);
+        pr_json_put_bool(jb, "launcher", p->contract);
+        pr_json_put_str(jb, "help", p->help);
+        pr_json_close(jb);
     }
-    pr_jb_end(jb);
+    pr_json_close(jb);
 }
 
-void framework_json(const struct framework_row *r, struct pr_jb *jb)
+void framework_json(const struct framework_row *r, struct pr_json_writer *jb)
 {
     static const char *const states[] = {
         [PR_FRAMEWORK_ABSENT] = "absent",
@@ -215,23 +223,23 @@ void framework_json(const struct framework_row *r, struct pr_jb *jb)
     };
     const struct pr_framework *f = r->f;
 
-    pr_jb_obj(jb, NULL);
-    pr_jb_str(jb, "name", f->name);
-    pr_jb_str(jb, "title", f->title);
-    pr_jb_str(jb, "about", f->desc);
-    pr_jb_str(jb, "family", f->family);
-    pr_jb_str(jb, "kind", pr_framework_kind_name(f->kind));
-    pr_jb_str(jb, "state", states[r->state]);
-    pr_jb_str(jb, "detail", r->detail);
+    pr_json_open_object(jb, NULL);
+    pr_json_put_str(jb, "name", f->name);
+    pr_json_put_str(jb, "title", f->title);
+    pr_json_put_str(jb, "about", f->desc);
+    pr_json_put_str(jb, "family", f->family);
+    pr_json_put_str(jb, "kind", pr_framework_kind_name(f->kind));
+    pr_json_put_str(jb, "state", states[r->state]);
+    pr_json_put_str(jb, "detail", r->detail);
     if (f->remedy)
-        pr_jb_str(jb, "remedy", f->remedy);
+        pr_json_put_str(jb, "remedy", f->remedy);
     json_two(jb, "phases", f->trains, "training", f->infers, "inference");
     json_two(jb, "places", f->bare, "host", f->contained, "container");
     if (f->image)
-        pr_jb_str(jb, "image", f->image);
+        pr_json_put_str(jb, "image", f->image);
     json_names(jb, "models", f->models);
     json_names(jb, "results", f->results);
-    pr_jb_str(jb, "file", f->path);
+    pr_json_put_str(jb, "file", f->path);
     json_params(jb, f);
-    pr_jb_end(jb);
+    pr_json_close(jb);
 }

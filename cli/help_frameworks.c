@@ -24,7 +24,8 @@ const char *framework_how(const struct pr_framework *f)
     return words[f->kind];
 }
 
-static int add(void *ctx, const struct pr_framework *f, struct pr_err *err)
+static int framework_rows_add(void *ctx, const struct pr_framework *f,
+                              struct pr_err *err)
 {
     struct rows *r = ctx;
     struct framework_row row = {.f = f};
@@ -33,7 +34,8 @@ static int add(void *ctx, const struct pr_framework *f, struct pr_err *err)
 
     if (!items)
         return pr_fail_nomem(err);
-    row.state = pr_framework_here(f, "python3", r->arena, &row.detail, err);
+    row.state =
+        pr_framework_find_installed(f, "python3", r->arena, &row.detail, err);
     if (row.state < 0)
         return row.state;
     r->items = items;
@@ -41,13 +43,14 @@ static int add(void *ctx, const struct pr_framework *f, struct pr_err *err)
     return PR_OK;
 }
 
-static int add_named(struct rows *r, const char *name, struct pr_err *err)
+static int framework_rows_add_named(struct rows *r, const char *name,
+                                    struct pr_err *err)
 {
     const struct pr_framework *f;
     int rc = pr_framework_find(name, r->arena, &f, err);
 
     if (rc == 1)
-        return add(r, f, err);
+        return framework_rows_add(r, f, err);
     if (rc)
         return rc;
     pr_fail(err, PR_E_USAGE, "--frameworks", "there is no framework '%.128s'",
@@ -56,8 +59,8 @@ static int add_named(struct rows *r, const char *name, struct pr_err *err)
 }
 
 /* Those that are named, after the option or anywhere; none: all. */
-static int gather(const struct cli *c, struct rows *r, bool *ret_named,
-                  struct pr_err *err)
+static int framework_rows_fill(const struct cli *c, struct rows *r,
+                               bool *ret_named, struct pr_err *err)
 {
     int rc = PR_OK;
 
@@ -67,35 +70,35 @@ static int gather(const struct cli *c, struct rows *r, bool *ret_named,
         if (c->args[i].id != A_FRAMEWORKS || !*c->args[i].value)
             continue;
         *ret_named = true;
-        rc = add_named(r, c->args[i].value, err);
+        rc = framework_rows_add_named(r, c->args[i].value, err);
     }
     for (size_t i = 0; i < c->rest_count && !rc; i++)
-        rc = add_named(r, c->rest[i], err);
+        rc = framework_rows_add_named(r, c->rest[i], err);
     if (rc || *ret_named)
         return rc;
-    return pr_framework_each(r->arena, add, r, err);
+    return pr_framework_each(r->arena, framework_rows_add, r, err);
 }
 
-static int answer_json(const struct rows *r, struct pr_err *err)
+static int print_frameworks_json(const struct rows *r, struct pr_err *err)
 {
     PR_AUTO_BUF struct pr_buf out = PR_BUF_INIT(DOCS_MAX);
-    struct pr_jb jb;
+    struct pr_json_writer jb;
 
-    pr_jb_init(&jb, &out, 2);
-    pr_jb_obj(&jb, NULL);
-    pr_jb_str(&jb, "schema", "prony.frameworks/1");
-    pr_jb_arr(&jb, "frameworks");
+    pr_json_writer_init(&jb, &out, 2);
+    pr_json_open_object(&jb, NULL);
+    pr_json_put_str(&jb, "schema", "prony.frameworks/1");
+    pr_json_open_array(&jb, "frameworks");
     for (size_t i = 0; i < r->count; i++)
         framework_json(&r->items[i], &jb);
-    pr_jb_end(&jb);
-    pr_jb_end(&jb);
+    pr_json_close(&jb);
+    pr_json_close(&jb);
     pr_buf_char(&out, '\n');
-    return answer_buf(&out, err);
+    return answer_print_buf(&out, err);
 }
 
 static int answer_list(struct cli *c, const struct rows *r, struct pr_err *err)
 {
-    static const struct pr_column cols[] = {
+    static const struct pr_table_column cols[] = {
         {.title = "name"},
         {.title = "title"},
         {.title = "how it runs"},
@@ -126,7 +129,7 @@ static int answer_list(struct cli *c, const struct rows *r, struct pr_err *err)
     rc = pr_table_print(t, PR_TABLE_TEXT, &style, &out, err);
     pr_table_free(t);
     pr_buf_str(&out, "\n'prony help --frameworks NAME' says more of one.\n");
-    return rc ? rc : answer_buf(&out, err);
+    return rc ? rc : answer_print_buf(&out, err);
 }
 
 int help_frameworks(struct cli *c, bool json, struct pr_err *err)
@@ -134,12 +137,12 @@ int help_frameworks(struct cli *c, bool json, struct pr_err *err)
     PR_AUTO_BUF struct pr_buf out = PR_BUF_INIT(DOCS_MAX);
     struct rows r = {.arena = c->arena};
     bool named;
-    int rc = gather(c, &r, &named, err);
+    int rc = framework_rows_fill(c, &r, &named, err);
 
     if (rc)
         return rc;
     if (json)
-        return answer_json(&r, err);
+        return print_frameworks_json(&r, err);
     if (!named)
         return answer_list(c, &r, err);
     for (size_t i = 0; i < r.count; i++) {
@@ -147,5 +150,5 @@ int help_frameworks(struct cli *c, bool json, struct pr_err *err)
             pr_buf_char(&out, '\n');
         framework_page(&r.items[i], &out);
     }
-    return answer_buf(&out, err);
+    return answer_print_buf(&out, err);
 }

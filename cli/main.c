@@ -266,22 +266,22 @@ static int unknown_verb(const char *name, struct pr_err *err)
                      : pr_hint(err, "'prony help' lists the commands");
 }
 
-static void set_level(const struct cli *c)
+static void read_message_level(const struct cli *c)
 {
     static const char *const names[] = {"critical", "error", "warning", "info",
                                         "debug"};
     const char *level = arg_get(c, A_LOG_LEVEL);
 
     if (arg_on(c, A_QUIET))
-        say_level_set(SAY_ERROR);
+        message_set_level(SAY_ERROR);
     if (arg_on(c, A_VERBOSE))
-        say_level_set(SAY_DEBUG);
+        message_set_level(SAY_DEBUG);
     for (int i = 0; level && i <= SAY_DEBUG; i++)
         if (strcasecmp(level, names[i]) == 0)
-            say_level_set((enum level)i);
+            message_set_level((enum level)i);
 }
 
-static int print_help(const struct verb *v, struct pr_err *err)
+static int print_verb_help(const struct verb *v, struct pr_err *err)
 {
     PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(1 << 20);
 
@@ -289,7 +289,7 @@ static int print_help(const struct verb *v, struct pr_err *err)
         help_verb(v, &text);
     else
         help_overview(&text);
-    return answer_buf(&text, err);
+    return answer_print_buf(&text, err);
 }
 
 /* DLBS's words for forms of `plan` and `doctor` become their options. */
@@ -308,7 +308,7 @@ static int add_old_name(struct cli *c, const char *name, struct pr_err *err)
     return extra ? args_read(c, 1, &extra, err) : PR_OK;
 }
 
-static bool wants_json(const struct cli *c)
+static bool has_json_format(const struct cli *c)
 {
     for (size_t i = 0; i < c->arg_count; i++) {
         enum arg_id id = c->args[i].id;
@@ -323,18 +323,18 @@ static bool wants_json(const struct cli *c)
 static void answer_error(const struct pr_err *err)
 {
     PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(1 << 16);
-    struct pr_jb jb;
+    struct pr_json_writer jb;
 
-    pr_jb_init(&jb, &text, 2);
-    pr_jb_obj(&jb, NULL);
-    pr_jb_str(&jb, "schema", "prony.error/1");
-    pr_jb_str(&jb, "error", err->msg);
-    pr_jb_str(&jb, "where", err->where);
-    pr_jb_str(&jb, "hint", err->hint);
-    pr_jb_int(&jb, "exit_status", pr_code_exit_status(err->code));
-    pr_jb_end(&jb);
+    pr_json_writer_init(&jb, &text, 2);
+    pr_json_open_object(&jb, NULL);
+    pr_json_put_str(&jb, "schema", "prony.error/1");
+    pr_json_put_str(&jb, "error", err->msg);
+    pr_json_put_str(&jb, "where", err->where);
+    pr_json_put_str(&jb, "hint", err->hint);
+    pr_json_put_int(&jb, "exit_status", pr_code_exit_status(err->code));
+    pr_json_close(&jb);
     pr_buf_char(&text, '\n');
-    (void)!answer_buf(&text, NULL);
+    (void)!answer_print_buf(&text, NULL);
 }
 
 /* The signal that ended a run, for the exit status a shell expects. */
@@ -351,8 +351,8 @@ static int be_alone(const struct verb *v, struct pr_err *err)
     return ranks_refuse(&ranks, err);
 }
 
-static int run_verb(const struct verb *v, const char *name, int argc,
-                    char **argv, struct pr_err *err)
+static int run_verb_args(const struct verb *v, const char *name, int argc,
+                         char **argv, struct pr_err *err)
 {
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(8192);
     struct cli c = {.verb = v, .arena = a};
@@ -365,9 +365,9 @@ static int run_verb(const struct verb *v, const char *name, int argc,
         rc = args_read(&c, argc, argv, err);
     if (rc)
         return rc;
-    set_level(&c);
+    read_message_level(&c);
     if (arg_on(&c, A_HELP))
-        return print_help(v, err);
+        return print_verb_help(v, err);
     if (!*v->takes && c.rest_count)
         rc = pr_fail(err, PR_E_USAGE, "", "%s takes no '%s'", v->name,
                      c.rest[0]);
@@ -376,17 +376,17 @@ static int run_verb(const struct verb *v, const char *name, int argc,
     if (!rc)
         rc = v->run(&c, err);
     stopped_by = c.signo;
-    if (rc && !has_answered() && wants_json(&c))
+    if (rc && !has_answered() && has_json_format(&c))
         answer_error(err);
     return rc;
 }
 
-static int print_version(struct pr_err *err)
+static int print_prony_version(struct pr_err *err)
 {
     PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(256);
 
     pr_buf_printf(&text, "prony %s (%s)\n", PR_VERSION, PR_GIT_REV);
-    return answer_buf(&text, err);
+    return answer_print_buf(&text, err);
 }
 
 /* `prony -q plan …` is `prony plan -q …`: the verb is moved to the front. */
@@ -409,33 +409,33 @@ static void verb_first(int argc, char **argv)
     argv[1] = verb;
 }
 
-static int dispatch(int argc, char **argv, struct pr_err *err)
+static int dispatch_command(int argc, char **argv, struct pr_err *err)
 {
     const struct verb *v;
 
     if (argc < 2 || strcmp(argv[1], "--help") == 0 ||
         strcmp(argv[1], "-h") == 0)
-        return print_help(NULL, err);
+        return print_verb_help(NULL, err);
     if (strcmp(argv[1], "--version") == 0)
-        return print_version(err);
+        return print_prony_version(err);
     if (is_hidden_verb(argv[1]))
         return hidden_verb(argv[1], argc - 2, argv + 2, err);
     verb_first(argc, argv);
     v = verb_find(argv[1]);
-    return v ? run_verb(v, argv[1], argc - 2, argv + 2, err)
+    return v ? run_verb_args(v, argv[1], argc - 2, argv + 2, err)
              : unknown_verb(argv[1], err);
 }
 
 int cli_main(int argc, char **argv)
 {
     struct pr_err err = {0};
-    int rc = dispatch(argc, argv, &err);
+    int rc = dispatch_command(argc, argv, &err);
 
     /* A reader that has seen enough ("| head") is no failure of ours. */
     if (rc == PR_E_IO && err.sys_errno == EPIPE && !strcmp(err.where, "stdout"))
         return 0;
     if (rc)
-        say_error(&err);
+        message_print_error(&err);
     return stopped_by ? 128 + stopped_by : pr_code_exit_status(rc);
 }
 
@@ -449,6 +449,6 @@ int main(int argc, char **argv)
         return status;
     /* One of the processes that mpirun starts for an experiment. */
     if (argc == 3 && strcmp(argv[1], PR_MPI_VERB) == 0)
-        return pr_attempt_body(NULL, argv[2]);
+        return pr_experiment_body(NULL, argv[2]);
     return cli_main(argc, argv);
 }

@@ -21,12 +21,12 @@
 
 static int say_wrong(const char *what)
 {
-    say(SAY_CRITICAL, "milarun: error: %s\n", what);
+    message_print(SAY_CRITICAL, "milarun: error: %s\n", what);
     return 1;
 }
 
 /* ~ and ~/x, as a shell would; milarun does so itself. */
-static const char *expanded(struct pr_arena *a, const char *path)
+static const char *milarun_expand_path(struct pr_arena *a, const char *path)
 {
     return path ? config_path(a, path) : NULL;
 }
@@ -35,7 +35,7 @@ const char *milarun_dataroot(struct pr_arena *a, const struct milarun_args *m)
 {
     const char *dir = m->value[M_DATAROOT];
 
-    return expanded(a, dir ? dir : getenv("MILARUN_DATAROOT"));
+    return milarun_expand_path(a, dir ? dir : getenv("MILARUN_DATAROOT"));
 }
 
 int milarun_no_dataroot(void)
@@ -53,10 +53,11 @@ const char *milarun_out(struct pr_arena *a, const struct milarun_args *m)
     struct tm tm;
 
     if (m->value[M_OUT] || !root)
-        return expanded(a, m->value[M_OUT]);
+        return milarun_expand_path(a, m->value[M_OUT]);
     localtime_r(&now, &tm);
     strftime(text, sizeof text, "%Y-%m-%d.%H:%M:%S", &tm);
-    return pr_arena_printf(a, "%s/results-%s", expanded(a, root), text);
+    return pr_arena_printf(a, "%s/results-%s", milarun_expand_path(a, root),
+                           text);
 }
 
 /* ---- words for one of our verbs */
@@ -68,7 +69,7 @@ struct words {
     bool failed; /* out of memory */
 };
 
-static void add(struct words *w, const char *word)
+static void milarun_add_word(struct words *w, const char *word)
 {
     char **argv = pr_arena_grow(w->a, w->argv, w->n, &w->cap, sizeof(char *));
     char *copy = word ? pr_arena_str(w->a, word) : NULL;
@@ -80,24 +81,25 @@ static void add(struct words *w, const char *word)
     argv[w->n++] = copy;
 }
 
-static void add_two(struct words *w, const char *name, const char *value)
+static void milarun_add_option(struct words *w, const char *name,
+                               const char *value)
 {
     if (!value)
         return;
-    add(w, name);
-    add(w, value);
+    milarun_add_word(w, name);
+    milarun_add_word(w, value);
 }
 
-static struct words begin(struct pr_arena *a, const char *verb)
+static struct words milarun_begin_verb(struct pr_arena *a, const char *verb)
 {
     struct words w = {.a = a};
 
-    add(&w, "prony");
-    add(&w, verb);
+    milarun_add_word(&w, "prony");
+    milarun_add_word(&w, verb);
     return w;
 }
 
-static int go(struct words *w)
+static int milarun_run_verb(struct words *w)
 {
     char **argv = pr_arena_grow(w->a, w->argv, w->n, &w->cap, sizeof(char *));
 
@@ -109,7 +111,8 @@ static int go(struct words *w)
 
 /* A folder that has something in it gets a folder of its own for this run:
  * milarun adds to what is there, and its summary looks into folders. */
-static const char *fresh(struct pr_arena *a, const char *out)
+static const char *milarun_find_fresh_folder(struct pr_arena *a,
+                                             const char *out)
 {
     DIR *d = opendir(out);
     struct dirent *e;
@@ -151,67 +154,70 @@ static bool has_jobs(const char *profile, const char *names)
         at = NULL;
     }
     if (missing)
-        say(SAY_CRITICAL, "Could not find job(s): {%s}\n",
-            out.data ? out.data : "");
+        message_print(SAY_CRITICAL, "Could not find job(s): {%s}\n",
+                      out.data ? out.data : "");
     return !missing;
 }
 
-static int do_jobs(struct pr_arena *a, const struct milarun_args *m)
+static int milarun_run_jobs(struct pr_arena *a, const struct milarun_args *m)
 {
     PR_AUTO_BUF struct pr_buf names = PR_BUF_INIT(1 << 16);
     const char *out = milarun_out(a, m), *data = milarun_dataroot(a, m);
-    struct words w = begin(a, "run");
+    struct words w = milarun_begin_verb(a, "run");
 
     if (!out)
         return say_wrong("no output directory specified,  please use --out/-o "
                          "or set $MILARUN_OUTROOT");
     if (!data)
         return milarun_no_dataroot();
-    add(&w, expanded(a, m->words[0]));
-    add_two(&w, "-o", fresh(a, out));
-    add_two(&w, "-d", data);
-    add_two(&w, "--repeat", m->value[M_REPEAT]);
+    milarun_add_word(&w, milarun_expand_path(a, m->words[0]));
+    milarun_add_option(&w, "-o", milarun_find_fresh_folder(a, out));
+    milarun_add_option(&w, "-d", data);
+    milarun_add_option(&w, "--repeat", m->value[M_REPEAT]);
     if (m->flag[M_CGEXEC] < 0)
-        add(&w, "--no-isolation");
+        milarun_add_word(&w, "--no-isolation");
     for (size_t i = 0; i < m->job_count; i++)
         pr_buf_printf(&names, "%s%s", i ? "," : "", m->jobs[i]);
     if (!pr_buf_ok(&names))
         return say_wrong("these are too many jobs");
-    if (names.data && !has_jobs(expanded(a, m->words[0]), names.data))
+    if (names.data &&
+        !has_jobs(milarun_expand_path(a, m->words[0]), names.data))
         return 1;
-    add_two(&w, "--name", names.data);
+    milarun_add_option(&w, "--name", names.data);
     if (m->tail_count)
-        add(&w, "--");
+        milarun_add_word(&w, "--");
     for (int i = 0; i < m->tail_count; i++)
-        add(&w, m->tail[i]);
-    return go(&w);
+        milarun_add_word(&w, m->tail[i]);
+    return milarun_run_verb(&w);
 }
 
-static int do_summary(struct pr_arena *a, const struct milarun_args *m)
+static int milarun_run_summary(struct pr_arena *a, const struct milarun_args *m)
 {
-    struct words w = begin(a, "summary");
+    struct words w = milarun_begin_verb(a, "summary");
 
-    add(&w, expanded(a, m->words[0]));
-    add_two(&w, "-o", expanded(a, m->value[M_OUT]));
-    return go(&w);
+    milarun_add_word(&w, milarun_expand_path(a, m->words[0]));
+    milarun_add_option(&w, "-o", milarun_expand_path(a, m->value[M_OUT]));
+    return milarun_run_verb(&w);
 }
 
-static int do_report(struct pr_arena *a, const struct milarun_args *m)
+static int milarun_run_report(struct pr_arena *a, const struct milarun_args *m)
 {
-    struct words w = begin(a, "report");
+    struct words w = milarun_begin_verb(a, "report");
 
-    add(&w, expanded(a, m->words[0]));
-    add_two(&w, "--compare", expanded(a, m->value[M_COMPARE]));
-    add_two(&w, "--weights", expanded(a, m->value[M_WEIGHTS]));
-    add_two(&w, "--html", expanded(a, m->value[M_HTML]));
+    milarun_add_word(&w, milarun_expand_path(a, m->words[0]));
+    milarun_add_option(&w, "--compare",
+                       milarun_expand_path(a, m->value[M_COMPARE]));
+    milarun_add_option(&w, "--weights",
+                       milarun_expand_path(a, m->value[M_WEIGHTS]));
+    milarun_add_option(&w, "--html", milarun_expand_path(a, m->value[M_HTML]));
     if (m->value[M_WEIGHTS]) /* without a score milarun does not care */
-        add_two(&w, "--price", m->value[M_PRICE]);
-    add_two(&w, "--title", m->value[M_TITLE]);
+        milarun_add_option(&w, "--price", m->value[M_PRICE]);
+    milarun_add_option(&w, "--title", m->value[M_TITLE]);
     if (m->flag[M_COMPARE_GPUS] > 0)
-        add(&w, "--compare-gpus");
+        milarun_add_word(&w, "--compare-gpus");
     if (m->flag[M_PENALIZE] > 0)
-        add(&w, "--penalize-variance");
-    return go(&w);
+        milarun_add_word(&w, "--penalize-variance");
+    return milarun_run_verb(&w);
 }
 
 /* ---- data sets */
@@ -228,7 +234,7 @@ static bool is_made_up(const char *name)
     return false;
 }
 
-static bool is_images(const char *name)
+static bool milarun_is_image_set(const char *name)
 {
     const char *colon = strrchr(name, ':');
 
@@ -239,19 +245,19 @@ static bool is_images(const char *name)
 static int make_images(struct pr_arena *a, const char *data)
 {
     struct pr_milarun_ask ask = {.experiment = "milarun.models.loader:main",
-                                 .dataroot = pr_folder_whole(data, a)};
-    struct words w = begin(a, "generate");
+                                 .dataroot = pr_folder_absolute(data, a)};
+    struct words w = milarun_begin_verb(a, "generate");
     struct pr_milarun_work work;
     struct pr_err err = {0};
 
     if (!ask.dataroot)
         return pr_code_exit_status(PR_E_NOMEM);
-    if (pr_milarun_work(&ask, a, &work, NULL, &err) || work.missing) {
-        say_error(&err);
+    if (pr_milarun_make_work(&ask, a, &work, NULL, &err) || work.missing) {
+        message_print_error(&err);
         return pr_code_exit_status(err.code ? err.code : PR_E_UNAVAIL);
     }
     if (!pr_get(&work.params, "workflow.generate_data")) {
-        say(SAY_INFO, "%s/ImageNet is there, and is used\n", data);
+        message_print(SAY_INFO, "%s/ImageNet is there, and is used\n", data);
         return 0;
     }
     for (uint32_t i = 0; i < work.params.len; i++) {
@@ -263,12 +269,13 @@ static int make_images(struct pr_arena *a, const char *data)
             continue;
         pr_buf_printf(&text, "%s=", place ? "dataset.data_folder" : m->key);
         pr_json_write(&text, &m->value);
-        add_two(&w, "-P", text.data);
+        milarun_add_option(&w, "-P", text.data);
     }
-    return go(&w);
+    return milarun_run_verb(&w);
 }
 
-static int do_dataset(struct pr_arena *a, const struct milarun_args *m)
+static int milarun_make_datasets(struct pr_arena *a,
+                                 const struct milarun_args *m)
 {
     const char *data = milarun_dataroot(a, m);
     int status = 0;
@@ -278,18 +285,18 @@ static int do_dataset(struct pr_arena *a, const struct milarun_args *m)
     for (size_t i = 0; i < m->word_count && !status; i++) {
         const char *name = m->words[i];
 
-        if (is_images(name))
+        if (milarun_is_image_set(name))
             status = make_images(a, data);
         else if (is_made_up(name))
-            say(SAY_INFO,
-                "%s: made up while a test runs, there is nothing to "
-                "make\n",
-                name);
+            message_print(SAY_INFO,
+                          "%s: made up while a test runs, there is nothing to "
+                          "make\n",
+                          name);
         else {
-            say(SAY_CRITICAL,
-                "milarun: error: there is no data set '%s' "
-                "here\n",
-                name);
+            message_print(SAY_CRITICAL,
+                          "milarun: error: there is no data set '%s' "
+                          "here\n",
+                          name);
             status = pr_code_exit_status(PR_E_UNAVAIL);
         }
     }
@@ -309,13 +316,13 @@ static int milarun_main(int argc, char **argv)
         return rc == 1 ? 0 : rc == 3 ? 1 : 2;
     switch (m.verb) {
     case V_JOBS:
-        return do_jobs(a, &m);
+        return milarun_run_jobs(a, &m);
     case V_SUMMARY:
-        return do_summary(a, &m);
+        return milarun_run_summary(a, &m);
     case V_REPORT:
-        return do_report(a, &m);
+        return milarun_run_report(a, &m);
     case V_DATASET:
-        return do_dataset(a, &m);
+        return milarun_make_datasets(a, &m);
     case V_RUN:
         return milarun_run(a, &m);
     case V_RERUN:

@@ -117,11 +117,11 @@ static void say_help(int verb)
                                                       : "",
                               rows[i].help);
     }
-    (void)!answer_buf(&out, NULL);
+    (void)!answer_print_buf(&out, NULL);
 }
 
-static int wrong(int verb, bool of_all, const char *fmt, const char *a,
-                 const char *b)
+static int milarun_fail_usage(int verb, bool of_all, const char *fmt,
+                              const char *a, const char *b)
 {
     PR_AUTO_BUF struct pr_buf out = PR_BUF_INIT(1 << 16);
 
@@ -134,7 +134,7 @@ static int wrong(int verb, bool of_all, const char *fmt, const char *a,
     pr_buf_printf(&out, fmt, a, b);
 #pragma GCC diagnostic pop
     pr_buf_char(&out, '\n');
-    say_text(SAY_CRITICAL, out.data ? out.data : "milarun: error\n");
+    message_print_text(SAY_CRITICAL, out.data ? out.data : "milarun: error\n");
     return 2;
 }
 
@@ -149,8 +149,8 @@ struct reader {
 };
 
 /* Whether word (n characters of it) is a name, "no-" in front or not. */
-static int match(const struct reader *r, const char *word, size_t n,
-                 bool *ret_no, const char **ret_second)
+static int milarun_match_option(const struct reader *r, const char *word,
+                                size_t n, bool *ret_no, const char **ret_second)
 {
     int found = -1;
 
@@ -179,7 +179,7 @@ static int match(const struct reader *r, const char *word, size_t n,
     return found;
 }
 
-static int take_flag(struct reader *r, const struct row *row, bool no)
+static int milarun_read_switch(struct reader *r, const struct row *row, bool no)
 {
     char own[64], other[64];
     signed char now = no ? -1 : 1;
@@ -187,13 +187,15 @@ static int take_flag(struct reader *r, const struct row *row, bool no)
     snprintf(own, sizeof own, "--%s%s", no ? "no-" : "", row->name + 2);
     snprintf(other, sizeof other, "--%s%s", no ? "" : "no-", row->name + 2);
     if (r->ret->flag[row->id] && r->ret->flag[row->id] != now)
-        return wrong((int)r->ret->verb, false,
-                     "argument %s: not allowed with argument %s", own, other);
+        return milarun_fail_usage((int)r->ret->verb, false,
+                                  "argument %s: not allowed with argument %s",
+                                  own, other);
     r->ret->flag[row->id] = now;
     return 0;
 }
 
-static const char *shown(const struct row *row, char out[static 64])
+static const char *milarun_option_text(const struct row *row,
+                                       char out[static 64])
 {
     if (row->letter)
         snprintf(out, 64, "%s/-%c", row->name, row->letter);
@@ -202,7 +204,7 @@ static const char *shown(const struct row *row, char out[static 64])
     return out;
 }
 
-static int take_many(struct reader *r, const struct row *row)
+static int milarun_read_job_names(struct reader *r, const struct row *row)
 {
     const char **jobs = PR_ARENA_ARRAY(r->a, const char *, r->argc + 1);
     size_t n = 0;
@@ -210,33 +212,33 @@ static int take_many(struct reader *r, const struct row *row)
     while (jobs && r->at < r->argc && !pr_word_is_option(r->argv[r->at]))
         jobs[n++] = r->argv[r->at++];
     if (!n)
-        return wrong((int)r->ret->verb, false,
-                     "argument %s: expected at least one argument%s", row->name,
-                     "");
+        return milarun_fail_usage(
+            (int)r->ret->verb, false,
+            "argument %s: expected at least one argument%s", row->name, "");
     r->ret->jobs = jobs;
     r->ret->job_count = n;
     return 0;
 }
 
-static int take_option(struct reader *r, const struct row *row, bool no,
-                       const char *value)
+static int milarun_read_option(struct reader *r, const struct row *row, bool no,
+                               const char *value)
 {
     char name[64];
 
     if (row->kind == FLAG && value)
-        return wrong((int)r->ret->verb, false,
-                     "argument %s: ignored explicit argument '%s'", row->name,
-                     value);
+        return milarun_fail_usage((int)r->ret->verb, false,
+                                  "argument %s: ignored explicit argument '%s'",
+                                  row->name, value);
     if (row->kind == FLAG)
-        return take_flag(r, row, no);
+        return milarun_read_switch(r, row, no);
     if (row->kind == MANY && !value)
-        return take_many(r, row);
+        return milarun_read_job_names(r, row);
     if (!value && r->at < r->argc && !pr_word_is_option(r->argv[r->at]))
         value = r->argv[r->at++];
     if (!value)
-        return wrong((int)r->ret->verb, false,
-                     "argument %s: expected one argument%s", shown(row, name),
-                     "");
+        return milarun_fail_usage((int)r->ret->verb, false,
+                                  "argument %s: expected one argument%s",
+                                  milarun_option_text(row, name), "");
     if (row->kind == MANY) {
         r->ret->jobs = PR_ARENA_ARRAY(r->a, const char *, 1);
         if (r->ret->jobs)
@@ -247,39 +249,40 @@ static int take_option(struct reader *r, const struct row *row, bool no,
     return 0;
 }
 
-static int take_long(struct reader *r, char *word)
+static int milarun_read_long_option(struct reader *r, char *word)
 {
     char *eq = strchr(word, '=');
     size_t n = eq ? (size_t)(eq - word) : strlen(word);
     const char *second;
     bool no = false;
-    int i = match(r, word, n, &no, &second);
+    int i = milarun_match_option(r, word, n, &no, &second);
 
     if (second)
-        return wrong((int)r->ret->verb, false,
-                     "ambiguous option: %s could match several, %s one of them",
-                     word, second);
+        return milarun_fail_usage(
+            (int)r->ret->verb, false,
+            "ambiguous option: %s could match several, %s one of them", word,
+            second);
     if (i < 0) {
         pr_buf_printf(&r->unknown, " %s", word);
         return 0;
     }
-    return take_option(r, &rows[i], no, eq ? eq + 1 : NULL);
+    return milarun_read_option(r, &rows[i], no, eq ? eq + 1 : NULL);
 }
 
-static int take_short(struct reader *r, char *word)
+static int milarun_read_short_option(struct reader *r, char *word)
 {
     for (int i = 0; i < M_OPTS; i++)
         if (rows[i].letter == word[1] &&
             verbs[r->ret->verb].has & HAS(rows[i].id))
-            return take_option(r, &rows[i], false,
-                               word[2] == '=' ? word + 3
-                               : word[2]      ? word + 2
-                                              : NULL);
+            return milarun_read_option(r, &rows[i], false,
+                                       word[2] == '=' ? word + 3
+                                       : word[2]      ? word + 2
+                                                      : NULL);
     pr_buf_printf(&r->unknown, " %s", word);
     return 0;
 }
 
-static int take_all(struct reader *r)
+static int milarun_read_words(struct reader *r)
 {
     bool all = verbs[r->ret->verb].many;
 
@@ -292,9 +295,9 @@ static int take_all(struct reader *r)
             return 1;
         }
         if (strncmp(word, "--", 2) == 0)
-            rc = take_long(r, word);
+            rc = milarun_read_long_option(r, word);
         else if (pr_word_is_option(word))
-            rc = take_short(r, word);
+            rc = milarun_read_short_option(r, word);
         else if (all || !r->ret->word_count)
             r->ret->words[r->ret->word_count++] = word;
         else
@@ -303,12 +306,13 @@ static int take_all(struct reader *r)
             return rc;
     }
     if (!r->ret->word_count)
-        return wrong((int)r->ret->verb, false,
-                     "the following arguments are required: %s%s",
-                     verbs[r->ret->verb].takes, "");
+        return milarun_fail_usage((int)r->ret->verb, false,
+                                  "the following arguments are required: %s%s",
+                                  verbs[r->ret->verb].takes, "");
     if (r->unknown.len)
-        return wrong((int)r->ret->verb, true, "unrecognized arguments:%s%s",
-                     r->unknown.data, "");
+        return milarun_fail_usage((int)r->ret->verb, true,
+                                  "unrecognized arguments:%s%s",
+                                  r->unknown.data, "");
     return 0;
 }
 
@@ -349,13 +353,14 @@ int milarun_args_read(struct pr_arena *a, int argc, char **argv,
     }
     verb = find_verb(argv[0]);
     if (verb < 0)
-        return wrong(-1, true,
-                     "invalid choice: '%s' (choose from 'dataset', 'run', "
-                     "'rerun', 'jobs', 'summary', 'report')%s",
-                     argv[0], "");
+        return milarun_fail_usage(
+            -1, true,
+            "invalid choice: '%s' (choose from 'dataset', 'run', "
+            "'rerun', 'jobs', 'summary', 'report')%s",
+            argv[0], "");
     ret->verb = (enum milarun_verb)verb;
     r.at = 1;
-    rc = take_all(&r);
-    pr_buf_done(&r.unknown);
+    rc = milarun_read_words(&r);
+    pr_buf_free(&r.unknown);
     return rc;
 }

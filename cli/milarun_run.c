@@ -20,10 +20,10 @@
 
 enum { MAX_FILE = 64 << 20 };
 
-static int failed(const struct pr_err *err)
+static int milarun_print_failure(const struct pr_err *err)
 {
-    say(SAY_CRITICAL, "milarun: error: %s%s%s\n", err->where,
-        *err->where ? ": " : "", err->msg);
+    message_print(SAY_CRITICAL, "milarun: error: %s%s%s\n", err->where,
+                  *err->where ? ": " : "", err->msg);
     return pr_code_exit_status(err->code);
 }
 
@@ -49,8 +49,9 @@ static const char *result_in(struct pr_arena *a, const char *dir)
 }
 
 /* outdir is where the file goes, not where it was made. */
-static int adjust(struct pr_arena *a, const char *path, const char *outdir,
-                  struct pr_buf *out, struct pr_err *err)
+static int milarun_read_result(struct pr_arena *a, const char *path,
+                               const char *outdir, struct pr_buf *out,
+                               struct pr_err *err)
 {
     struct pr_json_in in = {.name = path};
     struct pr_member *m;
@@ -82,8 +83,8 @@ static bool is_json(const char *out)
     return n > 5 && strcmp(out + n - 5, ".json") == 0;
 }
 
-static int deliver(struct pr_arena *a, const char *dir, const char *out,
-                   struct pr_err *err)
+static int milarun_deliver_result(struct pr_arena *a, const char *dir,
+                                  const char *out, struct pr_err *err)
 {
     PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(MAX_FILE);
     const char *name = result_in(a, dir), *to = out;
@@ -108,11 +109,11 @@ static int deliver(struct pr_arena *a, const char *dir, const char *out,
                 return rc;
         }
     }
-    rc = adjust(a, from, out, &text, err);
+    rc = milarun_read_result(a, from, out, &text, err);
     if (rc)
         return rc;
     return out ? pr_file_write(to, text.data, text.len, err)
-               : answer_buf(&text, err);
+               : answer_print_buf(&text, err);
 }
 
 /* What the experiment said comes to stderr, where milarun's children write. */
@@ -136,8 +137,8 @@ static void show_log(struct pr_arena *a, const char *dir)
         closedir(d);
 }
 
-static int remove_one(const char *path, const struct stat *st, int kind,
-                      struct FTW *at)
+static int milarun_remove_file(const char *path, const struct stat *st,
+                               int kind, struct FTW *at)
 {
     (void)st;
     (void)kind;
@@ -157,24 +158,25 @@ static int run_call(struct pr_arena *a, const struct suite_call *call,
     int rc, ended = PR_OK;
 
     if (!dir || !mkdtemp(dir))
-        return failed(&(struct pr_err){.code = PR_E_IO,
-                                       .msg = "cannot make a folder for "
-                                              "temporary files"});
-    say_level_set(SAY_ERROR);
+        return milarun_print_failure(
+            &(struct pr_err){.code = PR_E_IO,
+                             .msg = "cannot make a folder for "
+                                    "temporary files"});
+    message_set_level(SAY_ERROR);
     rc = suite_call_plan(&c, call, (const char *const *)m->tail,
                          (size_t)m->tail_count, &p, &err);
     if (!rc) {
-        ended = run_plan(&c, p, dir, false, &why);
+        ended = run_plan_in_dir(&c, p, dir, false, &why);
         pr_plan_free(p);
         show_log(a, dir);
-        rc = deliver(a, dir, out, &err);
+        rc = milarun_deliver_result(a, dir, out, &err);
     }
-    if (nftw(dir, remove_one, 16, FTW_DEPTH | FTW_PHYS))
-        say(SAY_WARNING, "%s could not be removed\n", dir);
+    if (nftw(dir, milarun_remove_file, 16, FTW_DEPTH | FTW_PHYS))
+        message_print(SAY_WARNING, "%s could not be removed\n", dir);
     if (rc)
-        return failed(&err);
+        return milarun_print_failure(&err);
     if (ended)
-        say(SAY_CRITICAL, "milarun: error: %s\n", why.msg);
+        message_print(SAY_CRITICAL, "milarun: error: %s\n", why.msg);
     return c.signo ? 128 + c.signo : pr_code_exit_status(ended);
 }
 
@@ -198,10 +200,10 @@ int milarun_run(struct pr_arena *a, const struct milarun_args *m)
         if (!rc && call.extra.kind != PR_MAP)
             rc = pr_fail(&err, PR_E_USAGE, "--extra", "it is no JSON object");
         if (rc)
-            return failed(&err);
+            return milarun_print_failure(&err);
     }
     if (set_data_root(a, call.dataroot, &err))
-        return failed(&err);
+        return milarun_print_failure(&err);
     return run_call(a, &call, m, milarun_out(a, m));
 }
 
@@ -216,7 +218,7 @@ static void say_call(const struct suite_call *call,
         const struct pr_member *e = &call->environ.members[i];
 
         pr_buf_printf(&out, "%s = ", e->key);
-        pr_text(&out, &e->value);
+        pr_value_write_text(&out, &e->value);
         pr_buf_char(&out, '\n');
         if (e->value.kind == PR_STR)
             setenv(e->key, e->value.s, 1);
@@ -224,13 +226,13 @@ static void say_call(const struct suite_call *call,
     pr_buf_printf(&out, "milarun run %s --", call->function);
     for (uint32_t i = 0; i < call->argv.len; i++) {
         pr_buf_char(&out, ' ');
-        pr_text(&out, &call->argv.items[i]);
+        pr_value_write_text(&out, &call->argv.items[i]);
     }
     for (int i = 0; i < m->tail_count; i++)
         pr_buf_printf(&out, " %s", m->tail[i]);
     pr_buf_str(&out, "\n======================\n");
     if (pr_buf_ok(&out))
-        say_text(SAY_CRITICAL, out.data);
+        message_print_text(SAY_CRITICAL, out.data);
 }
 
 int milarun_rerun(struct pr_arena *a, const struct milarun_args *m)
@@ -245,9 +247,9 @@ int milarun_rerun(struct pr_arena *a, const struct milarun_args *m)
         rc = pr_fail(&err, PR_E_FORMAT, m->words[0],
                      "is not a result of milarun's");
     if (rc)
-        return failed(&err);
+        return milarun_print_failure(&err);
     say_call(&call, m);
     if (set_data_root(a, call.dataroot, &err))
-        return failed(&err);
+        return milarun_print_failure(&err);
     return run_call(a, &call, m, milarun_out(a, m));
 }

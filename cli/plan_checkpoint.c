@@ -19,8 +19,8 @@ enum {
 /* One experiment's. */
 struct entry {
     const char *id;
-    struct pr_ckpt_shape shape;
-    struct pr_ckpt_sum all, rank0;
+    struct pr_checkpoint_shape shape;
+    struct pr_checkpoint_sum all, rank0;
 };
 
 struct gather {
@@ -29,7 +29,8 @@ struct gather {
     uint64_t count;
 };
 
-static int look_at(void *ctx, struct pr_job *job, struct pr_err *err)
+static int plan_checkpoint_add_job(void *ctx, struct pr_job *job,
+                                   struct pr_err *err)
 {
     struct gather *g = ctx;
     struct pr_workflow_opts flow;
@@ -41,20 +42,22 @@ static int look_at(void *ctx, struct pr_job *job, struct pr_err *err)
     rc = pr_opt_fill(&pr_workflow_section, job->params, job->arena, &flow, err);
     if (rc || !flow.checkpoint)
         return rc;
-    rc = pr_ckpt_shape_init(&e.shape, job->params,
-                            (uint64_t)job->exp.accelerators, job->arena, err);
+    rc = pr_checkpoint_shape_init(&e.shape, job->params,
+                                  (uint64_t)job->exp.accelerators, job->arena,
+                                  err);
     if (rc)
         return rc;
-    pr_ckpt_sum(&e.shape, 0, e.shape.all, &e.all);
-    pr_ckpt_sum(&e.shape, 0, 1, &e.rank0);
+    pr_checkpoint_sum_ranks(&e.shape, 0, e.shape.all, &e.all);
+    pr_checkpoint_sum_ranks(&e.shape, 0, 1, &e.rank0);
     g->add(g->ctx, &e);
     g->count++;
     return PR_OK;
 }
 
-static int gather(struct pr_plan *p, struct gather *g, struct pr_err *err)
+static int plan_checkpoint_each(struct pr_plan *p, struct gather *g,
+                                struct pr_err *err)
 {
-    return pr_plan_each_job(p, "emulate", look_at, g, err);
+    return pr_plan_each_job(p, "emulate", plan_checkpoint_add_job, g, err);
 }
 
 /* ---- for people */
@@ -73,7 +76,7 @@ static void in_groups(char out[static CELL], uint64_t n)
     out[to] = '\0';
 }
 
-static double gib(uint64_t bytes)
+static double checkpoint_to_gib(uint64_t bytes)
 {
     return (double)bytes / (1 << 30);
 }
@@ -82,12 +85,12 @@ static void set_gib(struct pr_table *t, size_t col, uint64_t bytes)
 {
     char text[CELL];
 
-    snprintf(text, sizeof text, "%.2f", gib(bytes));
+    snprintf(text, sizeof text, "%.2f", checkpoint_to_gib(bytes));
     pr_table_set_str(t, col, text);
 }
 
 static void set_ranks(struct pr_table *t, size_t col,
-                      const struct pr_ckpt_shape *s)
+                      const struct pr_checkpoint_shape *s)
 {
     char text[CELL];
 
@@ -98,9 +101,9 @@ static void set_ranks(struct pr_table *t, size_t col,
     pr_table_set_str(t, col, text);
 }
 
-static void add_row(void *ctx, const struct entry *e)
+static void plan_checkpoint_add_row(void *ctx, const struct entry *e)
 {
-    const struct pr_ckpt_shape *s = &e->shape;
+    const struct pr_checkpoint_shape *s = &e->shape;
     struct pr_table *t = ctx;
     char text[CELL];
 
@@ -121,8 +124,9 @@ static void add_row(void *ctx, const struct entry *e)
     set_gib(t, 6, e->all.optimizer_bytes);
     set_gib(t, 7, e->all.model_bytes + e->all.optimizer_bytes);
     pr_table_set_int(t, 8, (int64_t)e->all.files);
-    snprintf(text, sizeof text, "%.3f+%.3f", gib(e->rank0.model_bytes),
-             gib(e->rank0.optimizer_bytes));
+    snprintf(text, sizeof text, "%.3f+%.3f",
+             checkpoint_to_gib(e->rank0.model_bytes),
+             checkpoint_to_gib(e->rank0.optimizer_bytes));
     pr_table_set_str(t, 9, text);
     set_ranks(t, 10, s);
 }
@@ -130,7 +134,7 @@ static void add_row(void *ctx, const struct entry *e)
 int plan_checkpoint_text(struct cli *c, struct pr_plan *p, struct pr_buf *out,
                          struct pr_err *err)
 {
-    static const struct pr_column cols[] = {
+    static const struct pr_table_column cols[] = {
         {.title = "checkpoints of"},
         {.title = "model"},
         {.title = "parameters", .align = PR_ALIGN_RIGHT},
@@ -146,8 +150,8 @@ int plan_checkpoint_text(struct cli *c, struct pr_plan *p, struct pr_buf *out,
     struct pr_table_style style = {.width = stdout_width(),
                                    .colour = stdout_colour(c)};
     struct pr_table *t = pr_table_new(cols, sizeof cols / sizeof *cols);
-    struct gather g = {.add = add_row, .ctx = t};
-    int rc = t ? gather(p, &g, err) : pr_fail_nomem(err);
+    struct gather g = {.add = plan_checkpoint_add_row, .ctx = t};
+    int rc = t ? plan_checkpoint_each(p, &g, err) : pr_fail_nomem(err);
 
     if (!rc && g.count) {
         pr_buf_str(out, out->len ? "\n" : "");
@@ -161,39 +165,39 @@ int plan_checkpoint_text(struct cli *c, struct pr_plan *p, struct pr_buf *out,
 
 /* ---- for programs */
 
-static void add_object(void *ctx, const struct entry *e)
+static void plan_checkpoint_add_json(void *ctx, const struct entry *e)
 {
-    const struct pr_ckpt_shape *s = &e->shape;
+    const struct pr_checkpoint_shape *s = &e->shape;
     struct pr_buf *out = ctx;
-    struct pr_jb jb;
+    struct pr_json_writer jb;
 
     pr_buf_str(out, out->len ? ",\n" : "");
-    pr_jb_init(&jb, out, 0);
-    pr_jb_obj(&jb, NULL);
-    pr_jb_str(&jb, "id", e->id);
-    pr_jb_str(&jb, "model", s->model.name);
-    pr_jb_uint(&jb, "parameters", s->parameters);
-    pr_jb_uint(&jb, "tensor", s->tp);
-    pr_jb_uint(&jb, "pipeline", s->pp);
-    pr_jb_uint(&jb, "data", s->dp);
-    pr_jb_int(&jb, "zero_stage", s->parallelism.zero_stage);
-    pr_jb_uint(&jb, "ranks", s->ranks);
-    pr_jb_uint(&jb, "all_ranks", s->all);
-    pr_jb_uint(&jb, "model_bytes", e->all.model_bytes);
-    pr_jb_uint(&jb, "optimizer_bytes", e->all.optimizer_bytes);
-    pr_jb_uint(&jb, "bytes", e->all.model_bytes + e->all.optimizer_bytes);
-    pr_jb_uint(&jb, "files", e->all.files);
-    pr_jb_uint(&jb, "rank0_model_bytes", e->rank0.model_bytes);
-    pr_jb_uint(&jb, "rank0_optimizer_bytes", e->rank0.optimizer_bytes);
-    pr_jb_uint(&jb, "disk_bytes", e->all.disk_bytes);
-    pr_jb_end(&jb);
+    pr_json_writer_init(&jb, out, 0);
+    pr_json_open_object(&jb, NULL);
+    pr_json_put_str(&jb, "id", e->id);
+    pr_json_put_str(&jb, "model", s->model.name);
+    pr_json_put_uint(&jb, "parameters", s->parameters);
+    pr_json_put_uint(&jb, "tensor", s->tp);
+    pr_json_put_uint(&jb, "pipeline", s->pp);
+    pr_json_put_uint(&jb, "data", s->dp);
+    pr_json_put_int(&jb, "zero_stage", s->parallelism.zero_stage);
+    pr_json_put_uint(&jb, "ranks", s->ranks);
+    pr_json_put_uint(&jb, "all_ranks", s->all);
+    pr_json_put_uint(&jb, "model_bytes", e->all.model_bytes);
+    pr_json_put_uint(&jb, "optimizer_bytes", e->all.optimizer_bytes);
+    pr_json_put_uint(&jb, "bytes", e->all.model_bytes + e->all.optimizer_bytes);
+    pr_json_put_uint(&jb, "files", e->all.files);
+    pr_json_put_uint(&jb, "rank0_model_bytes", e->rank0.model_bytes);
+    pr_json_put_uint(&jb, "rank0_optimizer_bytes", e->rank0.optimizer_bytes);
+    pr_json_put_uint(&jb, "disk_bytes", e->all.disk_bytes);
+    pr_json_close(&jb);
 }
 
 int plan_checkpoint_json(struct pr_plan *p, struct pr_buf *out,
                          struct pr_err *err)
 {
-    struct gather g = {.add = add_object, .ctx = out};
-    int rc = gather(p, &g, err);
+    struct gather g = {.add = plan_checkpoint_add_json, .ctx = out};
+    int rc = plan_checkpoint_each(p, &g, err);
 
     return !rc && !pr_buf_ok(out) ? pr_fail_nomem(err) : rc;
 }

@@ -15,9 +15,9 @@
 enum { MAX_SHOWN = 4, MAX_RANKS = 1 << 20, FLUSH_AT = 1 << 16 };
 
 /* Of a checkpoint, by process. */
-struct ckpt {
-    struct pr_ckpt_shape shape;
-    struct pr_ckpt_sum all, here;
+struct mlperf_checkpoint {
+    struct pr_checkpoint_shape shape;
+    struct pr_checkpoint_sum all, here;
     uint64_t most;   /* bytes of the process that writes most */
     uint64_t memory; /* that writing takes here */
 };
@@ -25,8 +25,8 @@ struct ckpt {
 struct plans {
     struct cli *c;
     struct pr_buf *out;
-    struct pr_jb *jb; /* or NULL */
-    uint64_t memory;  /* of this machine */
+    struct pr_json_writer *jb; /* or NULL */
+    uint64_t memory;           /* of this machine */
     uint64_t shown, more;
 };
 
@@ -37,31 +37,33 @@ static uint64_t this_memory(void)
     return pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page : 0;
 }
 
-static double gib(uint64_t bytes)
+static double plan_mlperf_to_gib(uint64_t bytes)
 {
     return (double)bytes / 0x1p30;
 }
 
 /* ---- checkpoints */
 
-static int size_ckpt(const struct pr_job *job, uint64_t ranks, struct ckpt *ret,
-                     struct pr_err *err)
+static int plan_mlperf_size_checkpoint(const struct pr_job *job, uint64_t ranks,
+                                       struct mlperf_checkpoint *ret,
+                                       struct pr_err *err)
 {
     uint64_t threads;
-    int rc =
-        pr_ckpt_shape_init(&ret->shape, job->params, ranks, job->arena, err);
+    int rc = pr_checkpoint_shape_init(&ret->shape, job->params, ranks,
+                                      job->arena, err);
 
     if (rc) { /* what is wrong with it is said elsewhere */
         ret->shape.all = 0;
         return rc == PR_E_NOMEM ? rc : PR_OK;
     }
-    pr_ckpt_sum(&ret->shape, 0, ret->shape.all, &ret->all);
-    pr_ckpt_sum(&ret->shape, ret->shape.first, ret->shape.ranks, &ret->here);
+    pr_checkpoint_sum_ranks(&ret->shape, 0, ret->shape.all, &ret->all);
+    pr_checkpoint_sum_ranks(&ret->shape, ret->shape.first, ret->shape.ranks,
+                            &ret->here);
     ret->most = 0;
     for (uint64_t r = 0; r < ret->shape.ranks && r < MAX_RANKS; r++) {
-        struct pr_ckpt_sum one;
+        struct pr_checkpoint_sum one;
 
-        pr_ckpt_sum(&ret->shape, ret->shape.first + r, 1, &one);
+        pr_checkpoint_sum_ranks(&ret->shape, ret->shape.first + r, 1, &one);
         if (one.model_bytes + one.optimizer_bytes > ret->most)
             ret->most = one.model_bytes + one.optimizer_bytes;
     }
@@ -72,8 +74,9 @@ static int size_ckpt(const struct pr_job *job, uint64_t ranks, struct ckpt *ret,
     return PR_OK;
 }
 
-static void ckpt_text(const struct pr_mlperf *m, const struct ckpt *k,
-                      struct pr_buf *out)
+static void plan_mlperf_checkpoint_text(const struct pr_mlperf *m,
+                                        const struct mlperf_checkpoint *k,
+                                        struct pr_buf *out)
 {
     uint64_t all = k->all.model_bytes + k->all.optimizer_bytes;
     uint64_t here = k->here.model_bytes + k->here.optimizer_bytes;
@@ -88,46 +91,49 @@ static void ckpt_text(const struct pr_mlperf *m, const struct ckpt *k,
                           : "",
                       (unsigned long long)m->accelerators);
     pr_buf_printf(out, "  checkpoint  %s (%.2f GiB): model %s, optimiser %s\n",
-                  pr_format_bytes(a, all), gib(all),
+                  pr_format_bytes(a, all), plan_mlperf_to_gib(all),
                   pr_format_bytes((char[16]){0}, k->all.model_bytes),
                   pr_format_bytes(b, k->all.optimizer_bytes));
     if (subset)
         pr_buf_printf(out,
                       "  of it here  %s (%.2f GiB) by %llu of %llu "
                       "processes\n",
-                      pr_format_bytes(a, here), gib(here),
+                      pr_format_bytes(a, here), plan_mlperf_to_gib(here),
                       (unsigned long long)k->shape.ranks,
                       (unsigned long long)k->shape.all);
     pr_buf_printf(out,
                   "  a process   %s (%.2f GiB) at most, which DLIO holds in "
                   "memory: %s for all; prony takes about %s\n",
-                  pr_format_bytes(a, k->most), gib(k->most),
+                  pr_format_bytes(a, k->most), plan_mlperf_to_gib(k->most),
                   pr_format_bytes((char[16]){0}, here),
                   pr_format_bytes(b, k->memory));
 }
 
-static void ckpt_json(const struct pr_mlperf *m, const struct ckpt *k,
-                      struct pr_jb *jb)
+static void plan_mlperf_checkpoint_json(const struct pr_mlperf *m,
+                                        const struct mlperf_checkpoint *k,
+                                        struct pr_json_writer *jb)
 {
-    pr_jb_obj(jb, "checkpoint_size");
+    pr_json_open_object(jb, "checkpoint_size");
     if (m->ranks)
-        pr_jb_uint(jb, "closed_processes", m->ranks);
-    pr_jb_uint(jb, "processes", k->shape.ranks);
-    pr_jb_uint(jb, "bytes", k->all.model_bytes + k->all.optimizer_bytes);
-    pr_jb_uint(jb, "model_bytes", k->all.model_bytes);
-    pr_jb_uint(jb, "optimizer_bytes", k->all.optimizer_bytes);
-    pr_jb_uint(jb, "bytes_here", k->here.model_bytes + k->here.optimizer_bytes);
-    pr_jb_uint(jb, "process_bytes_max", k->most);
-    pr_jb_uint(jb, "memory_bytes", k->memory);
-    pr_jb_end(jb);
+        pr_json_put_uint(jb, "closed_processes", m->ranks);
+    pr_json_put_uint(jb, "processes", k->shape.ranks);
+    pr_json_put_uint(jb, "bytes", k->all.model_bytes + k->all.optimizer_bytes);
+    pr_json_put_uint(jb, "model_bytes", k->all.model_bytes);
+    pr_json_put_uint(jb, "optimizer_bytes", k->all.optimizer_bytes);
+    pr_json_put_uint(jb, "bytes_here",
+                     k->here.model_bytes + k->here.optimizer_bytes);
+    pr_json_put_uint(jb, "process_bytes_max", k->most);
+    pr_json_put_uint(jb, "memory_bytes", k->memory);
+    pr_json_close(jb);
 }
 
 /* ---- data sets */
 
 /* The command that makes the data: the targets as they were given, with what
  * belongs to the data set. */
-static void put_command(const struct cli *c, const struct pr_mlperf_size *s,
-                        struct pr_buf *out)
+static void plan_mlperf_write_command(const struct cli *c,
+                                      const struct pr_mlperf_size *s,
+                                      struct pr_buf *out)
 {
     pr_buf_str(out, "  make it     prony generate");
     for (size_t i = 0; i < c->rest_count; i++) {
@@ -165,20 +171,20 @@ static void data_text(const struct cli *c, const struct pr_mlperf *m,
         (unsigned long long)s->files, memory ? "5 x memory" : "500 steps",
         (unsigned long long)s->by_memory, (unsigned long long)s->by_steps);
     pr_buf_printf(out, "  bytes       %s (%.2f GiB)\n",
-                  pr_format_bytes(a, s->bytes), gib(s->bytes));
+                  pr_format_bytes(a, s->bytes), plan_mlperf_to_gib(s->bytes));
     if (s->subfolders)
         pr_buf_printf(out,
                       "  folders     %llu, for about 10,000 files in each: "
                       "dataset.num_subfolders_train=%llu\n",
                       (unsigned long long)s->subfolders,
                       (unsigned long long)s->subfolders);
-    put_command(c, s, out);
+    plan_mlperf_write_command(c, s, out);
 }
 
 /* ---- experiments */
 
-static void put_heading(const struct pr_mlperf *m, const char *id,
-                        struct pr_buf *out)
+static void plan_mlperf_write_heading(const struct pr_mlperf *m, const char *id,
+                                      struct pr_buf *out)
 {
     char a[16];
 
@@ -192,17 +198,18 @@ static void put_heading(const struct pr_mlperf *m, const char *id,
                   m->hosts == 1 ? "" : " each");
 }
 
-static int put_text(struct plans *l, const struct pr_job *job,
-                    const struct pr_mlperf *m, const struct ckpt *k,
-                    struct pr_err *err)
+static int plan_mlperf_write_text(struct plans *l, const struct pr_job *job,
+                                  const struct pr_mlperf *m,
+                                  const struct mlperf_checkpoint *k,
+                                  struct pr_err *err)
 {
     if (l->shown++ >= MAX_SHOWN) {
         l->more++;
         return PR_OK;
     }
-    put_heading(m, job->id, l->out);
+    plan_mlperf_write_heading(m, job->id, l->out);
     if (m->is_checkpoint && k->shape.all)
-        ckpt_text(m, k, l->out);
+        plan_mlperf_checkpoint_text(m, k, l->out);
     else if (!m->is_checkpoint)
         data_text(l->c, m, l->out);
     return strcmp(m->division, "none") == 0
@@ -211,53 +218,55 @@ static int put_text(struct plans *l, const struct pr_job *job,
 }
 
 /* The first one opens the list; what is long goes out at once. */
-static int put_json(struct plans *l, const struct pr_job *job,
-                    const struct pr_mlperf *m, const struct ckpt *k,
-                    struct pr_err *err)
+static int plan_mlperf_write_json(struct plans *l, const struct pr_job *job,
+                                  const struct pr_mlperf *m,
+                                  const struct mlperf_checkpoint *k,
+                                  struct pr_err *err)
 {
     int rc = PR_OK;
 
     if (!l->shown++) {
         pr_buf_str(l->out, ", \"mlperf\": ");
-        pr_jb_arr(l->jb, NULL);
+        pr_json_open_array(l->jb, NULL);
     }
-    pr_jb_obj(l->jb, NULL);
-    pr_jb_str(l->jb, "id", job->id);
+    pr_json_open_object(l->jb, NULL);
+    pr_json_put_str(l->jb, "id", job->id);
     pr_mlperf_json(m, l->jb);
     if (m->is_checkpoint && k->shape.all)
-        ckpt_json(m, k, l->jb);
-    pr_jb_end(l->jb);
+        plan_mlperf_checkpoint_json(m, k, l->jb);
+    pr_json_close(l->jb);
     if (l->out->len > FLUSH_AT) {
-        rc = answer_buf(l->out, err);
+        rc = answer_print_buf(l->out, err);
         pr_buf_clear(l->out);
     }
     return rc;
 }
 
-static int see(void *ctx, struct pr_job *job, struct pr_err *err)
+static int plan_mlperf_add_job(void *ctx, struct pr_job *job,
+                               struct pr_err *err)
 {
     struct plans *l = ctx;
     struct pr_mlperf_in in = {job->params, NULL, l->memory};
     struct pr_mlperf m;
-    struct ckpt k;
+    struct mlperf_checkpoint k;
     int rc;
 
-    if (!pr_mlperf_concerns(job->params))
+    if (!pr_mlperf_is_concerned(job->params))
         return PR_OK;
-    rc = pr_mlperf_judge(&in, job->arena, &m, err);
+    rc = pr_mlperf_judge_experiment(&in, job->arena, &m, err);
     if (!rc && m.is_checkpoint)
-        rc = size_ckpt(job, m.accelerators, &k, err);
+        rc = plan_mlperf_size_checkpoint(job, m.accelerators, &k, err);
     if (rc)
         return rc;
-    return l->jb ? put_json(l, job, &m, &k, err)
-                 : put_text(l, job, &m, &k, err);
+    return l->jb ? plan_mlperf_write_json(l, job, &m, &k, err)
+                 : plan_mlperf_write_text(l, job, &m, &k, err);
 }
 
 int plan_mlperf_text(struct cli *c, struct pr_plan *p, struct pr_buf *out,
                      struct pr_err *err)
 {
     struct plans l = {.c = c, .out = out, .memory = this_memory()};
-    int rc = pr_plan_each_job(p, "emulate", see, &l, err);
+    int rc = pr_plan_each_job(p, "emulate", plan_mlperf_add_job, &l, err);
 
     if (!rc && l.more)
         pr_buf_printf(out, "\n… and %llu more for MLPerf, see --format json\n",
@@ -268,14 +277,14 @@ int plan_mlperf_text(struct cli *c, struct pr_plan *p, struct pr_buf *out,
 int plan_mlperf_json(struct cli *c, struct pr_plan *p, struct pr_err *err)
 {
     PR_AUTO_BUF struct pr_buf out = PR_BUF_INIT(1u << 30);
-    struct pr_jb jb;
+    struct pr_json_writer jb;
     struct plans l = {.c = c, .out = &out, .jb = &jb, .memory = this_memory()};
     int rc;
 
-    pr_jb_init(&jb, &out, 0);
-    rc = pr_plan_each_job(p, "emulate", see, &l, err);
+    pr_json_writer_init(&jb, &out, 0);
+    rc = pr_plan_each_job(p, "emulate", plan_mlperf_add_job, &l, err);
     if (rc || !l.shown)
         return rc;
-    pr_jb_end(&jb);
-    return answer_buf(&out, err);
+    pr_json_close(&jb);
+    return answer_print_buf(&out, err);
 }

@@ -24,8 +24,8 @@ static const char *flop_text(struct pr_arena *a, double x)
     return pr_arena_printf(a, "%.3g %.*sFLOP", x, i > 0, letters + i);
 }
 
-static void add(struct models *all, const struct pr_job *job,
-                const struct pr_model *m)
+static void add_model_line(struct models *all, const struct pr_job *job,
+                           const struct pr_model *m)
 {
     bool trains = strcmp(job->exp.phase, "training") == 0;
     const char *flop = flop_text(
@@ -45,7 +45,7 @@ static void add(struct models *all, const struct pr_job *job,
 }
 
 /* A model that cannot be read is a matter of the cost, which says why. */
-static int look_at(void *ctx, struct pr_job *job, struct pr_err *err)
+static int plan_model_add_job(void *ctx, struct pr_job *job, struct pr_err *err)
 {
     struct models *all = ctx;
     const struct pr_workload *w;
@@ -53,23 +53,24 @@ static int look_at(void *ctx, struct pr_job *job, struct pr_err *err)
     int rc;
 
     if (all->count == MAX_LINES || pr_job_is_off(job) ||
-        pr_workload_of(job, &w, NULL) || strcmp(w->name, "native") != 0)
+        pr_workload_find_for_job(job, &w, NULL) ||
+        strcmp(w->name, "native") != 0)
         return PR_OK;
-    rc = pr_job_model(job, &m, NULL);
+    rc = pr_job_read_model(job, &m, NULL);
     if (rc == PR_E_NOMEM)
         return pr_fail_nomem(err);
     if (!rc)
-        add(all, job, m);
+        add_model_line(all, job, m);
     return PR_OK;
 }
 
 int plan_model_text(struct pr_plan *p, struct pr_buf *out, struct pr_err *err)
 {
     struct models all = {.lines = PR_BUF_INIT(65536)};
-    int rc = pr_plan_each_job(p, NULL, look_at, &all, err);
+    int rc = pr_plan_each_job(p, NULL, plan_model_add_job, &all, err);
 
     if (!rc && all.lines.len)
         pr_buf_str(out, all.lines.data);
-    pr_buf_done(&all.lines);
+    pr_buf_free(&all.lines);
     return rc;
 }

@@ -11,8 +11,8 @@
 
 /* ---- JSON */
 
-static int read_json(struct cli *c, enum arg_id id, const char *name,
-                     struct pr_value *ret, struct pr_err *err)
+static int plot_args_read_json(struct cli *c, enum arg_id id, const char *name,
+                               struct pr_value *ret, struct pr_err *err)
 {
     const char *text = arg_get(c, id);
     struct pr_json_in in = {
@@ -40,7 +40,7 @@ static int read_filters(struct cli *c, struct pr_value *ret, struct pr_err *err)
         *ret = pr_str(text);
         return PR_OK;
     }
-    rc = read_json(c, A_SERIES, "--series", ret, err);
+    rc = plot_args_read_json(c, A_SERIES, "--series", ret, err);
     if (rc || ret->kind != PR_MAP)
         return rc;
     one = PR_ARENA_NEW(c->arena, struct pr_value);
@@ -55,7 +55,8 @@ static int read_filters(struct cli *c, struct pr_value *ret, struct pr_err *err)
 static int read_baseline(struct cli *c, struct plot_args *p, struct pr_err *err)
 {
     struct pr_value v;
-    int rc = read_json(c, A_BASELINE_SERIES, "--baseline-series", &v, err);
+    int rc =
+        plot_args_read_json(c, A_BASELINE_SERIES, "--baseline-series", &v, err);
 
     p->series.baseline_series = PR_PLOTDATA_BASELINE_NONE;
     if (rc || v.kind == PR_NULL)
@@ -66,7 +67,7 @@ static int read_baseline(struct cli *c, struct plot_args *p, struct pr_err *err)
     }
     for (uint32_t i = 0;
          p->series.series.kind == PR_LIST && i < p->series.series.len; i++)
-        if (pr_equal(&p->series.series.items[i], &v)) {
+        if (pr_value_equal(&p->series.series.items[i], &v)) {
             p->series.baseline_series = (long)i;
             return PR_OK;
         }
@@ -77,8 +78,8 @@ static int read_baseline(struct cli *c, struct plot_args *p, struct pr_err *err)
 
 /* ---- what to read */
 
-static bool add_name(struct cli *c, struct plot_args *p, size_t *n, size_t *cap,
-                     const char *name)
+static bool plot_args_add_name(struct cli *c, struct plot_args *p, size_t *n,
+                               size_t *cap, const char *name)
 {
     p->names = pr_arena_grow(c->arena, p->names, *n, cap, sizeof *p->names);
     if (p->names)
@@ -91,13 +92,13 @@ static bool add_filter(struct cli *c, struct plot_args *p, size_t *n,
                        size_t *cap, const struct pr_value *f)
 {
     for (uint32_t i = 0; f->kind == PR_MAP && i < f->len; i++)
-        if (!add_name(c, p, n, cap, f->members[i].key))
+        if (!plot_args_add_name(c, p, n, cap, f->members[i].key))
             return false;
     for (uint32_t i = 0; f->kind == PR_LIST && i < f->len; i++)
         if (f->items[i].kind == PR_STR &&
-            !add_name(c, p, n, cap, f->items[i].s))
+            !plot_args_add_name(c, p, n, cap, f->items[i].s))
             return false;
-    return f->kind != PR_STR || add_name(c, p, n, cap, f->s);
+    return f->kind != PR_STR || plot_args_add_name(c, p, n, cap, f->s);
 }
 
 /* No more than the series need. */
@@ -105,20 +106,22 @@ static int find_names(struct cli *c, struct plot_args *p, struct pr_err *err)
 {
     const struct pr_value *s = &p->series.series;
     size_t n = 0, cap = 0;
-    bool ok = add_name(c, p, &n, &cap, p->series.y);
+    bool ok = plot_args_add_name(c, p, &n, &cap, p->series.y);
 
     if (ok && p->series.x)
-        ok = add_name(c, p, &n, &cap, p->series.x);
+        ok = plot_args_add_name(c, p, &n, &cap, p->series.x);
     if (ok && s->kind == PR_STR)
-        ok = add_name(c, p, &n, &cap, s->s);
+        ok = plot_args_add_name(c, p, &n, &cap, s->s);
     for (uint32_t i = 0; ok && s->kind == PR_LIST && i < s->len; i++)
         ok = add_filter(c, p, &n, &cap, &s->items[i]);
-    return ok && add_name(c, p, &n, &cap, NULL) ? PR_OK : pr_fail_nomem(err);
+    return ok && plot_args_add_name(c, p, &n, &cap, NULL) ? PR_OK
+                                                          : pr_fail_nomem(err);
 }
 
 /* ---- kinds of charts */
 
-static int read_columns(struct cli *c, struct plot_args *p, struct pr_err *err)
+static int plot_args_read_columns(struct cli *c, struct plot_args *p,
+                                  struct pr_err *err)
 {
     static const enum arg_id no[] = {A_XPARAM, A_SERIES, A_BASELINE_X,
                                      A_BASELINE_SERIES, A_AGGREGATION};
@@ -134,7 +137,7 @@ static int read_columns(struct cli *c, struct plot_args *p, struct pr_err *err)
         y = "job.cpu";
     if (!y)
         return PR_OK;
-    p->columns = bench_names(c->arena, y, &n);
+    p->columns = results_args_split_names(c->arena, y, &n);
     return p->columns ? PR_OK : pr_fail_nomem(err);
 }
 
@@ -153,7 +156,7 @@ static int read_results(struct cli *c, struct plot_args *p, struct pr_err *err)
     }
     for (int i = 0; how && i < 3; i++)
         if (strcmp(how, hows[i]) == 0)
-            p->series.how = (enum pr_plotdata_how)i;
+            p->series.how = (enum pr_plot_data_how)i;
     if (!rc)
         rc = read_baseline(c, p, err);
     p->look.relative = p->series.baseline_x || p->series.baseline_series >= 0;
@@ -210,14 +213,15 @@ static int choose_file(struct cli *c, struct plot_args *p, struct pr_err *err)
 int plot_args_init(struct cli *c, struct plot_args *ret, struct pr_err *err)
 {
     struct plot_args p = {0};
-    int rc = read_json(c, A_CHART_OPTS, "--chart-opts", &p.look.chart, err);
+    int rc = plot_args_read_json(c, A_CHART_OPTS, "--chart-opts", &p.look.chart,
+                                 err);
 
     choose_kind(c, &p);
     if (!rc)
         rc = pr_plot_check(&p.look, err);
     if (!rc)
         rc = p.source == PLOT_RESULTS ? read_results(c, &p, err)
-                                      : read_columns(c, &p, err);
+                                      : plot_args_read_columns(c, &p, err);
     if (!rc)
         rc = choose_file(c, &p, err);
     if (!rc)

@@ -8,13 +8,13 @@
 
 struct plot_args {
     enum { PLOT_RESULTS, PLOT_MONITOR, PLOT_RATES } source;
-    struct pr_plotdata_opts series; /* of results */
-    const char **columns;           /* of the monitor, or tasks; NULL: all */
-    const char **names;             /* to read of results; NULL: everything */
+    struct pr_plot_data_opts series; /* of results */
+    const char **columns;            /* of the monitor, or tasks; NULL: all */
+    const char **names;              /* to read of results; NULL: everything */
     struct pr_plot_opts look;
     const char *chart_file, *series_file; /* or NULL */
     const struct pr_canvas_kind *kind;    /* of chart_file */
-    struct pr_plotdata set;               /* what came of it */
+    struct pr_plot_data set;              /* what came of it */
 };
 
 /* What they name is in the arena. */

@@ -9,8 +9,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static int add_number(struct cli *c, struct pr_plan *p, enum arg_id id,
-                      long min, const char *name, struct pr_err *err)
+static int probe_args_add_number(struct cli *c, struct pr_plan *p,
+                                 enum arg_id id, long min, const char *name,
+                                 struct pr_err *err)
 {
     const char *value = arg_get(c, id);
     long n;
@@ -23,11 +24,11 @@ static int add_number(struct cli *c, struct pr_plan *p, enum arg_id id,
               : pr_plan_param_text(p, name, value, option_at(id)->name, err);
 }
 
-static void warn(void *ctx, const char *where, const char *text,
-                 const char *remedy)
+static void probe_args_print_warning(void *ctx, const char *where,
+                                     const char *text, const char *remedy)
 {
     (void)ctx;
-    say_warning(where, text, remedy);
+    message_print_warning(where, text, remedy);
 }
 
 /* Read here to complain before anything runs; experiments read it again, so
@@ -45,7 +46,8 @@ static int add_config(struct cli *c, struct pr_plan *p, struct pr_err *err)
     }
     if (!file || !*file)
         return PR_OK;
-    rc = pr_probe_config_read(file, &config, warn, NULL, err);
+    rc = pr_probe_config_read(file, &config, probe_args_print_warning, NULL,
+                              err);
     if (rc)
         return rc;
     if (!realpath(file, path))
@@ -60,10 +62,14 @@ int probe_params(struct cli *c, struct pr_plan *p, struct pr_err *err)
     if (!rc)
         rc = add_config(c, p, err);
     if (!rc)
-        rc = add_number(c, p, A_PROBE_BATCHES, 1, "probe.batches", err);
+        rc = probe_args_add_number(c, p, A_PROBE_BATCHES, 1, "probe.batches",
+                                   err);
     if (!rc)
-        rc = add_number(c, p, A_PROBE_TRIALS, 1, "probe.trials", err);
-    return rc ? rc : add_number(c, p, A_PROBE_WARMUP, 0, "probe.warmup", err);
+        rc =
+            probe_args_add_number(c, p, A_PROBE_TRIALS, 1, "probe.trials", err);
+    return rc ? rc
+              : probe_args_add_number(c, p, A_PROBE_WARMUP, 0, "probe.warmup",
+                                      err);
 }
 
 int probe_chart(const char *dir, struct pr_err *err)

@@ -48,7 +48,7 @@ static const struct {
     {"ALPS", NULL, "ALPS_APP_PE", {NULL}, NULL},
 };
 
-static long number_of(const char *name)
+static long ranks_read_number(const char *name)
 {
     const char *text = name ? getenv(name) : NULL;
 
@@ -56,16 +56,16 @@ static long number_of(const char *name)
 }
 
 /* Whether launcher i started this, perhaps with others. */
-static bool read_one(size_t i, struct ranks *ret)
+static bool ranks_read_launcher(size_t i, struct ranks *ret)
 {
-    long size = number_of(launchers[i].size), here = -1;
+    long size = ranks_read_number(launchers[i].size), here = -1;
     bool is_one;
 
-    *ret = (struct ranks){.rank = number_of(launchers[i].rank)};
+    *ret = (struct ranks){.rank = ranks_read_number(launchers[i].rank)};
     if (size < 0 && (launchers[i].size || ret->rank < 0))
         return false;
     for (int k = 0; k < LOCALS && here < 0; k++)
-        here = number_of(launchers[i].local[k]);
+        here = ranks_read_number(launchers[i].local[k]);
     is_one = launchers[i].size ? size == 1 : ret->rank == 0 && here < 2;
     if (is_one)
         return true;
@@ -74,14 +74,15 @@ static bool read_one(size_t i, struct ranks *ret)
     ret->size = size > 0 ? size : 0;
     ret->on_one_machine =
         size > 1 &&
-        (here < 0 ? number_of(launchers[i].nodes) == 1 : here == size);
+        (here < 0 ? ranks_read_number(launchers[i].nodes) == 1 : here == size);
     return true;
 }
 
 void ranks_read(struct ranks *ret)
 {
     for (size_t i = 0; i < sizeof launchers / sizeof *launchers; i++)
-        if (read_one(i, ret)) /* whatever others say of processes around it */
+        if (ranks_read_launcher(
+                i, ret)) /* whatever others say of processes around it */
             return;
     *ret = (struct ranks){.rank = -1};
 }

@@ -34,7 +34,7 @@ int report_table(struct cli *c, const char *dir, const char *format,
     enum pr_table_format f = report_format(format);
     struct pr_table_style style = {.width = stdout_width(),
                                    .colour = stdout_colour(c)};
-    struct pr_columns found;
+    struct pr_run_columns found;
     int rc = pr_run_table(dir, f, &style, max_rows, &text, &found, err);
 
     if (rc)
@@ -48,22 +48,22 @@ int report_table(struct cli *c, const char *dir, const char *format,
         if (!rc)
             rc = pr_mlperf_run_text(dir, MAX_JUDGED, f, &style, &text, err);
     }
-    return rc ? rc : answer_buf(&text, err);
+    return rc ? rc : answer_print_buf(&text, err);
 }
 
-static int to_stdout(void *ctx, const char *data, size_t len,
-                     struct pr_err *err)
+static int report_to_stdout(void *ctx, const char *data, size_t len,
+                            struct pr_err *err)
 {
     (void)ctx;
-    return answer(data, len, err);
+    return answer_print(data, len, err);
 }
 
 int report_run_json(const char *dir, struct pr_err *err)
 {
-    return pr_run_json(dir, to_stdout, NULL, err);
+    return pr_run_json(dir, report_to_stdout, NULL, err);
 }
 
-struct pr_live *live_new(const struct cli *c, const char *unit)
+struct pr_live_line *live_new(const struct cli *c, const char *unit)
 {
     static const char *const names[] = {
         [PR_LIVE_AUTO] = "auto",   [PR_LIVE_ALWAYS] = "always",
@@ -76,7 +76,7 @@ struct pr_live *live_new(const struct cli *c, const char *unit)
     for (int i = 0; how && i < 5; i++)
         if (strcmp(how, names[i]) == 0)
             opts.mode = (enum pr_live_mode)i;
-    if (!how && say_level() < SAY_INFO)
+    if (!how && message_level() < SAY_INFO)
         opts.mode = PR_LIVE_NEVER;
     return pr_live_new(&opts);
 }

@@ -31,6 +31,6 @@ int report_strict(struct cli *c, const char *dir,
 enum pr_table_format report_format(const char *name);
 
 /* A live line on stderr as the options ask. NULL: out of memory. */
-struct pr_live *live_new(const struct cli *c, const char *unit);
+struct pr_live_line *live_new(const struct cli *c, const char *unit);
 
 #endif

@@ -36,7 +36,7 @@ struct report {
     struct pr_buf *out;
 };
 
-static bool has(const char *dir, const char *name)
+static bool report_dir_has_file(const char *dir, const char *name)
 {
     char path[4096];
 
@@ -45,7 +45,7 @@ static bool has(const char *dir, const char *name)
            access(path, F_OK) == 0;
 }
 
-static void heading(struct report *r, const char *text)
+static void report_write_heading(struct report *r, const char *text)
 {
     pr_buf_printf(r->out,
                   r->format == PR_TABLE_MARKDOWN ? "\n**%s**\n\n" : "\n%s\n",
@@ -83,35 +83,35 @@ static int dlio_people(struct report *r, const struct pr_dlio_run *run,
     pr_screen_clean(r->out, name, strlen(name));
     pr_buf_printf(r->out, ": results of DLIO, %llu rank%s\n",
                   (unsigned long long)run->ranks, run->ranks == 1 ? "" : "s");
-    heading(r, "By epoch");
+    report_write_heading(r, "By epoch");
     rc = pr_dlio_phase_table(run, r->format, &r->style, r->out, err);
     if (rc)
         return rc;
-    heading(r, "By accelerator");
+    report_write_heading(r, "By accelerator");
     rc = pr_dlio_rank_table(run, r->format, &r->style, r->out, err);
     if (!rc)
         dlio_text(r, run);
     return rc;
 }
 
-static void begin_document(struct report *r, struct pr_jb *jb)
+static void begin_document(struct report *r, struct pr_json_writer *jb)
 {
-    pr_jb_init(jb, r->out, 1);
-    pr_jb_obj(jb, NULL);
-    pr_jb_str(jb, "schema", "prony.report/1");
-    pr_jb_str(jb, "dir", r->dir);
+    pr_json_writer_init(jb, r->out, 1);
+    pr_json_open_object(jb, NULL);
+    pr_json_put_str(jb, "schema", "prony.report/1");
+    pr_json_put_str(jb, "dir", r->dir);
 }
 
-static void end_document(struct report *r, struct pr_jb *jb)
+static void report_end_document(struct report *r, struct pr_json_writer *jb)
 {
-    pr_jb_end(jb);
+    pr_json_close(jb);
     pr_buf_char(r->out, '\n');
 }
 
 static int report_dlio(struct report *r, struct pr_err *err)
 {
     struct pr_dlio_run run;
-    struct pr_jb jb;
+    struct pr_json_writer jb;
     int rc = read_dlio(r, r->dir, &run, err);
 
     if (rc)
@@ -121,17 +121,17 @@ static int report_dlio(struct report *r, struct pr_err *err)
     if (r->format != PR_TABLE_JSON)
         return dlio_people(r, &run, err);
     begin_document(r, &jb);
-    pr_jb_obj(&jb, "dlio");
+    pr_json_open_object(&jb, "dlio");
     pr_dlio_report_json(&run, &jb);
-    pr_jb_end(&jb);
-    end_document(r, &jb);
+    pr_json_close(&jb);
+    report_end_document(r, &jb);
     return PR_OK;
 }
 
 /* ---- the folder of an experiment */
 
 static int mlperf_json(struct report *r, const struct pr_value *result,
-                       struct pr_jb *jb, struct pr_err *err)
+                       struct pr_json_writer *jb, struct pr_err *err)
 {
     struct pr_mlperf m;
     bool asked;
@@ -139,9 +139,9 @@ static int mlperf_json(struct report *r, const struct pr_value *result,
 
     if (rc || !asked)
         return rc;
-    pr_jb_obj(jb, "mlperf");
+    pr_json_open_object(jb, "mlperf");
     pr_mlperf_json(&m, jb);
-    pr_jb_end(jb);
+    pr_json_close(jb);
     return PR_OK;
 }
 
@@ -157,8 +157,8 @@ static int mlperf_people(struct report *r, const struct pr_value *result,
                : pr_mlperf_text(&m, id, r->format, &r->style, r->out, err);
 }
 
-static const char *text_at(const struct pr_value *map, const char *key,
-                           const char *otherwise)
+static const char *report_text_at(const struct pr_value *map, const char *key,
+                                  const char *otherwise)
 {
     const struct pr_value *v = pr_get(map, key);
 
@@ -170,25 +170,28 @@ static int experiment_json(struct report *r, const struct pr_value *result,
 {
     const struct pr_value *results = pr_get(result, "results");
     struct pr_dlio_run run;
-    struct pr_jb jb;
-    int rc = has(r->dir, "summary.json") ? read_dlio(r, r->dir, &run, err) : 1;
+    struct pr_json_writer jb;
+    int rc = report_dir_has_file(r->dir, "summary.json")
+                 ? read_dlio(r, r->dir, &run, err)
+                 : 1;
 
     if (rc < 0)
         return rc;
     begin_document(r, &jb);
-    pr_jb_str(&jb, "id", text_at(result, "id", NULL));
-    pr_jb_str(&jb, "status", text_at(result, "status", NULL));
-    if (pr_target_of(result) != PR_TARGET_NONE)
-        pr_jb_bool(&jb, "target_met", pr_target_of(result) == PR_TARGET_MET);
+    pr_json_put_str(&jb, "id", report_text_at(result, "id", NULL));
+    pr_json_put_str(&jb, "status", report_text_at(result, "status", NULL));
+    if (pr_run_data_target(result) != PR_TARGET_NONE)
+        pr_json_put_bool(&jb, "target_met",
+                         pr_run_data_target(result) == PR_TARGET_MET);
     if (results)
-        pr_jb_value(&jb, "results", results);
+        pr_json_put_value(&jb, "results", results);
     if (!rc) {
-        pr_jb_obj(&jb, "dlio");
+        pr_json_open_object(&jb, "dlio");
         pr_dlio_report_json(&run, &jb);
-        pr_jb_end(&jb);
+        pr_json_close(&jb);
     }
     rc = mlperf_json(r, result, &jb, err);
-    end_document(r, &jb);
+    report_end_document(r, &jb);
     return rc;
 }
 
@@ -205,20 +208,21 @@ static int experiment_people(struct report *r, const struct pr_value *result,
     int rc;
 
     if (pr_is_probed(results))
-        return pr_probe_report(text_at(result, "id", r->dir), results,
+        return pr_probe_report(report_text_at(result, "id", r->dir), results,
                                r->format, &r->style, r->out, err);
     if (r->format == PR_TABLE_CSV)
-        return rows ? pr_emulate_rows(rows, r->format, &r->style, r->out, err)
+        return rows ? pr_measure_rows(rows, r->format, &r->style, r->out, err)
                     : PR_OK;
     if (pr_is_trained(results))
-        return pr_trained_report(text_at(result, "id", r->dir), results,
+        return pr_trained_report(report_text_at(result, "id", r->dir), results,
                                  r->format, &r->style, r->out, err);
-    rc = pr_emulate_report(text_at(result, "id", r->dir),
+    rc = pr_emulate_report(report_text_at(result, "id", r->dir),
                            results ? results : &none, r->format, &r->style,
                            r->out, err);
     if (!rc)
-        rc = mlperf_people(r, result, text_at(result, "id", r->dir), err);
-    if (rc || !has(r->dir, "summary.json"))
+        rc =
+            mlperf_people(r, result, report_text_at(result, "id", r->dir), err);
+    if (rc || !report_dir_has_file(r->dir, "summary.json"))
         return rc;
     rc = read_dlio(r, r->dir, &run, err);
     if (!rc)
@@ -265,7 +269,7 @@ static int run_dlio(struct report *r, uint64_t count, const char *id,
 
     if (!path)
         return pr_fail_nomem(err);
-    if (!has(dir, "summary.json"))
+    if (!report_dir_has_file(dir, "summary.json"))
         return PR_OK;
     if (count > 1) {
         pr_buf_str(r->out, "\nDLIO's report of one of them: prony report ");
@@ -301,15 +305,16 @@ static int run_people(struct report *r, struct pr_err *err)
 }
 
 /* What was emulated, and what MLPerf's rules say of it, as members. */
-static int more_json(struct report *r, struct pr_jb *jb, struct pr_err *err)
+static int more_json(struct report *r, struct pr_json_writer *jb,
+                     struct pr_err *err)
 {
     PR_AUTO_BUF struct pr_buf none = PR_BUF_INIT(1u << 30);
-    struct pr_jb probe;
+    struct pr_json_writer probe;
     uint64_t count = 0;
     int rc;
 
-    pr_jb_init(&probe, &none, 1);
-    pr_jb_obj(&probe, NULL);
+    pr_json_writer_init(&probe, &none, 1);
+    pr_json_open_object(&probe, NULL);
     rc = pr_emulate_report_json(r->dir, &probe, "emulated", &count, err);
     if (!rc && count)
         rc = pr_emulate_report_json(r->dir, jb, "emulated", &count, err);
@@ -321,23 +326,23 @@ static int more_json(struct report *r, struct pr_jb *jb, struct pr_err *err)
 }
 
 /* The table's document, with these members. */
-static int run_json(struct report *r, const struct pr_unfinished *left,
+static int run_json(struct report *r, const struct pr_run_unfinished *left,
                     struct pr_err *err)
 {
     PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(1u << 30);
     struct pr_json_in in = {
         .name = r->dir, .text = r->out->data, .len = r->out->len};
     struct pr_value all;
-    struct pr_jb jb;
+    struct pr_json_writer jb;
     int rc = pr_buf_ok(r->out) ? pr_json_read(&in, r->arena, &all, NULL, err)
                                : pr_fail_nomem(err);
 
     if (rc)
         return rc;
-    pr_jb_init(&jb, &text, 1);
-    pr_jb_obj(&jb, NULL);
+    pr_json_writer_init(&jb, &text, 1);
+    pr_json_open_object(&jb, NULL);
     for (uint32_t i = 0; i < all.len; i++)
-        pr_jb_value(&jb, all.members[i].key, &all.members[i].value);
+        pr_json_put_value(&jb, all.members[i].key, &all.members[i].value);
     pr_unfinished_json(left, &jb, "run");
     rc = more_json(r, &jb, err);
     if (rc)
@@ -345,24 +350,24 @@ static int run_json(struct report *r, const struct pr_unfinished *left,
     pr_buf_clear(r->out);
     pr_buf_add(r->out, text.data, text.len);
     jb.out = r->out;
-    end_document(r, &jb);
+    report_end_document(r, &jb);
     return PR_OK;
 }
 
 static int report_run(struct report *r, struct pr_err *err)
 {
-    struct pr_unfinished left;
-    struct pr_columns found;
-    int rc = pr_unfinished_find(r->dir, r->arena, &left, err);
+    struct pr_run_unfinished left;
+    struct pr_run_columns found;
+    int rc = pr_run_unfinished_find(r->dir, r->arena, &left, err);
 
     if (!rc)
         rc = pr_run_table(r->dir, r->format, &r->style, 0, r->out, &found, err);
     if (rc)
         return rc;
     if (found.unreadable)
-        say_warning(found.first_bad.where, found.first_bad.msg,
-                    found.first_bad.hint);
-    say_left(r->dir, &left);
+        message_print_warning(found.first_bad.where, found.first_bad.msg,
+                              found.first_bad.hint);
+    print_unfinished(r->dir, &left);
     if (r->format == PR_TABLE_TEXT) {
         pr_buf_char(r->out, '\n');
         pr_run_counts(&found, r->out);
@@ -375,12 +380,12 @@ static int report_run(struct report *r, struct pr_err *err)
 static int report_capacity(struct report *r, struct pr_err *err)
 {
     struct pr_capacity_record found;
-    int rc = pr_capacity_read(r->dir, r->arena, &found, err);
+    int rc = pr_capacity_record_read(r->dir, r->arena, &found, err);
 
     if (rc)
         return rc;
     if (r->format == PR_TABLE_JSON)
-        return pr_capacity_json(&found, r->out, err);
+        return pr_capacity_record_write(&found, r->out, err);
     return pr_capacity_text(&found, r->dir, r->format, &r->style, r->out, err);
 }
 
@@ -391,14 +396,14 @@ static int strict_capacity(struct report *r, struct pr_err *err)
     struct pr_capacity_answer answer;
     struct pr_capacity_record found;
     struct pr_capacity_curve curve;
-    int rc = pr_capacity_read(r->dir, r->arena, &found, err);
+    int rc = pr_capacity_record_read(r->dir, r->arena, &found, err);
 
     if (!rc)
-        rc = pr_capacity_curve(&found.opts, found.trials, found.count, r->arena,
-                               &curve, err);
+        rc = pr_capacity_fill_curve(&found.opts, found.trials, found.count,
+                                    r->arena, &curve, err);
     if (rc)
         return rc;
-    pr_capacity_answer(&found.opts, &curve, &answer);
+    pr_capacity_find_answer(&found.opts, &curve, &answer);
     if (!answer.known || answer.capacity >= found.opts.min)
         return PR_OK;
     return pr_fail(err, PR_E_THRESHOLD, r->dir,
@@ -410,8 +415,8 @@ static int strict_capacity(struct report *r, struct pr_err *err)
 
 static int strict_run(struct report *r, struct pr_err *err)
 {
-    struct pr_columns found;
-    int rc = pr_columns_find(r->dir, r->arena, &found, err);
+    struct pr_run_columns found;
+    int rc = pr_run_columns_find(r->dir, r->arena, &found, err);
 
     if (rc || !found.missed)
         return rc;
@@ -430,7 +435,7 @@ static int strict_experiment(struct report *r, struct pr_err *err)
     struct pr_value result;
     int rc = read_result(r, &result, err);
 
-    if (rc || pr_target_of(&result) != PR_TARGET_MISSED)
+    if (rc || pr_run_data_target(&result) != PR_TARGET_MISSED)
         return rc;
     return pr_fail(err, PR_E_THRESHOLD, r->dir,
                    "the experiment missed its target");
@@ -439,8 +444,9 @@ static int strict_experiment(struct report *r, struct pr_err *err)
 /* Where our records are, beside DLIO's if dlio_benchmark made them. */
 static int find_records(struct report *r, struct pr_err *err)
 {
-    if (!has(r->dir, "plan.json") && !has(r->dir, "summary.json") &&
-        has(r->dir, "prony/plan.json"))
+    if (!report_dir_has_file(r->dir, "plan.json") &&
+        !report_dir_has_file(r->dir, "summary.json") &&
+        report_dir_has_file(r->dir, "prony/plan.json"))
         r->dir = pr_arena_printf(r->arena, "%s/prony", r->dir);
     return r->dir ? PR_OK : pr_fail_nomem(err);
 }
@@ -452,11 +458,13 @@ int report_strict(struct cli *c, const char *dir, struct pr_err *err)
 
     if (rc)
         return rc;
-    if (has(r.dir, "capacity.json"))
+    if (report_dir_has_file(r.dir, "capacity.json"))
         return strict_capacity(&r, err);
-    if (has(r.dir, "plan.json"))
+    if (report_dir_has_file(r.dir, "plan.json"))
         return strict_run(&r, err);
-    return has(r.dir, "result.json") ? strict_experiment(&r, err) : PR_OK;
+    return report_dir_has_file(r.dir, "result.json")
+               ? strict_experiment(&r, err)
+               : PR_OK;
 }
 
 /* ---- results of GPU systems in Lambda's layout */
@@ -465,19 +473,20 @@ static int report_systems(struct report *r, struct pr_err *err)
 {
     struct pr_gpu_tasks tasks;
     struct pr_systems systems = {0};
-    struct pr_gather_opts opts = {.tasks = &tasks,
-                                  .systems = &systems,
-                                  .precision = PR_GATHER_BOTH,
-                                  .system = "all",
-                                  .full = true};
-    struct pr_gather g;
+    struct pr_gpu_systems_opts opts = {.tasks = &tasks,
+                                       .systems = &systems,
+                                       .precision = PR_GPU_SYSTEMS_BOTH,
+                                       .system = "all",
+                                       .full = true};
+    struct pr_gpu_systems g;
     int rc = pr_gpu_tasks_load(r->arena, &tasks, err);
 
     if (!rc)
         rc = pr_systems_load(&systems, r->arena, err);
     if (!rc)
-        rc = pr_gather_read(r->dir, &opts, r->arena, &g, err);
-    return rc ? rc : pr_gather_report(&g, r->format, &r->style, r->out, err);
+        rc = pr_gpu_systems_read(r->dir, &opts, r->arena, &g, err);
+    return rc ? rc
+              : pr_gpu_systems_report(&g, r->format, &r->style, r->out, err);
 }
 
 /* Neither a run nor anything else that is known. */
@@ -508,17 +517,17 @@ int report_folder(struct cli *c, const char *dir, const char *format,
     rc = find_records(&r, err);
     if (rc)
         return rc;
-    if (has(r.dir, "capacity.json"))
+    if (report_dir_has_file(r.dir, "capacity.json"))
         rc = report_capacity(&r, err);
-    else if (has(r.dir, "plan.json"))
+    else if (report_dir_has_file(r.dir, "plan.json"))
         rc = report_run(&r, err);
-    else if (has(dir, "result.json"))
+    else if (report_dir_has_file(dir, "result.json"))
         rc = report_experiment(&r, err);
-    else if (has(dir, "summary.json"))
+    else if (report_dir_has_file(dir, "summary.json"))
         rc = report_dlio(&r, err);
-    else if (pr_gather_is_tree(r.dir))
+    else if (pr_gpu_systems_is_tree(r.dir))
         rc = report_systems(&r, err);
     else
         rc = report_nothing(dir, err);
-    return rc ? rc : answer_buf(&text, err);
+    return rc ? rc : answer_print_buf(&text, err);
 }

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 
 /* The part of a target's name that says what it is. */
-static const char *stem(struct cli *c, size_t *ret_len)
+static const char *find_target_stem(struct cli *c, size_t *ret_len)
 {
     const char *name = "run", *slash, *dot;
 
@@ -30,7 +30,7 @@ const char *runs_dir(struct cli *c, const char *suffix, struct pr_err *err)
 {
     char time[32];
     size_t len;
-    const char *name = stem(c, &len);
+    const char *name = find_target_stem(c, &len);
     const char *base =
         pr_arena_printf(c->arena, "runs/%.*s%s.%s", (int)len, name, suffix,
                         pr_time_name(time, pr_wall_clock_ns()));
@@ -58,7 +58,7 @@ int set_data_root(struct pr_arena *a, const char *dir, struct pr_err *err)
         dir = getenv("MILARUN_DATAROOT");
     if (!dir)
         return PR_OK;
-    dir = pr_folder_whole(dir, a);
+    dir = pr_folder_absolute(dir, a);
     if (!dir || setenv("PRONY_DATA", dir, 1) ||
         setenv("MILARUN_DATAROOT", dir, 1))
         return pr_fail_nomem(err);

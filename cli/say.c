@@ -12,12 +12,12 @@
 
 static enum level level = SAY_INFO;
 
-void say_level_set(enum level l)
+void message_set_level(enum level l)
 {
     level = l;
 }
 
-enum level say_level(void)
+enum level message_level(void)
 {
     return level;
 }
@@ -38,7 +38,7 @@ static void put_safe(const char *text)
         (void)pr_write_all(STDERR_FILENO, out.data, out.len);
 }
 
-void say(enum level l, const char *fmt, ...)
+void message_print(enum level l, const char *fmt, ...)
 {
     char text[4096];
     va_list ap;
@@ -51,31 +51,33 @@ void say(enum level l, const char *fmt, ...)
     put_safe(text);
 }
 
-void say_text(enum level l, const char *text)
+void message_print_text(enum level l, const char *text)
 {
     if (l <= level)
         put_safe(text);
 }
 
-void say_error(const struct pr_err *err)
+void message_print_error(const struct pr_err *err)
 {
-    say(SAY_CRITICAL, "prony: %s%s%s\n", err->where, *err->where ? ": " : "",
-        err->msg);
+    message_print(SAY_CRITICAL, "prony: %s%s%s\n", err->where,
+                  *err->where ? ": " : "", err->msg);
     if (*err->hint)
-        say(SAY_CRITICAL, "hint: %s\n", err->hint);
+        message_print(SAY_CRITICAL, "hint: %s\n", err->hint);
 }
 
-void say_warning(const char *where, const char *text, const char *remedy)
+void message_print_warning(const char *where, const char *text,
+                           const char *remedy)
 {
-    say(SAY_WARNING, "warning: %s%s%s\n", where, *where ? ": " : "", text);
+    message_print(SAY_WARNING, "warning: %s%s%s\n", where, *where ? ": " : "",
+                  text);
     if (*remedy)
-        say(SAY_WARNING, "         %s\n", remedy);
+        message_print(SAY_WARNING, "         %s\n", remedy);
 }
 
 static bool answered;
 static struct pr_buf *kept;
 
-void answer_keep(struct pr_buf *b)
+void answer_print_into(struct pr_buf *b)
 {
     kept = b;
 }
@@ -85,7 +87,7 @@ bool has_answered(void)
     return answered;
 }
 
-int answer(const char *data, size_t len, struct pr_err *err)
+int answer_print(const char *data, size_t len, struct pr_err *err)
 {
     if (kept) {
         pr_buf_add(kept, data, len);
@@ -97,11 +99,11 @@ int answer(const char *data, size_t len, struct pr_err *err)
     return pr_fail_errno(err, PR_E_IO, "stdout", "cannot write");
 }
 
-int answer_buf(const struct pr_buf *b, struct pr_err *err)
+int answer_print_buf(const struct pr_buf *b, struct pr_err *err)
 {
     if (!pr_buf_ok(b))
         return pr_fail_nomem(err);
-    return b->len ? answer(b->data, b->len, err) : PR_OK;
+    return b->len ? answer_print(b->data, b->len, err) : PR_OK;
 }
 
 bool stdout_colour(const struct cli *c)

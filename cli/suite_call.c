@@ -75,28 +75,30 @@ struct maker {
     int rc;
 };
 
-static void set(struct maker *m, const char *name, const struct pr_value *v)
+static void suite_call_set_value(struct maker *m, const char *name,
+                                 const struct pr_value *v)
 {
     if (!m->rc && v->kind != PR_NULL)
         m->rc = pr_plan_param_value(m->p, name, v, "the result", m->err);
 }
 
-static void set_text(struct maker *m, const char *name, const char *text)
+static void suite_call_set_text(struct maker *m, const char *name,
+                                const char *text)
 {
     struct pr_value v = pr_str(text);
 
-    set(m, name, &v);
+    suite_call_set_value(m, name, &v);
 }
 
 static void set_int(struct maker *m, const char *name, int64_t i)
 {
     struct pr_value v = pr_int(i);
 
-    set(m, name, &v);
+    suite_call_set_value(m, name, &v);
 }
 
 /* "standard.vae" is a job of a suite, "m:f" a name of its own. */
-static void set_name(struct maker *m, const struct suite_call *call)
+static void suite_call_set_name(struct maker *m, const struct suite_call *call)
 {
     const char *name = call->name ? call->name : call->function;
     const char *dot = strchr(name, ':') ? NULL : strchr(name, '.');
@@ -110,10 +112,10 @@ static void set_name(struct maker *m, const struct suite_call *call)
         if (*p == '/')
             *p = '_';
     if (!m->rc)
-        set_text(m, "suite.name", suite);
+        suite_call_set_text(m, "suite.name", suite);
     if (dot && dot > name && dot[1])
-        set_text(m, "suite.job", dot + 1);
-    set_text(m, "exp.name", name);
+        suite_call_set_text(m, "suite.job", dot + 1);
+    suite_call_set_text(m, "exp.name", name);
 }
 
 /* "RUN" or "RUN.DEVICE". */
@@ -134,16 +136,17 @@ static void set_job_id(struct maker *m, const char *id)
         set_int(m, "suite.device", device);
 }
 
-static void set_scheme(struct maker *m, const struct suite_call *call)
+static void suite_call_set_scheme(struct maker *m,
+                                  const struct suite_call *call)
 {
     const struct pr_value *scheme = pr_get(&call->job, "partition_scheme");
     const char *type = scheme ? text_in(scheme, "type") : NULL;
 
     if (type)
-        set_text(m, "suite.scheme", type);
+        suite_call_set_text(m, "suite.scheme", type);
     if (call->devices.kind != PR_LIST)
         return;
-    set(m, "suite.devices", &call->devices);
+    suite_call_set_value(m, "suite.devices", &call->devices);
     if (type && strcmp(type, "gpu-progression") == 0)
         set_int(m, "suite.device", -1);
 }
@@ -152,24 +155,26 @@ static void set_call(struct maker *m, const struct suite_call *call)
 {
     const struct pr_value *command = pr_get(&call->job, "command");
 
-    set_text(m, "exp.workload", "suite");
-    set_name(m, call);
-    set_text(m, "suite.experiment", call->function);
-    set(m, "suite.arguments", &call->argv);
+    suite_call_set_text(m, "exp.workload", "suite");
+    suite_call_set_name(m, call);
+    suite_call_set_text(m, "suite.experiment", call->function);
+    suite_call_set_value(m, "suite.arguments", &call->argv);
     set_job_id(m, call->job_id);
-    set_scheme(m, call);
-    set(m, "suite.entry", &call->job);
-    set(m, "suite.extra", &call->extra);
+    suite_call_set_scheme(m, call);
+    suite_call_set_value(m, "suite.entry", &call->job);
+    suite_call_set_value(m, "suite.extra", &call->extra);
     if (command && strcmp(call->function, "command") == 0)
-        set(m, "exp.command", command);
+        suite_call_set_value(m, "exp.command", command);
 }
 
 /* All parameters that a result of Prony's has; its id is the plan's. */
-static void set_params(struct maker *m, const struct pr_value *params)
+static void suite_call_set_params(struct maker *m,
+                                  const struct pr_value *params)
 {
     for (uint32_t i = 0; i < params->len && !m->rc; i++)
         if (strcmp(params->members[i].key, "exp.id") != 0)
-            set(m, params->members[i].key, &params->members[i].value);
+            suite_call_set_value(m, params->members[i].key,
+                                 &params->members[i].value);
 }
 
 /* What stands after -- comes after what was there. */
@@ -190,7 +195,7 @@ static void set_more(struct maker *m, const struct suite_call *call,
     for (size_t i = 0; items && i < count; i++)
         items[had + i] = pr_str(more[i]);
     if (items && list.len)
-        set(m, "exp.args", &list);
+        suite_call_set_value(m, "exp.args", &list);
 }
 
 int suite_call_plan(struct cli *c, const struct suite_call *call,
@@ -203,7 +208,7 @@ int suite_call_plan(struct cli *c, const struct suite_call *call,
     if (!m.p)
         return pr_fail_nomem(err);
     if (call->params.kind == PR_MAP)
-        set_params(&m, &call->params);
+        suite_call_set_params(&m, &call->params);
     else
         set_call(&m, call);
     set_more(&m, call, more, more_count);

@@ -27,7 +27,7 @@ const char *config_path(struct pr_arena *a, const char *path)
     return pr_arena_printf(a, "%s%s", home, path + 1);
 }
 
-static bool ends_with(const char *s, const char *end)
+static bool config_ends_with(const char *s, const char *end)
 {
     size_t n = strlen(s), k = strlen(end);
 
@@ -36,15 +36,15 @@ static bool ends_with(const char *s, const char *end)
 
 bool config_is_document(const char *text)
 {
-    return ends_with(text, ".yaml") || ends_with(text, ".yml") ||
-           ends_with(text, ".toml");
+    return config_ends_with(text, ".yaml") || config_ends_with(text, ".yml") ||
+           config_ends_with(text, ".toml");
 }
 
 /* "quick" for the weights of the bundled suite; else a path. */
-static const char *find(struct pr_arena *a, const char *text)
+static const char *config_find_file(struct pr_arena *a, const char *text)
 {
     const char *bundled = !strchr(text, '/') && !strchr(text, '.')
-                              ? pr_share_find(a, "suites/weights", text)
+                              ? pr_bundled_find(a, "suites/weights", text)
                               : NULL;
 
     return bundled && access(text, F_OK) ? bundled : config_path(a, text);
@@ -60,19 +60,19 @@ int config_read(struct pr_arena *a, const char *text, const char *option,
         in.len = strlen(text);
         return pr_json_read(&in, a, ret, NULL, err);
     }
-    in.name = find(a, text);
+    in.name = config_find_file(a, text);
     if (!in.name)
         return pr_fail_nomem(err);
-    if (ends_with(text, ".cfg") || ends_with(text, ".ini")) {
+    if (config_ends_with(text, ".cfg") || config_ends_with(text, ".ini")) {
         pr_fail(err, PR_E_UNAVAIL, option, "cannot read '%s'", text);
         return pr_hint(err, "JSON, YAML and TOML can be read");
     }
     rc = pr_file_read(in.name, MAX_CONFIG, a, &in.text, &in.len, err);
     if (rc)
         return rc;
-    if (ends_with(text, ".yaml") || ends_with(text, ".yml"))
+    if (config_ends_with(text, ".yaml") || config_ends_with(text, ".yml"))
         return pr_yaml_read(in.text, in.len, in.name, a, ret, err);
-    if (ends_with(text, ".toml"))
+    if (config_ends_with(text, ".toml"))
         return pr_toml_read(in.text, in.len, in.name, a, ret, err);
     return pr_json_read(&in, a, ret, NULL, err);
 }

@@ -4,7 +4,7 @@
 #include "present/screen.h"
 #include "present/unfinished_text.h"
 
-void say_left(const char *path, const struct pr_unfinished *u)
+void print_unfinished(const char *path, const struct pr_run_unfinished *u)
 {
     PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(1 << 16);
     PR_AUTO_BUF struct pr_buf safe = PR_BUF_INIT(1 << 17);
@@ -18,6 +18,7 @@ void say_left(const char *path, const struct pr_unfinished *u)
         return;
     pr_screen_clean(&safe, text.data, text.len);
     if (pr_buf_ok(&safe))
-        say_warning(path, safe.data,
-                    u->running ? "" : "'prony run --resume DIR' goes on");
+        message_print_warning(path, safe.data,
+                              u->running ? ""
+                                         : "'prony run --resume DIR' goes on");
 }

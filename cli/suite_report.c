@@ -22,7 +22,7 @@ enum { MAX_BASES = 64, SAY_NOTES = 10 };
 
 /* ---- what there is */
 
-static bool has(const char *dir, const char *name)
+static bool suite_dir_has_file(const char *dir, const char *name)
 {
     char path[4096];
 
@@ -31,7 +31,7 @@ static bool has(const char *dir, const char *name)
            access(path, F_OK) == 0;
 }
 
-bool is_suite(const char *path)
+bool is_suite_path(const char *path)
 {
     static const char *const others[] = {"capacity.json",   "plan.json",
                                          "prony/plan.json", "result.json",
@@ -43,14 +43,14 @@ bool is_suite(const char *path)
     if (!S_ISDIR(st.st_mode) || pr_suite_is_folder(path))
         return true;
     for (const char *const *name = others; *name; name++)
-        if (has(path, *name))
+        if (suite_dir_has_file(path, *name))
             return false;
-    if (pr_gather_is_tree(path)) /* its full table */
+    if (pr_gpu_systems_is_tree(path)) /* its full table */
         return false;
-    return pr_gather_is_system(path) || pr_suite_is_tree(path);
+    return pr_gpu_systems_is_system(path) || pr_suite_is_tree(path);
 }
 
-bool suite_asked(const struct cli *c)
+bool has_suite_options(const struct cli *c)
 {
     static const enum arg_id ids[] = {A_WEIGHTS,      A_COMPARE,      A_PRICE,
                                       A_PENALIZE,     A_COMPARE_GPUS, A_TITLE,
@@ -81,8 +81,8 @@ static int read_price(const char *text, double *ret, struct pr_err *err)
 }
 
 /* Every value of an option that may be repeated. */
-static int every(struct cli *c, enum arg_id id, struct suite_ask *ret,
-                 struct pr_err *err)
+static int read_compare_values(struct cli *c, enum arg_id id,
+                               struct suite_ask *ret, struct pr_err *err)
 {
     const char **list = PR_ARENA_ARRAY(c->arena, const char *, c->arg_count);
 
@@ -113,7 +113,7 @@ int suite_ask_read(struct cli *c, const char *path, struct suite_ask *ret,
         .compare_gpus = arg_on(c, A_COMPARE_GPUS),
         .strict = arg_on(c, A_STRICT),
     };
-    rc = every(c, A_COMPARE, ret, err);
+    rc = read_compare_values(c, A_COMPARE, ret, err);
     return rc || !price ? rc : read_price(price, &ret->price, err);
 }
 
@@ -150,15 +150,15 @@ static int read_base(struct cli *c, const char *text, struct pr_suite **ret,
         return pr_suite_read(path, NULL, ret, err);
     rc = config_read(c->arena, text, "--compare", &v, err);
     return rc ? rc
-              : pr_suite_take(&v, config_is_inline(text) ? "--compare" : path,
-                              ret, err);
+              : pr_suite_from_value(
+                    &v, config_is_inline(text) ? "--compare" : path, ret, err);
 }
 
-static int read_all(struct cli *c, const struct suite_ask *ask,
-                    struct reading *r, struct pr_err *err)
+static int read_report_suites(struct cli *c, const struct suite_ask *ask,
+                              struct reading *r, struct pr_err *err)
 {
-    struct pr_suite_opts how = {.curve = ask->html ? PR_HTML_CURVE : 0,
-                                .system = ask->system};
+    struct pr_suite_read_opts how = {.curve = ask->html ? PR_HTML_CURVE : 0,
+                                     .system = ask->system};
     struct pr_value v;
     int rc = PR_OK;
 
@@ -168,7 +168,7 @@ static int read_all(struct cli *c, const struct suite_ask *ask,
     if (ask->weights) {
         rc = config_read(c->arena, ask->weights, "--weights", &v, err);
         if (!rc)
-            rc = pr_suite_weights_take(
+            rc = pr_suite_weights_from_value(
                 &v, config_is_inline(ask->weights) ? "--weights" : ask->weights,
                 c->arena, &r->weights, err);
         r->has_weights = true;
@@ -182,48 +182,52 @@ static int read_all(struct cli *c, const struct suite_ask *ask,
 
 /* ---- saying */
 
-static void say_files(const struct pr_suite *s)
+static void print_suite_warnings(const struct pr_suite *s)
 {
     if (!s->count && s->kind != PR_SUITE_SUMMARY)
-        say(SAY_WARNING,
-            "warning: %s: no result of a suite among %" PRIu64 " files\n",
-            s->path, s->files);
+        message_print(SAY_WARNING,
+                      "warning: %s: no result of a suite among %" PRIu64
+                      " files\n",
+                      s->path, s->files);
     for (size_t i = 0; i < s->note_count && i < SAY_NOTES; i++)
-        say_warning(s->notes[i].where, s->notes[i].text, "");
+        message_print_warning(s->notes[i].where, s->notes[i].text, "");
     if (s->bad > SAY_NOTES)
-        say(SAY_WARNING, "warning: %" PRIu64 " more files could not be read\n",
-            s->bad - SAY_NOTES);
-    say_left(s->path, &s->left);
+        message_print(SAY_WARNING,
+                      "warning: %" PRIu64 " more files could not be read\n",
+                      s->bad - SAY_NOTES);
+    print_unfinished(s->path, &s->left);
 }
 
 /* A name with a line break must not make up a line of its own. */
-static void say_runs(const struct pr_suite_test *t, uint64_t runs,
-                     const char *what)
+static void print_test_runs(const struct pr_suite_test *t, uint64_t runs,
+                            const char *what)
 {
     PR_AUTO_BUF struct pr_buf name = PR_BUF_INIT(1u << 16);
 
     if (!runs)
         return;
     pr_screen_clean(&name, t->name, strlen(t->name));
-    say(SAY_WARNING, "warning: %s: %" PRIu64 " of %" PRIu64 " runs %s\n",
+    message_print(
+        SAY_WARNING, "warning: %s: %" PRIu64 " of %" PRIu64 " runs %s\n",
         pr_buf_ok(&name) && name.len ? name.data : "", runs, t->n, what);
 }
 
-static void say_tests(const struct pr_suite *s)
+static void print_suite_tests(const struct pr_suite *s)
 {
     for (size_t i = 0; i < s->count; i++) {
         const struct pr_suite_test *t = &s->tests[i];
 
-        say_runs(t, t->unavailable,
-                 "were not started: the test is not available there");
-        say_runs(t, t->short_runs,
-                 "have too few rates for a steady state, so the test has none");
-        say_runs(t, t->silent_runs, "succeeded without any rate");
+        print_test_runs(t, t->unavailable,
+                        "were not started: the test is not available there");
+        print_test_runs(
+            t, t->short_runs,
+            "have too few rates for a steady state, so the test has none");
+        print_test_runs(t, t->silent_runs, "succeeded without any rate");
     }
 }
 
 /* The table of the run itself has another figure for the same test. */
-static void say_window(const struct pr_suite *s)
+static void print_suite_window(const struct pr_suite *s)
 {
     uint64_t rates = 0, most = 0;
 
@@ -232,17 +236,20 @@ static void say_window(const struct pr_suite *s)
         if (s->tests[i].train.n > most)
             most = s->tests[i].train.n;
     }
-    if (s->kind != PR_SUITE_RESULTS || !rates || !has(s->path, "plan.json"))
+    if (s->kind != PR_SUITE_RESULTS || !rates ||
+        !suite_dir_has_file(s->path, "plan.json"))
         return;
-    say(SAY_INFO,
+    message_print(
+        SAY_INFO,
         "note: perf is the mean of slices [-20:-2] of each run, as milarun "
         "counts;\n      throughput in the table of the run is that of all "
         "timed batches\n");
     if (most == 1)
-        say(SAY_INFO, "note: one run of each test, so std%% shows no spread\n");
+        message_print(SAY_INFO,
+                      "note: one run of each test, so std%% shows no spread\n");
 }
 
-static bool differ(double a, double b)
+static bool is_score_different(double a, double b)
 {
     return isnan(a) != isnan(b) || fabs(a - b) >= 0.005;
 }
@@ -256,21 +263,23 @@ static const char *score_text(double score, char text[static 32])
 }
 
 /* The report shows one score; there are three ways to see it. */
-static void say_scores(const struct pr_suite_report *r)
+static void print_suite_scores(const struct pr_suite_report *r)
 {
     char text[3][32];
 
-    if (!r->scored ||
-        (!differ(r->milarun, r->penalised) && !differ(r->milarun, r->strict)))
+    if (!r->scored || (!is_score_different(r->milarun, r->penalised) &&
+                       !is_score_different(r->milarun, r->strict)))
         return;
-    say(SAY_INFO,
+    message_print(
+        SAY_INFO,
         "note: score %s as %s has it, %s with the variance penalty, %s "
         "strictly\n",
         score_text(r->milarun, text[0]),
         r->suite->kind == PR_SUITE_MILABENCH ? "milabench" : "milarun",
         score_text(r->penalised, text[1]), score_text(r->strict, text[2]));
     if (r->missing)
-        say(SAY_INFO,
+        message_print(
+            SAY_INFO,
             "note: %zu test%s with a weight %s no figure, which is left out of "
             "the last alone; the others have %.0f %% of the weights\n",
             r->missing, r->missing == 1 ? "" : "s",
@@ -296,8 +305,9 @@ static int check_strict(const struct suite_ask *ask,
 
 /* ---- showing */
 
-static int show(const struct suite_ask *ask, const struct pr_suite_report *r,
-                struct pr_err *err)
+static int print_suite_report(const struct suite_ask *ask,
+                              const struct pr_suite_report *r,
+                              struct pr_err *err)
 {
     PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT((size_t)1 << 31);
     enum pr_table_format f = report_format(ask->format ? ask->format : "text");
@@ -307,25 +317,25 @@ static int show(const struct suite_ask *ask, const struct pr_suite_report *r,
         rc = pr_suite_json(r, &text, err);
     else if (f == PR_TABLE_TEXT)
         rc = r->suite->kind == PR_SUITE_MILABENCH
-                 ? pr_suite_bench_text(r, &text, err)
+                 ? pr_milabench_text(r, &text, err)
                  : pr_suite_text(r, &text, err);
     else
         rc = pr_suite_table(r, f, &text, err);
-    return rc ? rc : answer_buf(&text, err);
+    return rc ? rc : answer_print_buf(&text, err);
 }
 
-static int write_html(const struct suite_ask *ask,
-                      const struct pr_suite_report *r, struct pr_err *err)
+static int write_suite_html(const struct suite_ask *ask,
+                            const struct pr_suite_report *r, struct pr_err *err)
 {
     struct pr_html_about about = {.version = PR_VERSION};
 
-    if (has(ask->path, "plan.json"))
+    if (suite_dir_has_file(ask->path, "plan.json"))
         about.dir = ask->path;
     return pr_html_suite(r, &about, ask->html, err);
 }
 
-static int report(struct cli *c, const struct suite_ask *ask,
-                  const struct reading *read, struct pr_err *err)
+static int make_suite_report(struct cli *c, const struct suite_ask *ask,
+                             const struct reading *read, struct pr_err *err)
 {
     struct pr_suite_report_opts opts = {
         .weights = read->has_weights ? &read->weights : NULL,
@@ -338,7 +348,7 @@ static int report(struct cli *c, const struct suite_ask *ask,
         .title = ask->title,
     };
     struct pr_suite_report r;
-    int rc = pr_suite_report(read->suite, &opts, c->arena, &r, err);
+    int rc = pr_suite_score_report(read->suite, &opts, c->arena, &r, err);
 
     if (!rc && !isnan(ask->price) && !r.scored) {
         rc = pr_fail(err, PR_E_USAGE, "", "--price wants --weights");
@@ -346,24 +356,24 @@ static int report(struct cli *c, const struct suite_ask *ask,
     }
     if (rc)
         return rc;
-    say_files(read->suite);
+    print_suite_warnings(read->suite);
     for (size_t i = 0; i < read->base_count; i++)
-        say_files(read->bases[i]);
-    say_tests(read->suite);
-    rc = show(ask, &r, err);
+        print_suite_warnings(read->bases[i]);
+    print_suite_tests(read->suite);
+    rc = print_suite_report(ask, &r, err);
     if (!rc && ask->html)
-        rc = write_html(ask, &r, err);
+        rc = write_suite_html(ask, &r, err);
     if (rc)
         return rc;
-    say_window(read->suite);
-    say_scores(&r);
+    print_suite_window(read->suite);
+    print_suite_scores(&r);
     return check_strict(ask, &r, err);
 }
 
 int suite_report(struct cli *c, const struct suite_ask *ask, struct pr_err *err)
 {
     struct reading r = {0};
-    int rc = read_all(c, ask, &r, err);
+    int rc = read_report_suites(c, ask, &r, err);
 
     if (!rc && ask->strict && !ask->weights &&
         r.suite->kind != PR_SUITE_MILABENCH) {
@@ -371,7 +381,7 @@ int suite_report(struct cli *c, const struct suite_ask *ask, struct pr_err *err)
         pr_hint(err, "weights say which tests there must be");
     }
     if (!rc)
-        rc = report(c, ask, &r, err);
+        rc = make_suite_report(c, ask, &r, err);
     reading_done(&r);
     return rc;
 }
@@ -384,8 +394,8 @@ int suite_summary(const char *path, const char *file, struct pr_err *err)
 
     if (rc)
         return rc;
-    say_files(s);
-    say_tests(s);
+    print_suite_warnings(s);
+    print_suite_tests(s);
     pr_suite_summary_json(s, &text);
     pr_suite_free(s);
     if (!pr_buf_ok(&text))
@@ -393,5 +403,5 @@ int suite_summary(const char *path, const char *file, struct pr_err *err)
     if (file)
         return pr_file_write(file, text.data, text.len, err);
     pr_buf_char(&text, '\n');
-    return answer_buf(&text, err);
+    return answer_print_buf(&text, err);
 }

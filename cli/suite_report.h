@@ -28,14 +28,14 @@ int suite_report(struct cli *c, const struct suite_ask *ask,
                  struct pr_err *err) PR_MUST_CHECK;
 
 /* Warns of a run that has not come to its end. */
-void say_left(const char *path, const struct pr_unfinished *u);
+void print_unfinished(const char *path, const struct pr_run_unfinished *u);
 
 /* Whether `report PATH` is about a suite: a file, or a folder that holds
  * results of one and is nothing else we know. */
-bool is_suite(const char *path);
+bool is_suite_path(const char *path);
 
 /* Whether options were given that only suites have. */
-bool suite_asked(const struct cli *c);
+bool has_suite_options(const struct cli *c);
 
 /* What the options of `report` ask for. */
 int suite_ask_read(struct cli *c, const char *path, struct suite_ask *ret,

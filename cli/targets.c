@@ -65,10 +65,10 @@ static const char *nearest_bundled(struct cli *c, const char *name)
 
     plain_name(name, g.typed);
     pr_nearest_init(&g.nearest, g.typed);
-    if (pr_share_each("workloads", guess_one, &g, NULL))
+    if (pr_bundled_each("workloads", guess_one, &g, NULL))
         return NULL;
     /* a build without suites has none to guess */
-    (void)!pr_share_each("suites", guess_one, &g, NULL);
+    (void)!pr_bundled_each("suites", guess_one, &g, NULL);
     return *g.longer ? pr_arena_str(c->arena, g.longer) : g.nearest.best;
 }
 
@@ -78,9 +78,9 @@ static int add_target(struct cli *c, struct pr_plan *p, const char *name,
     const char *path = name;
 
     if (!is_file_name(name)) {
-        path = pr_share_find(c->arena, "workloads", name);
+        path = pr_bundled_find(c->arena, "workloads", name);
         if (!path)
-            path = pr_share_find(c->arena, "suites", name);
+            path = pr_bundled_find(c->arena, "suites", name);
         if (!path) {
             const char *near = nearest_bundled(c, name);
 
@@ -103,8 +103,9 @@ static int add_target(struct cli *c, struct pr_plan *p, const char *name,
 
 /* --timeout, --retry and --max-count are parameters, so that the plan keeps
  * them. */
-static int add_limit(struct cli *c, struct pr_plan *p, enum arg_id id,
-                     const char *name, const char *option, struct pr_err *err)
+static int targets_add_limit(struct cli *c, struct pr_plan *p, enum arg_id id,
+                             const char *name, const char *option,
+                             struct pr_err *err)
 {
     const char *value = c->verb->bit & ON_RUNS ? arg_get(c, id) : NULL;
     double seconds;
@@ -142,7 +143,8 @@ static int add_isolation(struct cli *c, struct pr_plan *p, struct pr_err *err)
     return PR_OK;
 }
 
-static int add_devices(struct cli *c, struct pr_plan *p, struct pr_err *err)
+static int targets_add_devices(struct cli *c, struct pr_plan *p,
+                               struct pr_err *err)
 {
     const char *list = c->verb->bit & ON_PLANS ? arg_get(c, A_DEVICES) : NULL;
 
@@ -190,7 +192,7 @@ static const char *target_of(const char *word)
 
     if (strncmp(word, key, sizeof key - 1) == 0)
         return word + sizeof key - 1;
-    return pr_override_like(word) ? NULL : word;
+    return pr_override_is_likely(word) ? NULL : word;
 }
 
 static int add_arg(struct pr_plan *p, const struct arg *a, struct pr_err *err)
@@ -229,23 +231,26 @@ static int add_data_root(struct cli *c, struct pr_plan *p, struct pr_err *err)
                : PR_OK;
 }
 
-static int add_sources(struct cli *c, struct pr_plan *p, struct pr_err *err)
+static int targets_add_sources(struct cli *c, struct pr_plan *p,
+                               struct pr_err *err)
 {
     int rc = add_data_root(c, p, err);
 
     if (!rc)
-        rc = add_devices(c, p, err);
+        rc = targets_add_devices(c, p, err);
     for (size_t i = 0; i < c->rest_count && !rc; i++)
         if (target_of(c->rest[i]))
             rc = add_target(c, p, target_of(c->rest[i]), err);
     for (size_t i = 0; i < c->arg_count && !rc; i++)
         rc = add_arg(p, &c->args[i], err);
     if (!rc)
-        rc = add_limit(c, p, A_TIMEOUT, "exp.timeout", "--timeout", err);
+        rc =
+            targets_add_limit(c, p, A_TIMEOUT, "exp.timeout", "--timeout", err);
     if (!rc)
-        rc = add_limit(c, p, A_RETRY, "exp.retry", "--retry", err);
+        rc = targets_add_limit(c, p, A_RETRY, "exp.retry", "--retry", err);
     if (!rc)
-        rc = add_limit(c, p, A_MAX_COUNT, "nn.max_count", "--max-count", err);
+        rc = targets_add_limit(c, p, A_MAX_COUNT, "nn.max_count", "--max-count",
+                               err);
     if (!rc)
         rc = add_tiny(c, p, err);
     if (!rc && c->verb->bit & ON_PROBE)
@@ -288,11 +293,11 @@ int plan_from_args(struct cli *c, struct pr_plan **ret, struct pr_err *err)
     p = pr_plan_new(&opts);
     if (!p)
         return pr_fail_nomem(err);
-    rc = add_sources(c, p, err);
+    rc = targets_add_sources(c, p, err);
     if (!rc)
         rc = check_selected(c, p, err);
     for (const struct pr_warning *w = pr_plan_warnings(p); w; w = w->next)
-        say_warning(w->where, w->text, w->remedy);
+        message_print_warning(w->where, w->text, w->remedy);
     if (rc)
         pr_plan_free(p);
     else

@@ -27,8 +27,8 @@ int set_data_root(struct pr_arena *a, const char *dir,
 
 /* Runs a built plan in a new run directory; show: the results on stdout, as
  * `prony run` does. */
-int run_plan(struct cli *c, struct pr_plan *p, const char *dir, bool show,
-             struct pr_err *err) PR_MUST_CHECK;
+int run_plan_in_dir(struct cli *c, struct pr_plan *p, const char *dir,
+                    bool show, struct pr_err *err) PR_MUST_CHECK;
 
 /* One or two lines in plain words. */
 void plan_cost_text(const struct pr_plan_cost *cost, struct pr_buf *out);

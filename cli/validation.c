@@ -12,8 +12,9 @@ typedef unsigned long long ull;
 /* ---- for people */
 
 /* Whom it concerns, in brackets. */
-static void put_whom(const struct pr_validation *v, const struct pr_lack *l,
-                     struct pr_buf *out)
+static void validation_write_concerned(const struct pr_validation *v,
+                                       const struct pr_requirement *l,
+                                       struct pr_buf *out)
 {
     uint64_t active = v->experiments - v->off;
 
@@ -26,12 +27,13 @@ static void put_whom(const struct pr_validation *v, const struct pr_lack *l,
                       (ull)l->count, l->first);
 }
 
-static void put_lack(const struct pr_validation *v, const struct pr_lack *l,
-                     struct pr_buf *out)
+static void validation_write_requirement(const struct pr_validation *v,
+                                         const struct pr_requirement *l,
+                                         struct pr_buf *out)
 {
-    pr_buf_printf(out, "%-10s ", pr_lack_kind_word(l->kind));
+    pr_buf_printf(out, "%-10s ", pr_requirement_kind_word(l->kind));
     pr_screen_clean(out, l->what, strlen(l->what));
-    put_whom(v, l, out);
+    validation_write_concerned(v, l, out);
     pr_buf_str(out, l->stops ? "\n" : "; a run is not refused for it\n");
     if (!*l->remedy)
         return;
@@ -40,82 +42,85 @@ static void put_lack(const struct pr_validation *v, const struct pr_lack *l,
     pr_buf_char(out, '\n');
 }
 
-static void put_lacks(const struct pr_validation *v, bool stops_alone,
-                      struct pr_buf *out)
+static void validation_write_requirements(const struct pr_validation *v,
+                                          bool stops_alone, struct pr_buf *out)
 {
     for (size_t i = 0; i < v->count; i++)
         if (v->lacks[i].stops || !stops_alone)
-            put_lack(v, &v->lacks[i], out);
+            validation_write_requirement(v, &v->lacks[i], out);
     if (v->more)
         pr_buf_printf(out, "… and %llu more\n", (ull)v->more);
 }
 
-static int show_text(const struct pr_validation *v, struct pr_err *err)
+static int validation_print_text(const struct pr_validation *v,
+                                 struct pr_err *err)
 {
     PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(16 << 20);
     ull active = v->experiments - v->off;
 
-    put_lacks(v, false, &text);
+    validation_write_requirements(v, false, &text);
     if (v->count)
-        return answer_buf(&text, err);
+        return answer_print_buf(&text, err);
     pr_buf_printf(&text, "nothing is missing: %llu experiment%s can be run",
                   active, active == 1 ? "" : "s");
     if (v->off)
         pr_buf_printf(&text, "; %llu more %s switched off", (ull)v->off,
                       v->off == 1 ? "is" : "are");
     pr_buf_char(&text, '\n');
-    return answer_buf(&text, err);
+    return answer_print_buf(&text, err);
 }
 
 /* ---- for programs */
 
-static void put_json(const struct pr_validation *v, struct pr_jb *jb)
+static void validation_write_json(const struct pr_validation *v,
+                                  struct pr_json_writer *jb)
 {
-    pr_jb_uint(jb, "experiments", v->experiments);
-    pr_jb_uint(jb, "switched_off", v->off);
-    pr_jb_uint(jb, "concerned", v->concerned);
-    pr_jb_arr(jb, "lacks");
+    pr_json_put_uint(jb, "experiments", v->experiments);
+    pr_json_put_uint(jb, "switched_off", v->off);
+    pr_json_put_uint(jb, "concerned", v->concerned);
+    pr_json_open_array(jb, "lacks");
     for (size_t i = 0; i < v->count; i++) {
-        const struct pr_lack *l = &v->lacks[i];
+        const struct pr_requirement *l = &v->lacks[i];
 
-        pr_jb_obj(jb, NULL);
-        pr_jb_str(jb, "kind", pr_lack_kind_word(l->kind));
-        pr_jb_str(jb, "what", l->what);
-        pr_jb_str(jb, "remedy", l->remedy);
-        pr_jb_bool(jb, "stops", l->stops);
-        pr_jb_uint(jb, "experiments", l->count);
-        pr_jb_str(jb, "first", l->first);
-        pr_jb_end(jb);
+        pr_json_open_object(jb, NULL);
+        pr_json_put_str(jb, "kind", pr_requirement_kind_word(l->kind));
+        pr_json_put_str(jb, "what", l->what);
+        pr_json_put_str(jb, "remedy", l->remedy);
+        pr_json_put_bool(jb, "stops", l->stops);
+        pr_json_put_uint(jb, "experiments", l->count);
+        pr_json_put_str(jb, "first", l->first);
+        pr_json_close(jb);
     }
-    pr_jb_end(jb);
+    pr_json_close(jb);
     if (v->more)
-        pr_jb_uint(jb, "more", v->more);
+        pr_json_put_uint(jb, "more", v->more);
     if (!v->warnings.first)
         return;
-    pr_jb_arr(jb, "warnings");
+    pr_json_open_array(jb, "warnings");
     for (const struct pr_warning *w = v->warnings.first; w; w = w->next) {
-        pr_jb_obj(jb, NULL);
-        pr_jb_str(jb, "where", w->where);
-        pr_jb_str(jb, "what", w->text);
-        pr_jb_str(jb, "remedy", w->remedy);
-        pr_jb_end(jb);
+        pr_json_open_object(jb, NULL);
+        pr_json_put_str(jb, "where", w->where);
+        pr_json_put_str(jb, "what", w->text);
+        pr_json_put_str(jb, "remedy", w->remedy);
+        pr_json_close(jb);
     }
-    pr_jb_end(jb);
+    pr_json_close(jb);
 }
 
-static int show_json(const struct pr_validation *v, struct pr_err *err)
+static int validation_print_json(const struct pr_validation *v,
+                                 struct pr_err *err)
 {
     PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(16 << 20);
-    struct pr_jb jb;
+    struct pr_json_writer jb;
 
-    pr_jb_init(&jb, &text, 2);
-    pr_jb_obj(&jb, NULL);
-    pr_jb_str(&jb, "schema", "prony.validation/1");
-    pr_jb_bool(&jb, "ok", !v->count);
-    put_json(v, &jb);
-    pr_jb_end(&jb);
+    pr_json_writer_init(&jb, &text, 2);
+    pr_json_open_object(&jb, NULL);
+    pr_json_put_str(&jb, "schema", "prony.validation/1");
+    pr_json_put_bool(&jb, "ok", !v->count);
+    validation_write_json(v, &jb);
+    pr_json_close(&jb);
     pr_buf_char(&text, '\n');
-    return answer_buf(&text, err);
+    return answer_print_buf(&text, err);
 }
 
 /* As any error in JSON, with the list. */
@@ -123,27 +128,27 @@ static int refuse_json(const struct pr_validation *v, const struct pr_err *why,
                        struct pr_err *err)
 {
     PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(16 << 20);
-    struct pr_jb jb;
+    struct pr_json_writer jb;
 
-    pr_jb_init(&jb, &text, 2);
-    pr_jb_obj(&jb, NULL);
-    pr_jb_str(&jb, "schema", "prony.error/1");
-    pr_jb_str(&jb, "error", why->msg);
-    pr_jb_str(&jb, "where", why->where);
-    pr_jb_str(&jb, "hint", why->hint);
-    pr_jb_int(&jb, "exit_status", pr_code_exit_status(why->code));
-    put_json(v, &jb);
-    pr_jb_end(&jb);
+    pr_json_writer_init(&jb, &text, 2);
+    pr_json_open_object(&jb, NULL);
+    pr_json_put_str(&jb, "schema", "prony.error/1");
+    pr_json_put_str(&jb, "error", why->msg);
+    pr_json_put_str(&jb, "where", why->where);
+    pr_json_put_str(&jb, "hint", why->hint);
+    pr_json_put_int(&jb, "exit_status", pr_code_exit_status(why->code));
+    validation_write_json(v, &jb);
+    pr_json_close(&jb);
     pr_buf_char(&text, '\n');
-    return answer_buf(&text, err);
+    return answer_print_buf(&text, err);
 }
 
 /* ---- the two places it is asked for */
 
-static void warn_of_params(const struct pr_validation *v)
+static void validation_print_params(const struct pr_validation *v)
 {
     for (const struct pr_warning *w = v->warnings.first; w; w = w->next)
-        say_warning(w->where, w->text, w->remedy);
+        message_print_warning(w->where, w->text, w->remedy);
 }
 
 int validation_show(const struct pr_validation *v, bool json,
@@ -151,24 +156,24 @@ int validation_show(const struct pr_validation *v, bool json,
 {
     int rc;
 
-    warn_of_params(v);
-    rc = json ? show_json(v, err) : show_text(v, err);
+    validation_print_params(v);
+    rc = json ? validation_print_json(v, err) : validation_print_text(v, err);
 
     return rc ? rc : pr_validation_error(v, false, err);
 }
 
-static void warn(const struct pr_validation *v)
+static void validation_print_warnings(const struct pr_validation *v)
 {
     for (size_t i = 0; i < v->count; i++) {
-        const struct pr_lack *l = &v->lacks[i];
+        const struct pr_requirement *l = &v->lacks[i];
         PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(1 << 16);
 
         if (l->stops)
             continue;
         pr_buf_str(&text, l->what);
-        put_whom(v, l, &text);
+        validation_write_concerned(v, l, &text);
         if (pr_buf_ok(&text))
-            say_warning("", text.data, l->remedy);
+            message_print_warning("", text.data, l->remedy);
     }
 }
 
@@ -179,14 +184,14 @@ int validation_refuse(const struct pr_validation *v, bool json,
     struct pr_err why = {0};
     int rc = pr_validation_error(v, true, &why);
 
-    warn_of_params(v);
-    warn(v);
+    validation_print_params(v);
+    validation_print_warnings(v);
     if (!rc)
         return PR_OK;
     if (!*why.where) { /* several */
-        put_lacks(v, true, &text);
+        validation_write_requirements(v, true, &text);
         if (pr_buf_ok(&text))
-            say_text(SAY_CRITICAL, text.data);
+            message_print_text(SAY_CRITICAL, text.data);
         pr_hint(&why, "'prony plan --validate' shows this list, "
                       "--no-validation runs all the same");
     }

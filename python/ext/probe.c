@@ -367,7 +367,7 @@ static PyObject *finish(PyObject *self, PyObject *none)
     return pr_py_probe_leave(p) < 0 ? NULL : pr_py_none();
 }
 
-static PyObject *say(PyObject *self, PyObject *what)
+static PyObject *message_print(PyObject *self, PyObject *what)
 {
     static const char *const names[] = {"config", "profiler", "exit"};
     struct pr_py_probe *p = (struct pr_py_probe *)self;
@@ -515,7 +515,7 @@ static PyMethodDef methods[] = {
      "trial(phase, source, ...): an iterator that is one trial."},
     {"finish", finish, METH_NOARGS,
      "Says the summary and writes the result: all, or what there is."},
-    {"say", say, METH_O, "Says 'config', 'profiler' or 'exit'."},
+    {"say", message_print, METH_O, "Says 'config', 'profiler' or 'exit'."},
     {"counting", counting, METH_NOARGS,
      "Whether samples are counted in each batch."},
     {"json", json, METH_NOARGS, "benchy's result, one line of JSON."},

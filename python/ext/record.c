@@ -21,7 +21,7 @@
 struct record {
     const struct pr_py_probe *probe;
     struct pr_rundir dir;
-    struct pr_planned planned;
+    struct pr_plan_file_experiment planned;
     struct pr_buf lines;   /* results, as a program's log has them */
     struct pr_buf results; /* the same as members of a map */
     uint64_t ended;        /* wall clock */
@@ -177,14 +177,14 @@ static int record(struct record *r, const char *dir, const char *command,
 
 static void put_object(const struct pr_probe *p, struct pr_buf *out)
 {
-    struct pr_sink k;
-    struct pr_jb jb;
+    struct pr_result_lines k;
+    struct pr_json_writer jb;
 
-    pr_jb_init(&jb, out, 0);
-    pr_jb_obj(&jb, NULL);
-    pr_sink_object(&k, &jb);
-    pr_probe_results(p, &k);
-    pr_jb_end(&jb);
+    pr_json_writer_init(&jb, out, 0);
+    pr_json_open_object(&jb, NULL);
+    pr_result_lines_init_object(&k, &jb);
+    pr_probe_job_put_results(p, &k);
+    pr_json_close(&jb);
 }
 
 PyObject *pr_py_metrics(const struct pr_py_probe *p)
@@ -201,10 +201,10 @@ PyObject *pr_py_metrics(const struct pr_py_probe *p)
 static bool put_results(struct record *r)
 {
     PR_AUTO_BUF struct pr_buf object = PR_BUF_INIT(16 << 20);
-    struct pr_sink k;
+    struct pr_result_lines k;
 
-    pr_sink_lines(&k, &r->lines);
-    pr_probe_results(r->probe->probe, &k);
+    pr_result_lines_init(&k, &r->lines);
+    pr_probe_job_put_results(r->probe->probe, &k);
     put_object(r->probe->probe, &object);
     if (!pr_buf_ok(&object))
         return false;
@@ -240,8 +240,8 @@ PyObject *pr_py_record(PyObject *self, PyObject *args)
     }
     if (entered > 0)
         pr_py_turn_give(&p->turn);
-    pr_buf_done(&r.lines);
-    pr_buf_done(&r.results);
+    pr_buf_free(&r.lines);
+    pr_buf_free(&r.results);
     Py_DECREF(path);
     return PyErr_Occurred() ? NULL : pr_py_none();
 }

@@ -12,41 +12,41 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MAX_THREADS = PR_BENCH_MAX_THREADS, MAX_QUERY = 1 << 20 };
+enum { MAX_THREADS = PR_RESULTS_MAX_THREADS, MAX_QUERY = 1 << 20 };
 
 struct worker {
-    struct pr_bench *set;
-    struct pr_bench_reader reader;
+    struct pr_results *set;
+    struct pr_results_reader reader;
     pthread_t thread;
     int rc;
     struct pr_err err;
 };
 
-struct pr_bench {
+struct pr_results {
     struct pr_arena *arena;
-    struct pr_bench_list list;
-    const struct pr_bench_opts *opts;
+    struct pr_results_list list;
+    const struct pr_results_opts *opts;
     atomic_size_t next; /* file to read */
     atomic_bool stop;
     struct worker workers[MAX_THREADS];
     unsigned worker_count;
-    const struct pr_bench_row **rows;
+    const struct pr_results_row **rows;
     size_t count;
-    struct pr_bench_counts counts;
+    struct pr_results_counts counts;
 };
 
-static void free_workers(struct pr_bench *b)
+static void free_workers(struct pr_results *b)
 {
     for (unsigned i = 0; i < b->worker_count; i++) {
-        struct pr_bench_reader *r = &b->workers[i].reader;
-        pr_bench_reader_done(r);
+        struct pr_results_reader *r = &b->workers[i].reader;
+        pr_results_reader_free(r);
         pr_arena_free(r->arena);
         pr_names_free(r->names);
     }
     b->worker_count = 0;
 }
 
-void pr_bench_free(struct pr_bench *b)
+void pr_results_free(struct pr_results *b)
 {
     if (!b)
         return;
@@ -55,20 +55,20 @@ void pr_bench_free(struct pr_bench *b)
     pr_free(b);
 }
 
-static void *work(void *arg)
+static void *results_run_worker(void *arg)
 {
     struct worker *w = arg;
-    struct pr_bench *b = w->set;
+    struct pr_results *b = w->set;
     size_t i;
 
     while (!w->rc && !b->stop && (i = b->next++) < b->list.count)
-        w->rc = pr_bench_read_item(&w->reader, &b->list.items[i], &w->err);
+        w->rc = pr_results_read_item(&w->reader, &b->list.items[i], &w->err);
     if (w->rc)
         b->stop = true;
     return NULL;
 }
 
-static unsigned pick_threads(const struct pr_bench *b)
+static unsigned results_count_threads(const struct pr_results *b)
 {
     long n = b->opts->threads ? (long)b->opts->threads
                               : sysconf(_SC_NPROCESSORS_ONLN);
@@ -77,9 +77,9 @@ static unsigned pick_threads(const struct pr_bench *b)
 }
 
 /* The first worker is the caller; where no thread can be had it does all. */
-static int read_all(struct pr_bench *b, struct pr_err *err)
+static int results_read_all(struct pr_results *b, struct pr_err *err)
 {
-    unsigned want = pick_threads(b), started = 1;
+    unsigned want = results_count_threads(b), started = 1;
     int rc = PR_OK;
 
     if (want > b->list.count)
@@ -87,15 +87,16 @@ static int read_all(struct pr_bench *b, struct pr_err *err)
     for (unsigned i = 0; !rc && i < want; i++) {
         b->workers[i] = (struct worker){.set = b};
         b->worker_count++;
-        rc = pr_bench_reader_init(&b->workers[i].reader, b->opts, err);
+        rc = pr_results_reader_init(&b->workers[i].reader, b->opts, err);
         b->workers[i].reader.thread = i;
     }
     if (rc)
         return rc;
-    while (started < want && pthread_create(&b->workers[started].thread, NULL,
-                                            work, &b->workers[started]) == 0)
+    while (started < want &&
+           pthread_create(&b->workers[started].thread, NULL, results_run_worker,
+                          &b->workers[started]) == 0)
         started++;
-    work(&b->workers[0]);
+    results_run_worker(&b->workers[0]);
     for (unsigned i = 1; i < started; i++)
         pthread_join(b->workers[i].thread, NULL);
     for (unsigned i = 0; !rc && i < started; i++)
@@ -104,8 +105,8 @@ static int read_all(struct pr_bench *b, struct pr_err *err)
     return rc;
 }
 
-static void add_counts(struct pr_bench_counts *to,
-                       const struct pr_bench_counts *from)
+static void add_counts(struct pr_results_counts *to,
+                       const struct pr_results_counts *from)
 {
     to->files += from->files;
     to->results += from->results;
@@ -119,11 +120,11 @@ static void add_counts(struct pr_bench_counts *to,
     to->long_lines += from->long_lines;
     to->dropped += from->dropped;
     for (size_t i = 0; i < from->note_count; i++)
-        if (to->note_count < PR_BENCH_NOTES)
+        if (to->note_count < PR_RESULTS_NOTES)
             to->notes[to->note_count++] = from->notes[i];
 }
 
-static int gather(struct pr_bench *b, struct pr_err *err)
+static int results_collect_rows(struct pr_results *b, struct pr_err *err)
 {
     size_t n = 0;
 
@@ -131,7 +132,7 @@ static int gather(struct pr_bench *b, struct pr_err *err)
         add_counts(&b->counts, &b->workers[i].reader.counts);
     for (size_t i = 0; i < b->list.count; i++)
         n += b->list.items[i].count;
-    b->rows = PR_ARENA_ARRAY(b->arena, const struct pr_bench_row *, n);
+    b->rows = PR_ARENA_ARRAY(b->arena, const struct pr_results_row *, n);
     if (!b->rows)
         return pr_fail_nomem(err);
     for (size_t i = 0; i < b->list.count; i++)
@@ -140,17 +141,17 @@ static int gather(struct pr_bench *b, struct pr_err *err)
     return PR_OK;
 }
 
-static int find_all(struct pr_bench *b, const char *const *inputs, size_t count,
-                    struct pr_err *err)
+static int find_all(struct pr_results *b, const char *const *inputs,
+                    size_t count, struct pr_err *err)
 {
     int rc = PR_OK;
 
     for (size_t i = 0; !rc && i < count; i++)
-        rc = pr_bench_find(&b->list, inputs[i], b->opts->recursive, err);
+        rc = pr_results_find(&b->list, inputs[i], b->opts->recursive, err);
     return rc;
 }
 
-static bool split_wrong(const struct pr_bench *b)
+static bool split_wrong(const struct pr_results *b)
 {
     for (size_t i = 0; i < b->list.count; i++)
         if (b->list.items[i].split_wrong)
@@ -160,26 +161,26 @@ static bool split_wrong(const struct pr_bench *b)
 
 /* A cut was wrong, or what was cut is damaged: everything again, in one
  * piece. */
-static int begin_again(struct pr_bench *b, const char *const *inputs,
+static int begin_again(struct pr_results *b, const char *const *inputs,
                        size_t count, struct pr_err *err)
 {
     int rc;
 
     free_workers(b);
-    b->list = (struct pr_bench_list){.arena = b->arena};
+    b->list = (struct pr_results_list){.arena = b->arena};
     b->next = 0;
     b->stop = false;
     if (b->opts->restart)
         b->opts->restart(b->opts->ctx);
     rc = find_all(b, inputs, count, err);
-    return rc ? rc : read_all(b, err);
+    return rc ? rc : results_read_all(b, err);
 }
 
-int pr_bench_read(const char *const *inputs, size_t count,
-                  const struct pr_bench_opts *opts, struct pr_bench **ret,
-                  struct pr_err *err)
+int pr_results_read(const char *const *inputs, size_t count,
+                    const struct pr_results_opts *opts, struct pr_results **ret,
+                    struct pr_err *err)
 {
-    struct pr_bench *b = pr_alloc_zeroed(sizeof *b);
+    struct pr_results *b = pr_alloc_zeroed(sizeof *b);
     int rc;
 
     if (!b)
@@ -189,55 +190,58 @@ int pr_bench_read(const char *const *inputs, size_t count,
     b->list.arena = b->arena;
     rc = b->arena ? find_all(b, inputs, count, err) : pr_fail_nomem(err);
     if (!rc)
-        rc = pr_bench_split(&b->list, pick_threads(b), err);
+        rc = pr_results_split_lists(&b->list, results_count_threads(b), err);
     if (!rc)
-        rc = read_all(b, err);
+        rc = results_read_all(b, err);
     if (!rc && split_wrong(b))
         rc = begin_again(b, inputs, count, err);
     if (!rc)
-        rc = gather(b, err);
+        rc = results_collect_rows(b, err);
     if (rc) {
-        pr_bench_free(b);
+        pr_results_free(b);
         return rc;
     }
     *ret = b;
     return PR_OK;
 }
 
-size_t pr_bench_size(const struct pr_bench *b)
+size_t pr_results_size(const struct pr_results *b)
 {
     return b->count;
 }
 
-const struct pr_bench_row *pr_bench_row(const struct pr_bench *b, size_t i)
+const struct pr_results_row *pr_results_row_at(const struct pr_results *b,
+                                               size_t i)
 {
     return b->rows[i];
 }
 
-const struct pr_bench_counts *pr_bench_counts(const struct pr_bench *b)
+const struct pr_results_counts *
+pr_results_get_counts(const struct pr_results *b)
 {
     return &b->counts;
 }
 
-struct pr_arena *pr_bench_arena(struct pr_bench *b)
+struct pr_arena *pr_results_arena(struct pr_results *b)
 {
     return b->arena;
 }
 
-struct pr_bench_counts *pr_bench_own_counts(struct pr_bench *b)
+struct pr_results_counts *pr_results_own_counts(struct pr_results *b)
 {
     return &b->counts;
 }
 
-void pr_bench_replace(struct pr_bench *b, size_t i,
-                      const struct pr_bench_row *row)
+void pr_results_replace_row(struct pr_results *b, size_t i,
+                            const struct pr_results_row *row)
 {
     b->rows[i] = row;
 }
 
 /* ---- queries */
 
-static const struct pr_value *get(const void *ctx, const char *name, size_t len)
+static const struct pr_value *row_get_param(const void *ctx, const char *name,
+                                            size_t len)
 {
     const struct pr_value *map = ctx;
 
@@ -249,20 +253,21 @@ static const struct pr_value *get(const void *ctx, const char *name, size_t len)
     return NULL;
 }
 
-int pr_bench_match(const struct pr_bench_row *row,
-                   const struct pr_bench_filter *filters, size_t count,
-                   struct pr_err *err)
+int pr_results_match_row(const struct pr_results_row *row,
+                         const struct pr_results_filter *filters, size_t count,
+                         struct pr_err *err)
 {
     int rc = 1;
 
     for (size_t i = 0; rc == 1 && i < count; i++)
-        rc = pr_query_match(filters[i].query, get, &row->params,
+        rc = pr_query_match(filters[i].query, row_get_param, &row->params,
                             filters[i].policy, err);
     return rc;
 }
 
-int pr_bench_json(const char *text, const char *name, struct pr_arena *a,
-                  struct pr_value **ret, struct pr_err *err)
+int pr_results_parse_json(const char *text, const char *name,
+                          struct pr_arena *a, struct pr_value **ret,
+                          struct pr_err *err)
 {
     struct pr_json_in in = {.text = text, .len = strlen(text), .name = name};
     struct pr_value *v = PR_ARENA_NEW(a, struct pr_value);
@@ -287,11 +292,12 @@ int pr_bench_json(const char *text, const char *name, struct pr_arena *a,
     return rc;
 }
 
-int pr_bench_query(const char *text, const char *name, struct pr_arena *a,
-                   struct pr_query **ret, struct pr_err *err)
+int pr_results_parse_query(const char *text, const char *name,
+                           struct pr_arena *a, struct pr_query **ret,
+                           struct pr_err *err)
 {
     struct pr_value *v;
-    int rc = pr_bench_json(text, name, a, &v, err);
+    int rc = pr_results_parse_json(text, name, a, &v, err);
 
     if (!rc)
         rc = pr_query_new(v, name, ret, err);
@@ -304,23 +310,23 @@ int pr_bench_query(const char *text, const char *name, struct pr_arena *a,
     return PR_E_USAGE;
 }
 
-bool pr_bench_ok(const struct pr_bench_row *row)
+bool pr_results_is_good(const struct pr_results_row *row)
 {
     const struct pr_value *time = pr_get(&row->params, "results.time");
 
     if (!time)
         time = pr_get(&row->params, "results.throughput");
-    return time && pr_is_number(time) && pr_number(time) > 0;
+    return time && pr_value_is_number(time) && pr_value_number(time) > 0;
 }
 
 /* A run measures every process that it starts; logs have nothing of that. */
-bool pr_bench_is_ours(const struct pr_bench_row *row)
+bool pr_results_is_ours(const struct pr_results_row *row)
 {
     return pr_get(&row->params, "results.exit_status") ||
            pr_get(&row->params, "results.elapsed_s");
 }
 
-double pr_bench_rate(const struct pr_bench_row *row)
+double pr_results_rate(const struct pr_results_row *row)
 {
     static const char *const names[] = {"results.throughput",
                                         "results.samples_per_second"};
@@ -328,8 +334,8 @@ double pr_bench_rate(const struct pr_bench_row *row)
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const struct pr_value *v = pr_get(&row->params, names[i]);
 
-        if (v && pr_is_number(v))
-            return pr_number(v);
+        if (v && pr_value_is_number(v))
+            return pr_value_number(v);
     }
     return (double)NAN;
 }

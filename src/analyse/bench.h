@@ -13,24 +13,24 @@
 #include "base/value.h"
 #include "conf/query.h"
 
-struct pr_bench;
+struct pr_results;
 
 /* One result. */
-struct pr_bench_row {
+struct pr_results_row {
     struct pr_value params; /* a map: exp.model, results.time, … */
     const char *from;       /* file or folder it was read from */
 };
 
-struct pr_bench_filter {
+struct pr_results_filter {
     const struct pr_query *query;
     enum pr_query_policy policy;
 };
 
-struct pr_bench_opts {
+struct pr_results_opts {
     bool recursive;   /* folders inside folders, too */
     bool run_only;    /* no rows of experiments that have no result yet */
     unsigned threads; /* 0: one for each processor */
-    const struct pr_bench_filter *filters; /* all must match */
+    const struct pr_results_filter *filters; /* all must match */
     size_t filter_count;
     bool keep_all; /* … but only name what is read: rows that do not
                       match are kept */
@@ -40,20 +40,20 @@ struct pr_bench_opts {
     /* Instead of keeping rows: hands each to a function, from several threads
      * at once, in no order; the row is borrowed. restart: forget all, it
      * begins again. */
-    int (*each)(void *ctx, unsigned thread, const struct pr_bench_row *row,
+    int (*each)(void *ctx, unsigned thread, const struct pr_results_row *row,
                 struct pr_err *err);
     void (*restart)(void *ctx);
     void *ctx;
 };
 
-enum { PR_BENCH_MAX_THREADS = 16 };
+enum { PR_RESULTS_MAX_THREADS = 16 };
 
-enum { PR_BENCH_NOTES = 10 };
+enum { PR_RESULTS_NOTES = 10 };
 
 /* What a result may hold, as values in memory; what comes later is dropped. */
-#define PR_BENCH_MAX_ROW ((size_t)128 << 20)
+#define PR_RESULTS_MAX_ROW ((size_t)128 << 20)
 
-struct pr_bench_counts {
+struct pr_results_counts {
     uint64_t files;      /* read; an experiment of a run counts as one */
     uint64_t results;    /* found in them, before filters */
     uint64_t empty;      /* files without any */
@@ -63,10 +63,10 @@ struct pr_bench_counts {
     uint64_t missing;     /* experiments without a result that were left out */
     uint64_t bad_lines;   /* parameter lines whose value is unreadable */
     uint64_t long_lines;  /* over PR_LOG_MAX_LINE */
-    uint64_t dropped;     /* values beyond PR_BENCH_MAX_ROW */
-    uint64_t underived;   /* results that lack what pr_bench_derive asks for */
-    size_t note_count;    /* the first of these troubles, with place */
-    struct pr_err notes[PR_BENCH_NOTES];
+    uint64_t dropped;     /* values beyond PR_RESULTS_MAX_ROW */
+    uint64_t underived; /* results that lack what pr_results_derive asks for */
+    size_t note_count;  /* the first of these troubles, with place */
+    struct pr_err notes[PR_RESULTS_NOTES];
 };
 
 /* Reads files and folders, several at a time. Of a folder that is no run
@@ -75,44 +75,48 @@ struct pr_bench_counts {
  * the order of the inputs, within a folder in that of their names. What is
  * only wrong with some file is in the counts.
  * PR_E_IO for an input that is not there, PR_E_NOMEM.
- * Free with pr_bench_free; rows live as long. */
-int pr_bench_read(const char *const *inputs, size_t count,
-                  const struct pr_bench_opts *opts, struct pr_bench **ret,
-                  struct pr_err *err) PR_MUST_CHECK;
-void pr_bench_free(struct pr_bench *b); /* NULL is fine */
+ * Free with pr_results_free; rows live as long. */
+int pr_results_read(const char *const *inputs, size_t count,
+                    const struct pr_results_opts *opts, struct pr_results **ret,
+                    struct pr_err *err) PR_MUST_CHECK;
+void pr_results_free(struct pr_results *b); /* NULL is fine */
 
-size_t pr_bench_size(const struct pr_bench *b);
-const struct pr_bench_row *pr_bench_row(const struct pr_bench *b, size_t i);
-const struct pr_bench_counts *pr_bench_counts(const struct pr_bench *b);
+size_t pr_results_size(const struct pr_results *b);
+const struct pr_results_row *pr_results_row_at(const struct pr_results *b,
+                                               size_t i);
+const struct pr_results_counts *
+pr_results_get_counts(const struct pr_results *b);
 
 /* Adds parameters to every result, "${name}" and "$(expression)$" in them
  * expanded with those it has. A result in which that fails stays as it was,
  * and is counted. */
-int pr_bench_derive(struct pr_bench *b, const struct pr_value *added,
-                    struct pr_err *err) PR_MUST_CHECK;
+int pr_results_derive(struct pr_results *b, const struct pr_value *added,
+                      struct pr_err *err) PR_MUST_CHECK;
 
 /* 1: every filter matches the row; 0; or negative. */
-int pr_bench_match(const struct pr_bench_row *row,
-                   const struct pr_bench_filter *filters, size_t count,
-                   struct pr_err *err) PR_MUST_CHECK;
+int pr_results_match_row(const struct pr_results_row *row,
+                         const struct pr_results_filter *filters, size_t count,
+                         struct pr_err *err) PR_MUST_CHECK;
 
 /* JSON, or the name of a file that holds it. In the arena; name is for
  * errors. */
-int pr_bench_json(const char *text, const char *name, struct pr_arena *a,
-                  struct pr_value **ret, struct pr_err *err) PR_MUST_CHECK;
+int pr_results_parse_json(const char *text, const char *name,
+                          struct pr_arena *a, struct pr_value **ret,
+                          struct pr_err *err) PR_MUST_CHECK;
 
 /* The same as a query: what --query, --select and --filter-query take. */
-int pr_bench_query(const char *text, const char *name, struct pr_arena *a,
-                   struct pr_query **ret, struct pr_err *err) PR_MUST_CHECK;
+int pr_results_parse_query(const char *text, const char *name,
+                           struct pr_arena *a, struct pr_query **ret,
+                           struct pr_err *err) PR_MUST_CHECK;
 
 /* DLBS's test of success: results.time, or without it results.throughput, is
  * above zero. */
-bool pr_bench_ok(const struct pr_bench_row *row);
+bool pr_results_is_good(const struct pr_results_row *row);
 
 /* Whether Prony ran it; else it is a log or list of somebody else's. */
-bool pr_bench_is_ours(const struct pr_bench_row *row);
+bool pr_results_is_ours(const struct pr_results_row *row);
 
 /* Samples a second as reported; NaN: nothing is. */
-double pr_bench_rate(const struct pr_bench_row *row);
+double pr_results_rate(const struct pr_results_row *row);
 
 #endif

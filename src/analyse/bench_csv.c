@@ -15,8 +15,8 @@ enum {
     MAX_NAMES = 65536,
 };
 
-struct pr_bench_csv {
-    struct pr_bench_reader *r;
+struct pr_results_csv {
+    struct pr_results_reader *r;
     const char *from;
     struct pr_arena *arena; /* of the names */
     const char **names;
@@ -29,14 +29,14 @@ struct pr_bench_csv {
     bool began;      /* the line has bytes */
 };
 
-struct pr_bench_csv *pr_bench_csv_new(struct pr_bench_reader *r,
-                                      const char *from)
+struct pr_results_csv *pr_results_csv_new(struct pr_results_reader *r,
+                                          const char *from)
 {
-    struct pr_bench_csv *c = pr_alloc_zeroed(sizeof *c);
+    struct pr_results_csv *c = pr_alloc_zeroed(sizeof *c);
 
     if (!c)
         return NULL;
-    *c = (struct pr_bench_csv){
+    *c = (struct pr_results_csv){
         .r = r,
         .from = from,
         .arena = pr_arena_new(4096),
@@ -48,27 +48,28 @@ struct pr_bench_csv *pr_bench_csv_new(struct pr_bench_reader *r,
     return NULL;
 }
 
-void pr_bench_csv_free(struct pr_bench_csv *c)
+void pr_results_csv_free(struct pr_results_csv *c)
 {
     if (!c)
         return;
     pr_arena_free(c->arena);
-    pr_buf_done(&c->field);
+    pr_buf_free(&c->field);
     pr_free(c);
 }
 
 /* The whole field as one word of JSON; false: it is text. */
-static bool read_number(const char *text, size_t len, struct pr_value *ret)
+static bool results_csv_read_number(const char *text, size_t len,
+                                    struct pr_value *ret)
 {
     struct pr_json_scan s = {
         .pos = text, .end = text + len, .line_start = text, .name = ""};
 
     return len && (*text == '-' || (*text >= '0' && *text <= '9')) &&
            pr_json_scan_word(&s, ret) == PR_OK && s.pos == s.end &&
-           pr_is_number(ret);
+           pr_value_is_number(ret);
 }
 
-static int add_name(struct pr_bench_csv *c, struct pr_err *err)
+static int results_csv_add_name(struct pr_results_csv *c, struct pr_err *err)
 {
     const char **names;
     const char *text;
@@ -93,7 +94,7 @@ static int add_name(struct pr_bench_csv *c, struct pr_err *err)
     return PR_OK;
 }
 
-static int put_field(struct pr_bench_csv *c, struct pr_err *err)
+static int results_csv_put_field(struct pr_results_csv *c, struct pr_err *err)
 {
     struct pr_value v;
     const char *name;
@@ -107,12 +108,13 @@ static int put_field(struct pr_bench_csv *c, struct pr_err *err)
         return PR_OK;
     if (!c->field.len)
         v = pr_str("");
-    else if (c->was_quoted || !read_number(c->field.data, c->field.len, &v))
+    else if (c->was_quoted ||
+             !results_csv_read_number(c->field.data, c->field.len, &v))
         v = pr_strn(c->field.data, c->field.len);
-    return pr_bench_put(c->r, name, strlen(name), &v, err);
+    return pr_results_row_put(c->r, name, strlen(name), &v, err);
 }
 
-static int end_field(struct pr_bench_csv *c, struct pr_err *err)
+static int end_field(struct pr_results_csv *c, struct pr_err *err)
 {
     int rc = PR_OK;
 
@@ -121,7 +123,8 @@ static int end_field(struct pr_bench_csv *c, struct pr_err *err)
     else if (!pr_buf_ok(&c->field))
         rc = pr_fail_nomem(err);
     else
-        rc = c->headed ? put_field(c, err) : add_name(c, err);
+        rc = c->headed ? results_csv_put_field(c, err)
+                       : results_csv_add_name(c, err);
     pr_buf_clear(&c->field);
     c->state = START;
     c->was_quoted = false;
@@ -129,7 +132,7 @@ static int end_field(struct pr_bench_csv *c, struct pr_err *err)
     return rc;
 }
 
-static int end_line(struct pr_bench_csv *c, struct pr_err *err)
+static int results_csv_end_line(struct pr_results_csv *c, struct pr_err *err)
 {
     int rc;
 
@@ -137,16 +140,16 @@ static int end_line(struct pr_bench_csv *c, struct pr_err *err)
         return PR_OK;
     rc = end_field(c, err);
     if (!rc && c->headed)
-        rc = pr_bench_end(c->r, c->from, err);
+        rc = pr_results_row_end(c->r, c->from, err);
     c->headed = true;
     c->began = false;
     c->column = 0;
-    pr_bench_begin(c->r);
+    pr_results_row_begin(c->r);
     return rc;
 }
 
 /* One byte; true: it ended a field or a line. */
-static bool take(struct pr_bench_csv *c, char ch)
+static bool results_csv_add_byte(struct pr_results_csv *c, char ch)
 {
     switch (c->state) {
     case QUOTED:
@@ -180,8 +183,8 @@ static bool take(struct pr_bench_csv *c, char ch)
     return false;
 }
 
-int pr_bench_csv_feed(struct pr_bench_csv *c, const char *bytes, size_t len,
-                      struct pr_err *err)
+int pr_results_csv_feed(struct pr_results_csv *c, const char *bytes, size_t len,
+                        struct pr_err *err)
 {
     int rc = PR_OK;
 
@@ -192,16 +195,16 @@ int pr_bench_csv_feed(struct pr_bench_csv *c, const char *bytes, size_t len,
         if (!ends)
             c->began = true;
         if (ends) {
-            rc = end_line(c, err);
+            rc = results_csv_end_line(c, err);
             c->state = START;
-        } else if (take(c, bytes[i])) {
+        } else if (results_csv_add_byte(c, bytes[i])) {
             rc = end_field(c, err);
         }
     }
     return rc;
 }
 
-int pr_bench_csv_end(struct pr_bench_csv *c, struct pr_err *err)
+int pr_results_csv_end(struct pr_results_csv *c, struct pr_err *err)
 {
-    return end_line(c, err);
+    return results_csv_end_line(c, err);
 }

@@ -4,15 +4,16 @@
 
 #include "analyse/bench_impl.h"
 
-struct pr_bench_csv;
+struct pr_results_csv;
 
 /* NULL: no memory. from must outlive the rows. */
-struct pr_bench_csv *pr_bench_csv_new(struct pr_bench_reader *r,
-                                      const char *from);
-void pr_bench_csv_free(struct pr_bench_csv *c); /* NULL is fine */
-int pr_bench_csv_feed(struct pr_bench_csv *c, const char *bytes, size_t len,
-                      struct pr_err *err) PR_MUST_CHECK;
+struct pr_results_csv *pr_results_csv_new(struct pr_results_reader *r,
+                                          const char *from);
+void pr_results_csv_free(struct pr_results_csv *c); /* NULL is fine */
+int pr_results_csv_feed(struct pr_results_csv *c, const char *bytes, size_t len,
+                        struct pr_err *err) PR_MUST_CHECK;
 /* The last line may lack its end. */
-int pr_bench_csv_end(struct pr_bench_csv *c, struct pr_err *err) PR_MUST_CHECK;
+int pr_results_csv_end(struct pr_results_csv *c,
+                       struct pr_err *err) PR_MUST_CHECK;
 
 #endif

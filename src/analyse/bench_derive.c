@@ -10,7 +10,7 @@
 #include <string.h>
 
 struct derive {
-    struct pr_bench *set;
+    struct pr_results *set;
     const struct pr_value *added;
     struct pr_names *names;
     const struct pr_decl **decls; /* none has one */
@@ -18,11 +18,11 @@ struct derive {
     struct pr_params params;
     struct pr_arena *arena; /* of the names */
     struct pr_arena *work;  /* of a row */
-    struct pr_bench_counts *counts;
+    struct pr_results_counts *counts;
 };
 
-static int name_all(struct pr_names *names, const struct pr_value *map,
-                    struct pr_err *err)
+static int add_member_names(struct pr_names *names, const struct pr_value *map,
+                            struct pr_err *err)
 {
     for (uint32_t i = 0; i < map->len; i++)
         if (pr_names_add(names, map->members[i].key, map->members[i].key_len) ==
@@ -59,9 +59,9 @@ static void forget_all(struct pr_params *p)
 
 /* The members of the row, then those that are new; what was there before
  * keeps its place. */
-static int join(struct derive *d, const struct pr_bench_row *row,
-                struct pr_arena *a, struct pr_bench_row *ret,
-                struct pr_err *err)
+static int join_derived_row(struct derive *d, const struct pr_results_row *row,
+                            struct pr_arena *a, struct pr_results_row *ret,
+                            struct pr_err *err)
 {
     const struct pr_value *old = &row->params, *new = d->added;
     struct pr_member *m =
@@ -81,7 +81,8 @@ static int join(struct derive *d, const struct pr_bench_row *row,
             at++;
         if (at == n)
             m[n++] = *from;
-        if (!pr_copy(a, pr_expanded(d->expander, name), &m[at].value))
+        if (!pr_value_copy(a, pr_expanded_value(d->expander, name),
+                           &m[at].value))
             return pr_fail_nomem(err);
     }
     *ret = *row;
@@ -93,8 +94,8 @@ static int join(struct derive *d, const struct pr_bench_row *row,
 static int derive_row(struct derive *d, size_t i, struct pr_arena *a,
                       struct pr_err *err)
 {
-    const struct pr_bench_row *row = pr_bench_row(d->set, i);
-    struct pr_bench_row *made = PR_ARENA_NEW(a, struct pr_bench_row);
+    const struct pr_results_row *row = pr_results_row_at(d->set, i);
+    struct pr_results_row *made = PR_ARENA_NEW(a, struct pr_results_row);
     struct pr_err why = {0};
     int rc;
 
@@ -107,31 +108,33 @@ static int derive_row(struct derive *d, size_t i, struct pr_arena *a,
         rc = set_all(d, d->added, true, err);
     if (rc)
         return rc;
-    rc = pr_expand(d->expander, &d->params, &why);
+    rc = pr_expand_params(d->expander, &d->params, &why);
     if (rc == PR_E_NOMEM)
         return pr_fail_nomem(err);
     if (rc) {
-        if (!d->counts->underived++ && d->counts->note_count < PR_BENCH_NOTES) {
+        if (!d->counts->underived++ &&
+            d->counts->note_count < PR_RESULTS_NOTES) {
             pr_reword(&why, row->from, "%s", why.msg);
             why.hint[0] = '\0'; /* it is about plans */
             d->counts->notes[d->counts->note_count++] = why;
         }
         return PR_OK;
     }
-    rc = join(d, row, a, made, err);
+    rc = join_derived_row(d, row, a, made, err);
     if (!rc)
-        pr_bench_replace(d->set, i, made);
+        pr_results_replace_row(d->set, i, made);
     return rc;
 }
 
-static int prepare(struct derive *d, struct pr_err *err)
+static int prepare_derivation(struct derive *d, struct pr_err *err)
 {
     int rc = d->names && d->arena && d->work ? PR_OK : pr_fail_nomem(err);
 
-    for (size_t i = 0; !rc && i < pr_bench_size(d->set); i++)
-        rc = name_all(d->names, &pr_bench_row(d->set, i)->params, err);
+    for (size_t i = 0; !rc && i < pr_results_size(d->set); i++)
+        rc = add_member_names(d->names, &pr_results_row_at(d->set, i)->params,
+                              err);
     if (!rc)
-        rc = name_all(d->names, d->added, err);
+        rc = add_member_names(d->names, d->added, err);
     if (rc)
         return rc;
     d->decls = PR_ARENA_ARRAY(d->arena, const struct pr_decl *,
@@ -143,8 +146,8 @@ static int prepare(struct derive *d, struct pr_err *err)
                : pr_fail_nomem(err);
 }
 
-int pr_bench_derive(struct pr_bench *b, const struct pr_value *added,
-                    struct pr_err *err)
+int pr_results_derive(struct pr_results *b, const struct pr_value *added,
+                      struct pr_err *err)
 {
     struct derive d = {
         .set = b,
@@ -152,12 +155,12 @@ int pr_bench_derive(struct pr_bench *b, const struct pr_value *added,
         .names = pr_names_new(),
         .arena = pr_arena_new(4096),
         .work = pr_arena_new(65536),
-        .counts = pr_bench_own_counts(b),
+        .counts = pr_results_own_counts(b),
     };
-    int rc = prepare(&d, err);
+    int rc = prepare_derivation(&d, err);
 
-    for (size_t i = 0; !rc && i < pr_bench_size(b); i++)
-        rc = derive_row(&d, i, pr_bench_arena(b), err);
+    for (size_t i = 0; !rc && i < pr_results_size(b); i++)
+        rc = derive_row(&d, i, pr_results_arena(b), err);
     pr_expander_free(d.expander);
     pr_names_free(d.names);
     pr_arena_free(d.arena);

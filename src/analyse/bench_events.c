@@ -13,7 +13,7 @@
 
 enum { MAX_RATES = 1 << 22 };
 
-struct pr_bench_events {
+struct pr_milabench_events {
     struct pr_arena *arena; /* of one line */
     struct pr_arena *keep;  /* of the config */
     struct pr_value config;
@@ -25,22 +25,22 @@ struct pr_bench_events {
     bool has_status;
 };
 
-struct pr_bench_events *pr_bench_events_new(void)
+struct pr_milabench_events *pr_milabench_events_new(void)
 {
-    struct pr_bench_events *e = pr_alloc_zeroed(sizeof *e);
+    struct pr_milabench_events *e = pr_alloc_zeroed(sizeof *e);
 
     if (!e)
         return NULL;
     e->arena = pr_arena_new(4096);
     e->keep = pr_arena_new(4096);
     if (!e->arena || !e->keep) {
-        pr_bench_events_free(e);
+        pr_milabench_events_free(e);
         return NULL;
     }
     return e;
 }
 
-void pr_bench_events_free(struct pr_bench_events *e)
+void pr_milabench_events_free(struct pr_milabench_events *e)
 {
     if (!e)
         return;
@@ -50,7 +50,8 @@ void pr_bench_events_free(struct pr_bench_events *e)
     pr_free(e);
 }
 
-static int add_rate(struct pr_bench_events *e, double rate, struct pr_err *err)
+static int events_add_rate(struct pr_milabench_events *e, double rate,
+                           struct pr_err *err)
 {
     if (!isfinite(rate) || e->count == MAX_RATES)
         return PR_OK;
@@ -66,60 +67,62 @@ static int add_rate(struct pr_bench_events *e, double rate, struct pr_err *err)
     return PR_OK;
 }
 
-static bool is_text(const struct pr_value *map, const char *key,
-                    const char *want)
+static bool is_member_text(const struct pr_value *map, const char *key,
+                           const char *want)
 {
     const struct pr_value *v = pr_get(map, key);
 
     return v && v->kind == PR_STR && strcmp(v->s, want) == 0;
 }
 
-static int see_data(struct pr_bench_events *e, const struct pr_value *data,
-                    struct pr_err *err)
+static int events_read_data(struct pr_milabench_events *e,
+                            const struct pr_value *data, struct pr_err *err)
 {
     const struct pr_value *rate = pr_get(data, "rate");
     const struct pr_value *loss = pr_get(data, "loss");
 
-    if (is_text(data, "task", "early_stop"))
+    if (is_member_text(data, "task", "early_stop"))
         e->stopped_early = true;
-    if (loss && pr_is_number(loss)) {
+    if (loss && pr_value_is_number(loss)) {
         e->has_loss = true;
-        e->loss = pr_number(loss);
+        e->loss = pr_value_number(loss);
         e->nan_loss |= isnan(e->loss);
     }
-    return rate && pr_is_number(rate) && is_text(data, "task", "train")
-               ? add_rate(e, pr_number(rate), err)
+    return rate && pr_value_is_number(rate) &&
+                   is_member_text(data, "task", "train")
+               ? events_add_rate(e, pr_value_number(rate), err)
                : PR_OK;
 }
 
-static void see_time(const struct pr_value *data, double *time)
+static void events_read_time(const struct pr_value *data, double *time)
 {
     const struct pr_value *v = pr_get(data, "time");
 
-    if (v && pr_is_number(v))
-        *time = pr_number(v);
+    if (v && pr_value_is_number(v))
+        *time = pr_value_number(v);
 }
 
-static int see_event(struct pr_bench_events *e, const struct pr_value *v,
-                     struct pr_err *err)
+static int events_read_event(struct pr_milabench_events *e,
+                             const struct pr_value *v, struct pr_err *err)
 {
     const struct pr_value *data = pr_get(v, "data");
     const struct pr_value *status;
 
     if (!data)
         return PR_OK;
-    if (is_text(v, "event", "config")) {
+    if (is_member_text(v, "event", "config")) {
         pr_arena_reset(e->keep);
-        return pr_copy(e->keep, data, &e->config) ? PR_OK : pr_fail_nomem(err);
+        return pr_value_copy(e->keep, data, &e->config) ? PR_OK
+                                                        : pr_fail_nomem(err);
     }
-    if (is_text(v, "event", "data"))
-        return see_data(e, data, err);
-    if (is_text(v, "event", "start"))
-        see_time(data, &e->started);
-    if (is_text(v, "event", "error"))
+    if (is_member_text(v, "event", "data"))
+        return events_read_data(e, data, err);
+    if (is_member_text(v, "event", "start"))
+        events_read_time(data, &e->started);
+    if (is_member_text(v, "event", "error"))
         e->failed = true;
-    if (is_text(v, "event", "end")) {
-        see_time(data, &e->ended);
+    if (is_member_text(v, "event", "end")) {
+        events_read_time(data, &e->ended);
         status = pr_get(data, "return_code");
         if (status && status->kind == PR_INT) {
             e->has_status = true;
@@ -129,16 +132,16 @@ static int see_event(struct pr_bench_events *e, const struct pr_value *v,
     return PR_OK;
 }
 
-int pr_bench_events_line(void *ctx, const char *line, size_t len,
-                         struct pr_err *err)
+int pr_milabench_events_line(void *ctx, const char *line, size_t len,
+                             struct pr_err *err)
 {
-    struct pr_bench_events *e = ctx;
+    struct pr_milabench_events *e = ctx;
     struct pr_json_in in = {.text = line, .len = len, .name = ""};
     struct pr_value v;
     int rc = pr_json_read(&in, e->arena, &v, NULL, NULL);
 
     if (rc == PR_OK)
-        rc = see_event(e, &v, err);
+        rc = events_read_event(e, &v, err);
     else if (rc == PR_E_NOMEM)
         rc = pr_fail_nomem(err);
     else
@@ -147,15 +150,15 @@ int pr_bench_events_line(void *ctx, const char *line, size_t len,
     return rc;
 }
 
-static int by_size(const void *a, const void *b)
+static int by_rate_value(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
 
     return (x > y) - (x < y);
 }
 
-static int put_rates(struct pr_bench_events *e, struct pr_bench_reader *r,
-                     struct pr_err *err)
+static int events_put_rates(struct pr_milabench_events *e,
+                            struct pr_results_reader *r, struct pr_err *err)
 {
     struct pr_value n = pr_int((int64_t)e->count);
     size_t from = 0, to = e->count;
@@ -164,7 +167,7 @@ static int put_rates(struct pr_bench_events *e, struct pr_bench_reader *r,
 
     if (!e->count)
         return PR_OK;
-    qsort(e->rates, e->count, sizeof *e->rates, by_size);
+    qsort(e->rates, e->count, sizeof *e->rates, by_rate_value);
     if (e->count >= 5) {
         from++;
         to--;
@@ -174,29 +177,29 @@ static int put_rates(struct pr_bench_events *e, struct pr_bench_reader *r,
     sum /= (double)(to - from);
     for (size_t i = from; i < to; i++)
         var += (e->rates[i] - sum) * (e->rates[i] - sum);
-    rc = pr_bench_put_float(r, "results.throughput", sum, err);
+    rc = pr_results_row_put_float(r, "results.throughput", sum, err);
     if (!rc)
-        rc = pr_bench_put_float(r, "results.throughput_std",
-                                sqrt(var / (double)(to - from)), err);
-    return rc ? rc : pr_bench_put(r, "results.rates", 13, &n, err);
+        rc = pr_results_row_put_float(r, "results.throughput_std",
+                                      sqrt(var / (double)(to - from)), err);
+    return rc ? rc : pr_results_row_put(r, "results.rates", 13, &n, err);
 }
 
-static int put_joined(struct pr_bench_reader *r, const char *name,
+static int put_joined(struct pr_results_reader *r, const char *name,
                       const struct pr_value *list, struct pr_err *err)
 {
     PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(4096);
 
     for (uint32_t i = 0; list && list->kind == PR_LIST && i < list->len; i++) {
         pr_buf_str(&text, i ? "." : "");
-        pr_text(&text, &list->items[i]);
+        pr_value_write_text(&text, &list->items[i]);
     }
     if (!text.len || !pr_buf_ok(&text))
         return PR_OK;
-    return pr_bench_put_str(r, name, text.data, err);
+    return pr_results_row_put_str(r, name, text.data, err);
 }
 
-static int put_config(struct pr_bench_events *e, struct pr_bench_reader *r,
-                      struct pr_err *err)
+static int put_config(struct pr_milabench_events *e,
+                      struct pr_results_reader *r, struct pr_err *err)
 {
     static const char *const names[][2] = {
         {"name", "exp.name"},
@@ -204,19 +207,20 @@ static int put_config(struct pr_bench_events *e, struct pr_bench_reader *r,
         {"arch", "exp.arch"},
     };
     int rc = e->config.kind == PR_MAP
-                 ? pr_bench_put_flat(r, "config.", &e->config, err)
+                 ? pr_results_row_put_flat(r, "config.", &e->config, err)
                  : PR_OK;
 
     for (size_t i = 0; !rc && i < sizeof names / sizeof *names; i++) {
         const struct pr_value *v = pr_get(&e->config, names[i][0]);
         if (v)
-            rc = pr_bench_put(r, names[i][1], strlen(names[i][1]), v, err);
+            rc =
+                pr_results_row_put(r, names[i][1], strlen(names[i][1]), v, err);
     }
     return rc ? rc : put_joined(r, "exp.id", pr_get(&e->config, "tag"), err);
 }
 
-int pr_bench_events_put(struct pr_bench_events *e, struct pr_bench_reader *r,
-                        struct pr_err *err)
+int pr_milabench_events_put(struct pr_milabench_events *e,
+                            struct pr_results_reader *r, struct pr_err *err)
 {
     bool ok = e->stopped_early || (e->has_status && e->status == 0 &&
                                    !e->failed && !e->nan_loss && e->count);
@@ -224,13 +228,13 @@ int pr_bench_events_put(struct pr_bench_events *e, struct pr_bench_reader *r,
     int rc = put_config(e, r, err);
 
     if (!rc)
-        rc = pr_bench_put_str(r, "exp.status", ok ? "ok" : "failed", err);
+        rc = pr_results_row_put_str(r, "exp.status", ok ? "ok" : "failed", err);
     if (!rc && e->has_status)
-        rc = pr_bench_put(r, "results.return_code", 19, &status, err);
+        rc = pr_results_row_put(r, "results.return_code", 19, &status, err);
     if (!rc && e->has_loss)
-        rc = pr_bench_put_float(r, "results.loss", e->loss, err);
+        rc = pr_results_row_put_float(r, "results.loss", e->loss, err);
     if (!rc && e->ended > e->started && e->started > 0)
-        rc = pr_bench_put_float(r, "results.elapsed_s", e->ended - e->started,
-                                err);
-    return rc ? rc : put_rates(e, r, err);
+        rc = pr_results_row_put_float(r, "results.elapsed_s",
+                                      e->ended - e->started, err);
+    return rc ? rc : events_put_rates(e, r, err);
 }

@@ -18,18 +18,18 @@
 #include <unistd.h>
 
 enum {
-    PIECE = PR_BENCH_PIECE,
-    BLOCK = PR_BENCH_TAR_BLOCK,
+    PIECE = PR_RESULTS_PIECE,
+    BLOCK = PR_RESULTS_TAR_BLOCK,
 };
 
 struct stream {
-    struct pr_bench_reader *r;
-    struct pr_bench_item *item;
-    struct pr_bench_intake *in; /* of the file */
-    char first[BLOCK];          /* bytes that tell whether it is an archive */
+    struct pr_results_reader *r;
+    struct pr_results_item *item;
+    struct pr_results_intake *in; /* of the file */
+    char first[BLOCK];            /* bytes that tell whether it is an archive */
     size_t have;
     bool told;
-    struct pr_bench_tar *tar; /* NULL: it is none */
+    struct pr_results_tar *tar; /* NULL: it is none */
 };
 
 /* ---- a stream of bytes */
@@ -37,11 +37,11 @@ struct stream {
 static int feed_told(struct stream *s, const char *p, size_t len,
                      struct pr_err *err)
 {
-    return s->tar ? pr_bench_tar_feed(s->tar, p, len, err)
-                  : pr_bench_intake_feed(s->in, p, len, err);
+    return s->tar ? pr_results_tar_feed(s->tar, p, len, err)
+                  : pr_results_intake_feed(s->in, p, len, err);
 }
 
-static bool ends_with(const char *s, const char *end)
+static bool file_name_ends_with(const char *s, const char *end)
 {
     size_t n = strlen(s), k = strlen(end);
 
@@ -51,23 +51,25 @@ static bool ends_with(const char *s, const char *end)
 /* So short that only its name can tell what it was. */
 static bool was_tar(const char *path)
 {
-    return ends_with(path, ".tar") || ends_with(path, ".tar.gz") ||
-           ends_with(path, ".tgz");
+    return file_name_ends_with(path, ".tar") ||
+           file_name_ends_with(path, ".tar.gz") ||
+           file_name_ends_with(path, ".tgz");
 }
 
-static int tell(struct stream *s, struct pr_err *err)
+static int stream_detect(struct stream *s, struct pr_err *err)
 {
     s->told = true;
-    if (pr_bench_is_tar(s->first, s->have) ||
+    if (pr_results_is_tar(s->first, s->have) ||
         (s->have < BLOCK && was_tar(s->item->path))) {
-        s->tar = pr_bench_tar_new(s->r, s->item->path, err);
+        s->tar = pr_results_tar_new(s->r, s->item->path, err);
         return s->tar ? PR_OK : PR_E_NOMEM;
     }
-    s->in = pr_bench_intake_new(s->r, s->item->path, s->item->kind, err);
+    s->in = pr_results_intake_new(s->r, s->item->path, s->item->kind, err);
     return s->in ? PR_OK : PR_E_NOMEM;
 }
 
-static int feed(struct stream *s, const char *p, size_t len, struct pr_err *err)
+static int stream_feed(struct stream *s, const char *p, size_t len,
+                       struct pr_err *err)
 {
     size_t n;
     int rc;
@@ -79,33 +81,33 @@ static int feed(struct stream *s, const char *p, size_t len, struct pr_err *err)
     s->have += n;
     if (s->have < BLOCK)
         return PR_OK;
-    rc = tell(s, err);
+    rc = stream_detect(s, err);
     if (!rc)
         rc = feed_told(s, s->first, BLOCK, err);
     return rc ? rc : feed_told(s, p + n, len - n, err);
 }
 
-static int finish(struct stream *s, struct pr_err *err)
+static int stream_finish(struct stream *s, struct pr_err *err)
 {
     int rc = PR_OK;
 
     if (!s->told) {
-        rc = tell(s, err);
+        rc = stream_detect(s, err);
         if (!rc)
             rc = feed_told(s, s->first, s->have, err);
     }
     if (!rc && s->in) {
-        struct pr_bench_intake *in = s->in;
+        struct pr_results_intake *in = s->in;
 
         s->in = NULL;
-        rc = pr_bench_intake_end(in, err);
+        rc = pr_results_intake_end(in, err);
     }
-    return rc || !s->tar ? rc : pr_bench_tar_end(s->tar, err);
+    return rc || !s->tar ? rc : pr_results_tar_end(s->tar, err);
 }
 
 /* ---- files */
 
-static ssize_t read_some(int fd, char *buf)
+static ssize_t read_file_piece(int fd, char *buf)
 {
     ssize_t n;
 
@@ -115,9 +117,9 @@ static ssize_t read_some(int fd, char *buf)
     return n;
 }
 
-static int feed_inflated(struct stream *s, struct pr_inflate *z, char *out,
-                         const char *p, size_t len, enum pr_inflate_end *end,
-                         struct pr_err *err)
+static int stream_feed_inflated(struct stream *s, struct pr_inflate *z,
+                                char *out, const char *p, size_t len,
+                                enum pr_inflate_end *end, struct pr_err *err)
 {
     const uint8_t *in = (const uint8_t *)p;
 
@@ -126,7 +128,7 @@ static int feed_inflated(struct stream *s, struct pr_inflate *z, char *out,
         int rc;
 
         *end = pr_inflate_run(z, &in, &len, (uint8_t *)out, &got);
-        rc = feed(s, out, got, err);
+        rc = stream_feed(s, out, got, err);
         if (rc || *end == PR_INFLATE_BAD)
             return rc;
         if (got < PIECE && (!len || *end == PR_INFLATE_END))
@@ -148,9 +150,9 @@ static int pump_gzip(struct stream *s, int fd, char *buf, ssize_t n,
         pr_inflate_start(z, PR_WRAP_GZIP);
     while (!rc && n > 0 && end != PR_INFLATE_BAD) {
         bytes += (size_t)n;
-        rc = feed_inflated(s, z, out, buf, (size_t)n, &end, err);
+        rc = stream_feed_inflated(s, z, out, buf, (size_t)n, &end, err);
         if (!rc && end != PR_INFLATE_BAD)
-            n = read_some(fd, buf);
+            n = read_file_piece(fd, buf);
     }
     if (!rc && n < 0)
         pr_fail_errno(ret_bad, PR_E_IO, s->item->path, "cannot read");
@@ -172,9 +174,9 @@ static int pump_plain(struct stream *s, int fd, char *buf, ssize_t n,
     int rc = PR_OK;
 
     while (!rc && n > 0) {
-        rc = feed(s, buf, (size_t)n, err);
+        rc = stream_feed(s, buf, (size_t)n, err);
         if (!rc)
-            n = read_some(fd, buf);
+            n = read_file_piece(fd, buf);
     }
     if (!rc && n < 0)
         pr_fail_errno(ret_bad, PR_E_IO, s->item->path, "cannot read");
@@ -182,8 +184,8 @@ static int pump_plain(struct stream *s, int fd, char *buf, ssize_t n,
 }
 
 /* A plain JSON file of some size: no copy. 1: done. */
-static int take_mapped(struct stream *s, int fd, const char *head, ssize_t n,
-                       struct pr_err *err)
+static int stream_read_mapped(struct stream *s, int fd, const char *head,
+                              ssize_t n, struct pr_err *err)
 {
     struct stat st;
     struct pr_view view;
@@ -201,27 +203,27 @@ static int take_mapped(struct stream *s, int fd, const char *head, ssize_t n,
         return rc;
     if (s->item->parts) {
         s->r->counts.files += !s->item->part;
-        rc = pr_bench_document_part(s->r, s->item, view.data, view.len, err);
+        rc = pr_results_json_read_part(s->r, s->item, view.data, view.len, err);
         pr_file_unmap(&view);
         return rc ? rc : 1;
     }
     s->r->counts.files++;
-    rc = pr_bench_document(s->r, s->item->path, view.data, view.len,
-                           s->item->kind, &e);
-    rc = pr_bench_judge(s->r, s->item->path, view.data, view.len, rc, &e,
-                        s->item->kind, err);
+    rc = pr_results_json_read(s->r, s->item->path, view.data, view.len,
+                              s->item->kind, &e);
+    rc = pr_results_intake_settle(s->r, s->item->path, view.data, view.len, rc,
+                                  &e, s->item->kind, err);
     pr_file_unmap(&view);
     return rc ? rc : 1;
 }
 
-static int take_zip(struct stream *s, struct pr_err *err)
+static int stream_read_zip(struct stream *s, struct pr_err *err)
 {
     struct pr_view view;
     int rc = pr_file_map(s->item->path, &view, err);
 
     if (rc)
         return rc;
-    rc = pr_bench_zip(s->r, s->item->path, view.data, view.len, err);
+    rc = pr_results_read_zip(s->r, s->item->path, view.data, view.len, err);
     s->r->counts.files += rc == PR_E_FORMAT; /* its members are not there */
     pr_file_unmap(&view);
     return rc;
@@ -231,37 +233,39 @@ static int take_zip(struct stream *s, struct pr_err *err)
 static bool is_gzip(const char *path, const char *p, size_t n)
 {
     if (n < 2)
-        return ends_with(path, ".gz") || ends_with(path, ".tgz");
+        return file_name_ends_with(path, ".gz") ||
+               file_name_ends_with(path, ".tgz");
     return p[0] == '\x1f' && (unsigned char)p[1] == 0x8b;
 }
 
 static bool is_zip(const char *path, const char *p, size_t n)
 {
-    return pr_zip_is(p, n) || (n < 4 && ends_with(path, ".zip"));
+    return pr_zipdir_is_archive(p, n) ||
+           (n < 4 && file_name_ends_with(path, ".zip"));
 }
 
-static int pump(struct stream *s, int fd, struct pr_err *ret_bad,
-                struct pr_err *err)
+static int stream_pump_file(struct stream *s, int fd, struct pr_err *ret_bad,
+                            struct pr_err *err)
 {
     char *buf = s->r->piece;
-    ssize_t n = read_some(fd, buf);
+    ssize_t n = read_file_piece(fd, buf);
     int rc;
 
     if (n >= 0 && is_zip(s->item->path, buf, (size_t)n))
-        return take_zip(s, err);
+        return stream_read_zip(s, err);
     if (n >= 0 && is_gzip(s->item->path, buf, (size_t)n)) {
         rc = pump_gzip(s, fd, buf, n, ret_bad, err);
     } else {
-        rc = take_mapped(s, fd, buf, n, err);
+        rc = stream_read_mapped(s, fd, buf, n, err);
         if (rc)
             return rc == 1 ? PR_OK : rc;
         rc = pump_plain(s, fd, buf, n, ret_bad, err);
     }
-    return rc ? rc : finish(s, err);
+    return rc ? rc : stream_finish(s, err);
 }
 
-static int read_file(struct pr_bench_reader *r, struct pr_bench_item *item,
-                     struct pr_err *err)
+static int results_read_file(struct pr_results_reader *r,
+                             struct pr_results_item *item, struct pr_err *err)
 {
     struct stream s = {.r = r, .item = item};
     int fd = open(item->path, O_RDONLY | O_CLOEXEC);
@@ -272,11 +276,11 @@ static int read_file(struct pr_bench_reader *r, struct pr_bench_item *item,
         pr_fail_errno(&bad, PR_E_IO, item->path, "cannot open");
         rc = PR_OK;
     } else {
-        rc = pump(&s, fd, &bad, err);
+        rc = stream_pump_file(&s, fd, &bad, err);
         close(fd);
     }
-    pr_bench_intake_free(s.in);
-    pr_bench_tar_free(s.tar);
+    pr_results_intake_free(s.in);
+    pr_results_tar_free(s.tar);
     /* Of the archive, not of us: the rest of the files does not care. */
     if (rc == PR_E_FORMAT && err) {
         if (!bad.code)
@@ -284,16 +288,17 @@ static int read_file(struct pr_bench_reader *r, struct pr_bench_item *item,
         rc = PR_OK;
     }
     if (!rc && bad.code == PR_E_FORMAT)
-        pr_bench_damage(r, &bad);
+        pr_results_add_damaged(r, &bad);
     else if (!rc && bad.code)
-        pr_bench_unreadable(r, &bad);
+        pr_results_add_unreadable(r, &bad);
     return rc;
 }
 
 /* ---- run directories */
 
-static int put_row(struct pr_bench_reader *r, const struct pr_rundata_row *row,
-                   const char *dir, struct pr_err *err)
+static int put_run_row(struct pr_results_reader *r,
+                       const struct pr_run_data_row *row, const char *dir,
+                       struct pr_err *err)
 {
     struct pr_value repeat = pr_int(row->repeat);
     struct pr_member only = {
@@ -301,54 +306,55 @@ static int put_row(struct pr_bench_reader *r, const struct pr_rundata_row *row,
     struct pr_value planned = {.kind = PR_MAP, .len = 1, .members = &only};
     int rc;
 
-    pr_bench_begin(r);
-    rc = pr_bench_put_experiment(r, row->result ? row->result : &planned, err);
+    pr_results_row_begin(r);
+    rc =
+        pr_results_put_experiment(r, row->result ? row->result : &planned, err);
 
     if (!rc && !row->result)
-        rc = pr_bench_put_str(r, "exp.id", row->id, err);
+        rc = pr_results_row_put_str(r, "exp.id", row->id, err);
     if (!rc)
-        rc = pr_bench_put(r, "exp.repeat", 10, &repeat, err);
-    return rc ? rc : pr_bench_end(r, dir, err);
+        rc = pr_results_row_put(r, "exp.repeat", 10, &repeat, err);
+    return rc ? rc : pr_results_row_end(r, dir, err);
 }
 
-static int read_run(struct pr_bench_reader *r, const char *dir,
+static int read_run(struct pr_results_reader *r, const char *dir,
                     struct pr_err *err)
 {
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(65536);
-    struct pr_rundata *d = NULL;
-    struct pr_rundata_row row;
+    struct pr_run_data *d = NULL;
+    struct pr_run_data_row row;
     struct pr_err bad;
-    int rc = a ? pr_rundata_open(dir, &d, err) : pr_fail_nomem(err);
+    int rc = a ? pr_run_data_open(dir, &d, err) : pr_fail_nomem(err);
 
-    while (!rc && (rc = pr_rundata_next(d, a, &row, &bad, err)) == 1) {
+    while (!rc && (rc = pr_run_data_next(d, a, &row, &bad, err)) == 1) {
         if (bad.code)
-            pr_bench_unreadable(r, &bad);
+            pr_results_add_unreadable(r, &bad);
         rc = PR_OK;
         r->counts.files += row.result || bad.code || !r->opts->run_only;
         if (!row.result && r->opts->run_only) {
             /* One that was not run, or cannot be read, has not failed. */
             r->counts.missing += !bad.code;
         } else {
-            rc = put_row(r, &row, dir, err);
+            rc = put_run_row(r, &row, dir, err);
         }
         pr_arena_reset(a);
     }
-    pr_rundata_close(d);
+    pr_run_data_close(d);
     return rc;
 }
 
-int pr_bench_read_item(struct pr_bench_reader *r, struct pr_bench_item *item,
-                       struct pr_err *err)
+int pr_results_read_item(struct pr_results_reader *r,
+                         struct pr_results_item *item, struct pr_err *err)
 {
     struct pr_err e = {0};
     int rc;
 
     r->item = item;
-    if (item->kind != PR_BENCH_RUN)
-        return read_file(r, item, err);
+    if (item->kind != PR_RESULTS_RUN)
+        return results_read_file(r, item, err);
     rc = read_run(r, item->path, &e);
     if (rc == PR_E_FORMAT || rc == PR_E_IO) {
-        pr_bench_unreadable(r, &e);
+        pr_results_add_unreadable(r, &e);
         return PR_OK;
     }
     if (rc && err)

@@ -9,14 +9,14 @@
 
 enum { MAX_DEPTH = 64 };
 
-static bool ends_with(const char *s, const char *end)
+static bool result_name_ends_with(const char *s, const char *end)
 {
     size_t n = strlen(s), k = strlen(end);
 
     return n >= k && strcmp(s + n - k, end) == 0;
 }
 
-static bool is_named(const char *base, const char *const *names)
+static bool is_name_listed(const char *base, const char *const *names)
 {
     for (; *names; names++)
         if (strcmp(base, *names) == 0)
@@ -24,7 +24,7 @@ static bool is_named(const char *base, const char *const *names)
     return false;
 }
 
-bool pr_bench_worth(const char *path)
+bool pr_results_is_candidate(const char *path)
 {
     /* Parts of a run directory or of DLIO's results, which count once. */
     static const char *const parts[] = {"plan.json",   "params.json",
@@ -32,31 +32,33 @@ bool pr_bench_worth(const char *path)
                                         "target.json", NULL};
     const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
 
-    if (ends_with(base, ".log") || ends_with(base, ".log.gz") ||
-        ends_with(base, ".data"))
+    if (result_name_ends_with(base, ".log") ||
+        result_name_ends_with(base, ".log.gz") ||
+        result_name_ends_with(base, ".data"))
         return true;
-    if (ends_with(base, ".txt"))
-        return pr_bench_is_task(path);
+    if (result_name_ends_with(base, ".txt"))
+        return pr_lambda_is_task_log(path);
     if (strcmp(base, "summary.json") == 0)
         return !strstr(path, "experiments/");
-    return (ends_with(base, ".json") || ends_with(base, ".json.gz")) &&
-           !is_named(base, parts);
+    return (result_name_ends_with(base, ".json") ||
+            result_name_ends_with(base, ".json.gz")) &&
+           !is_name_listed(base, parts);
 }
 
-static int add(struct pr_bench_list *l, const char *path,
-               enum pr_bench_kind kind, struct pr_err *err)
+static int find_add_item(struct pr_results_list *l, const char *path,
+                         enum pr_results_kind kind, struct pr_err *err)
 {
-    struct pr_bench_item *items =
+    struct pr_results_item *items =
         pr_arena_grow(l->arena, l->items, l->count, &l->cap, sizeof *items);
 
     if (!items || !path)
         return pr_fail_nomem(err);
     l->items = items;
-    items[l->count++] = (struct pr_bench_item){.path = path, .kind = kind};
+    items[l->count++] = (struct pr_results_item){.path = path, .kind = kind};
     return PR_OK;
 }
 
-static bool has(const char *dir, const char *name)
+static bool folder_has_file(const char *dir, const char *name)
 {
     char path[4096];
     struct stat st;
@@ -66,38 +68,40 @@ static bool has(const char *dir, const char *name)
            stat(path, &st) == 0 && S_ISREG(st.st_mode);
 }
 
-static int add_in(struct pr_bench_list *l, const char *dir, const char *name,
-                  enum pr_bench_kind kind, struct pr_err *err)
+static int add_in(struct pr_results_list *l, const char *dir, const char *name,
+                  enum pr_results_kind kind, struct pr_err *err)
 {
-    return add(l, pr_arena_printf(l->arena, "%s/%s", dir, name), kind, err);
+    return find_add_item(l, pr_arena_printf(l->arena, "%s/%s", dir, name), kind,
+                         err);
 }
 
 /* A folder that is one thing. 1: it was added. */
-static int add_known(struct pr_bench_list *l, const char *dir,
+static int add_known(struct pr_results_list *l, const char *dir,
                      struct pr_err *err)
 {
     int rc;
 
-    if (has(dir, "plan.json"))
-        rc = add(l, pr_arena_str(l->arena, dir), PR_BENCH_RUN, err);
-    else if (has(dir, "prony/plan.json"))
-        rc = add_in(l, dir, "prony", PR_BENCH_RUN, err);
-    else if (has(dir, "result.json"))
-        rc = add_in(l, dir, "result.json", PR_BENCH_FILE, err);
-    else if (has(dir, "summary.json") &&
-             (has(dir, "0_output.json") || has(dir, "per_epoch_stats.json") ||
-              has(dir, "0_per_epoch_stats.json")))
-        rc = add_in(l, dir, "summary.json", PR_BENCH_FILE, err);
+    if (folder_has_file(dir, "plan.json"))
+        rc = find_add_item(l, pr_arena_str(l->arena, dir), PR_RESULTS_RUN, err);
+    else if (folder_has_file(dir, "prony/plan.json"))
+        rc = add_in(l, dir, "prony", PR_RESULTS_RUN, err);
+    else if (folder_has_file(dir, "result.json"))
+        rc = add_in(l, dir, "result.json", PR_RESULTS_FILE, err);
+    else if (folder_has_file(dir, "summary.json") &&
+             (folder_has_file(dir, "0_output.json") ||
+              folder_has_file(dir, "per_epoch_stats.json") ||
+              folder_has_file(dir, "0_per_epoch_stats.json")))
+        rc = add_in(l, dir, "summary.json", PR_RESULTS_FILE, err);
     else
         return 0;
     return rc ? rc : 1;
 }
 
-static int walk(struct pr_bench_list *l, const char *dir, bool recursive,
-                unsigned depth, struct pr_err *err);
+static int find_walk_folder(struct pr_results_list *l, const char *dir,
+                            bool recursive, unsigned depth, struct pr_err *err);
 
-static int visit(struct pr_bench_list *l, const char *path, bool recursive,
-                 unsigned depth, struct pr_err *err)
+static int find_visit_path(struct pr_results_list *l, const char *path,
+                           bool recursive, unsigned depth, struct pr_err *err)
 {
     struct stat st;
 
@@ -106,16 +110,17 @@ static int visit(struct pr_bench_list *l, const char *path, bool recursive,
     if (S_ISLNK(st.st_mode) && (stat(path, &st) || S_ISDIR(st.st_mode)))
         return PR_OK; /* a link to a folder may lead back here */
     if (S_ISREG(st.st_mode))
-        return pr_bench_worth(path)
-                   ? add(l, pr_arena_str(l->arena, path), PR_BENCH_FOUND, err)
+        return pr_results_is_candidate(path)
+                   ? find_add_item(l, pr_arena_str(l->arena, path),
+                                   PR_RESULTS_FOUND, err)
                    : PR_OK;
     return S_ISDIR(st.st_mode) && recursive && depth < MAX_DEPTH
-               ? walk(l, path, recursive, depth + 1, err)
+               ? find_walk_folder(l, path, recursive, depth + 1, err)
                : PR_OK;
 }
 
-static int walk(struct pr_bench_list *l, const char *dir, bool recursive,
-                unsigned depth, struct pr_err *err)
+static int find_walk_folder(struct pr_results_list *l, const char *dir,
+                            bool recursive, unsigned depth, struct pr_err *err)
 {
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(4096);
     const char **names = NULL;
@@ -129,13 +134,14 @@ static int walk(struct pr_bench_list *l, const char *dir, bool recursive,
         rc = PR_OK;
     for (size_t i = 0; !rc && i < count; i++) {
         const char *path = pr_arena_printf(a, "%s/%s", dir, names[i]);
-        rc = path ? visit(l, path, recursive, depth, err) : pr_fail_nomem(err);
+        rc = path ? find_visit_path(l, path, recursive, depth, err)
+                  : pr_fail_nomem(err);
     }
     return rc;
 }
 
-int pr_bench_find(struct pr_bench_list *l, const char *input, bool recursive,
-                  struct pr_err *err)
+int pr_results_find(struct pr_results_list *l, const char *input,
+                    bool recursive, struct pr_err *err)
 {
     size_t n = strlen(input);
     const char *path;
@@ -152,6 +158,6 @@ int pr_bench_find(struct pr_bench_list *l, const char *input, bool recursive,
                             "directories, or folders of these");
     }
     if (S_ISDIR(st.st_mode))
-        return walk(l, path, recursive, 0, err);
-    return add(l, path, PR_BENCH_FILE, err);
+        return find_walk_folder(l, path, recursive, 0, err);
+    return find_add_item(l, path, PR_RESULTS_FILE, err);
 }

@@ -12,9 +12,9 @@
 enum { MAX_VALUE = 64 << 20, MAX_SINGLE = 64 << 20 };
 
 struct doc {
-    struct pr_bench_reader *r;
+    struct pr_results_reader *r;
     const char *name;
-    enum pr_bench_kind kind;
+    enum pr_results_kind kind;
     struct pr_json_walk walk;
     struct pr_arena *arena; /* of one item */
     bool any;               /* rows were made */
@@ -26,8 +26,8 @@ struct doc {
 
 /* ---- one flat map at the cursor */
 
-static int put_span(struct doc *d, const char *key, size_t key_len,
-                    const char *text, size_t len, struct pr_err *err)
+static int document_put_span(struct doc *d, const char *key, size_t key_len,
+                             const char *text, size_t len, struct pr_err *err)
 {
     struct pr_json_in in = {.text = text, .len = len, .name = d->name};
     struct pr_value v;
@@ -39,45 +39,45 @@ static int put_span(struct doc *d, const char *key, size_t key_len,
     }
     in.line = d->walk.line;
     rc = pr_json_read(&in, d->arena, &v, NULL, err);
-    return rc ? rc : pr_bench_put(d->r, key, key_len, &v, err);
+    return rc ? rc : pr_results_row_put(d->r, key, key_len, &v, err);
 }
 
-static int take_members(struct doc *d, struct pr_err *err)
+static int document_read_members(struct doc *d, struct pr_err *err)
 {
     const char *key, *text;
     size_t key_len, len;
-    int rc = pr_json_enter(&d->walk, '{', err);
+    int rc = pr_json_walk_enter(&d->walk, '{', err);
 
-    while (!rc && (rc = pr_json_next_span(&d->walk, '}', d->arena, &key,
-                                          &key_len, err)) == 1) {
-        rc = pr_json_span(&d->walk, &text, &len, err);
-        if (!rc && pr_bench_wants(d->r, key, key_len))
-            rc = put_span(d, key, key_len, text, len, err);
+    while (!rc && (rc = pr_json_walk_next_span(&d->walk, '}', d->arena, &key,
+                                               &key_len, err)) == 1) {
+        rc = pr_json_walk_span(&d->walk, &text, &len, err);
+        if (!rc && pr_results_row_is_wanted(d->r, key, key_len))
+            rc = document_put_span(d, key, key_len, text, len, err);
     }
     return rc;
 }
 
 /* ---- what is known of documents */
 
-static double number_at(const struct pr_value *map, const char *key)
+static double document_get_number(const struct pr_value *map, const char *key)
 {
     const struct pr_value *v = map ? pr_get(map, key) : NULL;
 
-    return v && pr_is_number(v) ? pr_number(v) : 0;
+    return v && pr_value_is_number(v) ? pr_value_number(v) : 0;
 }
 
 /* exp.status, of a name in the document that is text. */
-static int put_text(struct pr_bench_reader *r, const char *name,
-                    const struct pr_value *map, const char *key,
-                    struct pr_err *err)
+static int put_renamed_member(struct pr_results_reader *r, const char *name,
+                              const struct pr_value *map, const char *key,
+                              struct pr_err *err)
 {
     const struct pr_value *v = pr_get(map, key);
 
-    return v ? pr_bench_put(r, name, strlen(name), v, err) : PR_OK;
+    return v ? pr_results_row_put(r, name, strlen(name), v, err) : PR_OK;
 }
 
-int pr_bench_put_experiment(struct pr_bench_reader *r,
-                            const struct pr_value *result, struct pr_err *err)
+int pr_results_put_experiment(struct pr_results_reader *r,
+                              const struct pr_value *result, struct pr_err *err)
 {
     const struct pr_value *params = pr_get(result, "params");
     const struct pr_value *results = pr_get(result, "results");
@@ -85,16 +85,17 @@ int pr_bench_put_experiment(struct pr_bench_reader *r,
 
     for (uint32_t i = 0;
          !rc && params && params->kind == PR_MAP && i < params->len; i++)
-        rc = pr_bench_put(r, params->members[i].key, params->members[i].key_len,
-                          &params->members[i].value, err);
+        rc = pr_results_row_put(r, params->members[i].key,
+                                params->members[i].key_len,
+                                &params->members[i].value, err);
     if (!rc)
-        rc = put_text(r, "exp.id", result, "id", err);
+        rc = put_renamed_member(r, "exp.id", result, "id", err);
     if (!rc)
-        rc = put_text(r, "exp.status", result, "status", err);
+        rc = put_renamed_member(r, "exp.status", result, "status", err);
     if (!rc)
-        rc = put_text(r, "exp.status_msg", result, "reason", err);
+        rc = put_renamed_member(r, "exp.status_msg", result, "reason", err);
     if (!rc)
-        rc = put_text(r, "exp.repeat", result, "repeat", err);
+        rc = put_renamed_member(r, "exp.repeat", result, "repeat", err);
     for (uint32_t i = 0;
          !rc && results && results->kind == PR_MAP && i < results->len; i++) {
         const struct pr_member *m = &results->members[i];
@@ -102,7 +103,7 @@ int pr_bench_put_experiment(struct pr_bench_reader *r,
         /* A program that spoke of itself said the whole name. */
         if (strncmp(name, "exp.", 4) && strncmp(name, "hw.", 3))
             name = pr_arena_printf(r->scratch, "results.%s", m->key);
-        rc = name ? pr_bench_put(r, name, strlen(name), &m->value, err)
+        rc = name ? pr_results_row_put(r, name, strlen(name), &m->value, err)
                   : pr_fail_nomem(err);
     }
     return rc;
@@ -122,59 +123,61 @@ static double mean_rate(const struct pr_value *timings)
             !rates->len)
             continue;
         for (uint32_t k = 0; k < rates->len; k++)
-            sum += pr_is_number(&rates->items[k]) ? pr_number(&rates->items[k])
-                                                  : 0;
+            sum += pr_value_is_number(&rates->items[k])
+                       ? pr_value_number(&rates->items[k])
+                       : 0;
         all += sum / rates->len;
     }
     return all;
 }
 
-static int put_milarun(struct pr_bench_reader *r, const struct pr_value *v,
-                       struct pr_err *err)
+static int put_milarun_result(struct pr_results_reader *r,
+                              const struct pr_value *v, struct pr_err *err)
 {
     const struct pr_value *ok = pr_get(v, "success");
     double rate = mean_rate(pr_get(v, "timings"));
-    int rc = pr_bench_put_flat(r, "", v, err);
+    int rc = pr_results_row_put_flat(r, "", v, err);
 
     if (!rc)
-        rc = put_text(r, "exp.name", v, "name", err);
+        rc = put_renamed_member(r, "exp.name", v, "name", err);
     if (!rc)
-        rc = put_text(r, "exp.id", v, "job_id", err);
+        rc = put_renamed_member(r, "exp.id", v, "job_id", err);
     if (!rc)
-        rc = put_text(r, "exp.node_id", v, "hostname", err);
+        rc = put_renamed_member(r, "exp.node_id", v, "hostname", err);
     if (!rc)
-        rc = put_text(r, "exp.gpu_title", v, "gpu", err);
+        rc = put_renamed_member(r, "exp.gpu_title", v, "gpu", err);
     if (!rc)
-        rc = put_text(r, "exp.num_gpus", v, "device_count", err);
+        rc = put_renamed_member(r, "exp.num_gpus", v, "device_count", err);
     if (!rc)
-        rc = pr_bench_put_str(
+        rc = pr_results_row_put_str(
             r, "exp.status",
             ok && ok->kind == PR_BOOL && ok->b ? "ok" : "failed", err);
     if (!rc && rate > 0)
-        rc = pr_bench_put_float(r, "results.throughput", rate, err);
+        rc = pr_results_row_put_float(r, "results.throughput", rate, err);
     return rc;
 }
 
-static int put_dlio(struct pr_bench_reader *r, const struct pr_value *v,
-                    struct pr_err *err)
+static int put_dlio_result(struct pr_results_reader *r,
+                           const struct pr_value *v, struct pr_err *err)
 {
     static const char key[] = "train_throughput_mean_samples_per_second";
     const struct pr_value *metric = pr_get(v, "metric");
-    double rate = number_at(metric, key);
+    double rate = document_get_number(metric, key);
     int rc = PR_OK;
 
     for (uint32_t i = 0; !rc && i < v->len; i++) {
         const struct pr_member *m = &v->members[i];
         struct pr_value one = {.kind = PR_MAP, .len = 1, .members = m};
 
-        rc = &m->value == metric ? pr_bench_put_flat(r, "results.", metric, err)
-                                 : pr_bench_put_flat(r, "exp.", &one, err);
+        rc = &m->value == metric
+                 ? pr_results_row_put_flat(r, "results.", metric, err)
+                 : pr_results_row_put_flat(r, "exp.", &one, err);
     }
     if (!rc)
-        rc = pr_bench_put_str(r, "exp.status",
-                              pr_get(v, "end") ? "ok" : "failed", err);
+        rc = pr_results_row_put_str(r, "exp.status",
+                                    pr_get(v, "end") ? "ok" : "failed", err);
     if (!rc && rate > 0)
-        rc = pr_bench_put_float(r, "results.throughput", rate, err);
+        rc = pr_results_row_put_float(r, "results.throughput", rate, err);
     return rc;
 }
 
@@ -188,28 +191,28 @@ static bool is_flat(const struct pr_value *v)
 }
 
 /* 1: it is a result; 0: nothing we know. */
-static int put_known(struct pr_bench_reader *r, const struct pr_value *v,
-                     struct pr_err *err)
+static int put_known_result(struct pr_results_reader *r,
+                            const struct pr_value *v, struct pr_err *err)
 {
     int rc;
 
     if (v->kind != PR_MAP)
         return 0;
     if (pr_get(v, "status") && pr_get(v, "params"))
-        rc = pr_bench_put_experiment(r, v, err);
+        rc = pr_results_put_experiment(r, v, err);
     else if (pr_get(v, "timings") && pr_get(v, "success"))
-        rc = put_milarun(r, v, err);
+        rc = put_milarun_result(r, v, err);
     else if (pr_get(v, "metric") && pr_get(v, "num_accelerators"))
-        rc = put_dlio(r, v, err);
+        rc = put_dlio_result(r, v, err);
     else if (is_flat(v))
-        rc = pr_bench_put_flat(r, "", v, err);
+        rc = pr_results_row_put_flat(r, "", v, err);
     else
         return 0;
     return rc ? rc : 1;
 }
 
-static int take_known(struct doc *d, const char *text, size_t len,
-                      unsigned line, struct pr_err *err)
+static int document_read_known(struct doc *d, const char *text, size_t len,
+                               unsigned line, struct pr_err *err)
 {
     struct pr_json_in in = {
         .text = text, .len = len, .name = d->name, .line = line};
@@ -220,22 +223,22 @@ static int take_known(struct doc *d, const char *text, size_t len,
 
     if (rc)
         return rc;
-    pr_bench_begin(d->r);
-    rc = put_known(d->r, &v, err);
+    pr_results_row_begin(d->r);
+    rc = put_known_result(d->r, &v, err);
     if (rc == 1) {
         d->any = true;
-        rc = pr_bench_end(d->r, d->name, err);
+        rc = pr_results_row_end(d->r, d->name, err);
     }
     return rc;
 }
 
 /* ---- lists */
 
-static bool begins(const struct pr_json_walk *w, char bracket)
+static bool is_cursor_at(const struct pr_json_walk *w, char bracket)
 {
     struct pr_json_walk at = *w;
 
-    return pr_json_enter(&at, bracket, NULL) == PR_OK;
+    return pr_json_walk_enter(&at, bracket, NULL) == PR_OK;
 }
 
 /* Quick records count no lines; who wants to say where it is must. */
@@ -274,9 +277,10 @@ static int take_rows(struct doc *d, struct pr_err *err)
     while (*p != '{')
         p++;
     d->any = true;
-    while (p && (after = pr_bench_quick(d->r, p, d->walk.end, err))) {
+    while (p &&
+           (after = pr_results_row_read_quick(d->r, p, d->walk.end, err))) {
         d->walk.pos = after;
-        rc = pr_bench_end(d->r, d->name, err);
+        rc = pr_results_row_end(d->r, d->name, err);
         if (rc)
             return rc;
         p = next_record(d);
@@ -285,9 +289,9 @@ static int take_rows(struct doc *d, struct pr_err *err)
         return PR_OK;
     d->walk.pos = p;
     count_lines(d);
-    pr_bench_begin(d->r);
-    rc = take_members(d, err);
-    return rc ? rc : pr_bench_end(d->r, d->name, err);
+    pr_results_row_begin(d->r);
+    rc = document_read_members(d, err);
+    return rc ? rc : pr_results_row_end(d->r, d->name, err);
 }
 
 /* The cursor to the next item; an error is looked for again with the lines
@@ -295,13 +299,13 @@ static int take_rows(struct doc *d, struct pr_err *err)
 static int next_item(struct doc *d, struct pr_err *err)
 {
     struct pr_json_walk at = d->walk;
-    int rc = pr_json_next(&d->walk, ']', d->arena, NULL, NULL);
+    int rc = pr_json_walk_next(&d->walk, ']', d->arena, NULL, NULL);
 
     if (rc >= 0)
         return rc;
     d->walk = at;
     count_lines(d);
-    return pr_json_next(&d->walk, ']', d->arena, NULL, err);
+    return pr_json_walk_next(&d->walk, ']', d->arena, NULL, err);
 }
 
 /* 1: the item at the cursor is another part's. */
@@ -318,21 +322,21 @@ static int at_stop(struct doc *d)
 }
 
 /* At an item. */
-static int take_item(struct doc *d, bool rows, struct pr_err *err)
+static int document_read_item(struct doc *d, bool rows, struct pr_err *err)
 {
-    bool map = begins(&d->walk, '{');
+    bool map = is_cursor_at(&d->walk, '{');
     const char *text;
     size_t len;
     int rc = map && rows ? take_rows(d, err)
-                         : pr_json_span(&d->walk, &text, &len, err);
+                         : pr_json_walk_span(&d->walk, &text, &len, err);
 
     if (!rc && map && !rows)
-        rc = take_known(d, text, len, d->walk.line, err);
+        rc = document_read_known(d, text, len, d->walk.line, err);
     pr_arena_reset(d->arena);
     return rc;
 }
 
-static int take_items(struct doc *d, bool rows, struct pr_err *err)
+static int document_read_items(struct doc *d, bool rows, struct pr_err *err)
 {
     int rc = PR_OK;
 
@@ -342,73 +346,73 @@ static int take_items(struct doc *d, bool rows, struct pr_err *err)
     while (!rc && (rc = next_item(d, err)) == 1) {
         if (at_stop(d))
             return PR_OK;
-        rc = take_item(d, rows, err);
+        rc = document_read_item(d, rows, err);
     }
     count_lines(d);
     return rc;
 }
 
-static int take_list(struct doc *d, bool rows, struct pr_err *err)
+static int document_read_list(struct doc *d, bool rows, struct pr_err *err)
 {
-    int rc = pr_json_enter(&d->walk, '[', err);
+    int rc = pr_json_walk_enter(&d->walk, '[', err);
 
-    return rc ? rc : take_items(d, rows, err);
+    return rc ? rc : document_read_items(d, rows, err);
 }
 
 /* ---- a document */
 
-static bool is_key(const char *key, size_t len, const char *name)
+static bool is_key_named(const char *key, size_t len, const char *name)
 {
     return len == strlen(name) && memcmp(key, name, len) == 0;
 }
 
 /* 1: it has a list of results; 0: it has none, so it may be one itself. */
-static int take_object(struct doc *d, struct pr_err *err)
+static int document_read_object(struct doc *d, struct pr_err *err)
 {
     const char *key, *text;
     size_t key_len, len;
     bool listed = false;
-    int rc = pr_json_enter(&d->walk, '{', err);
+    int rc = pr_json_walk_enter(&d->walk, '{', err);
 
     while (!rc && !d->landed &&
-           (rc = pr_json_next_span(&d->walk, '}', d->arena, &key, &key_len,
-                                   err)) == 1) {
-        bool data = is_key(key, key_len, "data");
+           (rc = pr_json_walk_next_span(&d->walk, '}', d->arena, &key, &key_len,
+                                        err)) == 1) {
+        bool data = is_key_named(key, key_len, "data");
 
-        if (begins(&d->walk, '[') &&
-            (data || is_key(key, key_len, "experiments"))) {
-            if (d->kind == PR_BENCH_FOUND)
+        if (is_cursor_at(&d->walk, '[') &&
+            (data || is_key_named(key, key_len, "experiments"))) {
+            if (d->kind == PR_RESULTS_FOUND)
                 return 1;
             listed = true;
-            rc = take_list(d, data, err);
+            rc = document_read_list(d, data, err);
         } else {
-            rc = pr_json_span(&d->walk, &text, &len, err);
+            rc = pr_json_walk_span(&d->walk, &text, &len, err);
         }
     }
     return rc ? rc : listed;
 }
 
-static int take_document(struct doc *d, const char *text, size_t len,
-                         struct pr_err *err)
+static int document_read_all(struct doc *d, const char *text, size_t len,
+                             struct pr_err *err)
 {
     int rc;
 
-    if (begins(&d->walk, '[')) {
-        if (d->kind == PR_BENCH_FOUND)
+    if (is_cursor_at(&d->walk, '[')) {
+        if (d->kind == PR_RESULTS_FOUND)
             return 0;
-        rc = take_list(d, true, err);
+        rc = document_read_list(d, true, err);
         return rc ? rc : d->any;
     }
-    rc = take_object(d, err);
+    rc = document_read_object(d, err);
     if (rc)
-        return rc == 1 ? d->any || d->kind != PR_BENCH_FOUND : rc;
-    rc = take_known(d, text, len, 1, err);
+        return rc == 1 ? d->any || d->kind != PR_RESULTS_FOUND : rc;
+    rc = document_read_known(d, text, len, 1, err);
     return rc ? rc : d->any;
 }
 
-int pr_bench_document(struct pr_bench_reader *r, const char *name,
-                      const char *text, size_t len, enum pr_bench_kind kind,
-                      struct pr_err *err)
+int pr_results_json_read(struct pr_results_reader *r, const char *name,
+                         const char *text, size_t len,
+                         enum pr_results_kind kind, struct pr_err *err)
 {
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(65536);
     struct doc d = {.r = r, .name = name, .kind = kind, .arena = a};
@@ -419,9 +423,9 @@ int pr_bench_document(struct pr_bench_reader *r, const char *name,
     if (!a)
         return pr_fail_nomem(err);
     pr_json_walk_init(&d.walk, text, len, name);
-    rc = take_document(&d, text, len, &e);
+    rc = document_read_all(&d, text, len, &e);
     if (rc == PR_E_FORMAT && r->counts.results > before) {
-        pr_bench_damage(r, &e); /* a list of results that is cut */
+        pr_results_add_damaged(r, &e); /* a list of results that is cut */
         return 1;
     }
     if (rc < 0 && err)
@@ -430,27 +434,28 @@ int pr_bench_document(struct pr_bench_reader *r, const char *name,
 }
 
 /* What follows the list in the document must be JSON, too. */
-static int take_rest(struct doc *d, char first, struct pr_err *err)
+static int document_read_rest(struct doc *d, char first, struct pr_err *err)
 {
     const char *key, *text;
     size_t key_len, len;
     int rc = first == '{' ? 1 : PR_OK;
 
-    while (rc == 1 && (rc = pr_json_next_span(&d->walk, '}', d->arena, &key,
-                                              &key_len, err)) == 1) {
-        rc = pr_json_span(&d->walk, &text, &len, err);
+    while (rc == 1 && (rc = pr_json_walk_next_span(&d->walk, '}', d->arena,
+                                                   &key, &key_len, err)) == 1) {
+        rc = pr_json_walk_span(&d->walk, &text, &len, err);
         rc = rc ? rc : 1;
     }
     return rc;
 }
 
-int pr_bench_document_part(struct pr_bench_reader *r,
-                           struct pr_bench_item *item, const char *text,
-                           size_t len, struct pr_err *err)
+int pr_results_json_read_part(struct pr_results_reader *r,
+                              struct pr_results_item *item, const char *text,
+                              size_t len, struct pr_err *err)
 {
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(65536);
-    const char *from = pr_bench_cut(text, len, item->part, item->parts);
-    const char *to = pr_bench_cut(text, len, item->part + 1, item->parts);
+    const char *from = pr_results_find_cut(text, len, item->part, item->parts);
+    const char *to =
+        pr_results_find_cut(text, len, item->part + 1, item->parts);
     struct doc d = {.r = r, .name = item->path, .kind = item->kind, .arena = a};
     struct pr_err e;
     int rc;
@@ -465,13 +470,13 @@ int pr_bench_document_part(struct pr_bench_reader *r,
         d.walk.pos = d.counted = from;
         d.line = 1; /* an error is told when all is read again */
         memset(r->guesses, 0, sizeof r->guesses);
-        rc = take_item(&d, true, &e);
+        rc = document_read_item(&d, true, &e);
         if (!rc)
-            rc = take_items(&d, true, &e);
+            rc = document_read_items(&d, true, &e);
         if (!rc && !d.stop)
-            rc = take_rest(&d, text[strspn(text, " \t\r\n")], &e);
+            rc = document_read_rest(&d, text[strspn(text, " \t\r\n")], &e);
     } else {
-        rc = take_document(&d, text, len, &e);
+        rc = document_read_all(&d, text, len, &e);
         rc = rc == 1 ? PR_OK : rc == 0 ? PR_E_FORMAT : rc;
     }
     item->split_wrong = rc == PR_E_FORMAT || (d.stop && !d.landed);

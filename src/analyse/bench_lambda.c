@@ -14,7 +14,8 @@
 enum { MAX_LOG = 64 << 20, MAX_PARA = 4096 };
 
 /* The folder that path is in, count levels up; its name in out. */
-static void folder_name(const char *path, unsigned count, char out[static 256])
+static void get_parent_name(const char *path, unsigned count,
+                            char out[static 256])
 {
     const char *end = strrchr(path, '/'), *start;
 
@@ -33,18 +34,18 @@ static void folder_name(const char *path, unsigned count, char out[static 256])
              start);
 }
 
-bool pr_bench_is_task(const char *path)
+bool pr_lambda_is_task_log(const char *path)
 {
     size_t n = strlen(path);
     char name[256];
 
-    folder_name(path, 1, name);
+    get_parent_name(path, 1, name);
     return strncmp(name, "PyTorch_", 8) == 0 && n > 4 &&
            strcmp(path + n - 4, ".txt") == 0;
 }
 
-int pr_bench_lambda_feed(struct pr_buf *log, const char *bytes, size_t len,
-                         struct pr_err *err)
+int pr_lambda_log_feed(struct pr_buf *log, const char *bytes, size_t len,
+                       struct pr_err *err)
 {
     log->max = (size_t)MAX_LOG * 2;
     if (len > MAX_LOG) {
@@ -62,8 +63,8 @@ int pr_bench_lambda_feed(struct pr_buf *log, const char *bytes, size_t len,
 }
 
 /* The list is read once for each thread; without it there are no figures. */
-static int find_task(struct pr_bench_reader *r, const char *name,
-                     const struct pr_gpu_task **ret, struct pr_err *err)
+static int lambda_find_task(struct pr_results_reader *r, const char *name,
+                            const struct pr_gpu_task **ret, struct pr_err *err)
 {
     if (!r->tasks) {
         struct pr_gpu_tasks *t = PR_ARENA_NEW(r->arena, struct pr_gpu_tasks);
@@ -73,7 +74,7 @@ static int find_task(struct pr_bench_reader *r, const char *name,
         if (rc == PR_E_NOMEM)
             return pr_fail_nomem(err);
         if (rc)
-            pr_bench_note(r, &why);
+            pr_results_add_warning(r, &why);
         r->tasks = t;
     }
     *ret = pr_gpu_task_find(r->tasks, name);
@@ -81,8 +82,8 @@ static int find_task(struct pr_bench_reader *r, const char *name,
 }
 
 /* benchmark.para beside the log. */
-static int read_para(const char *path, struct pr_gpu_task_para *ret,
-                     struct pr_err *err)
+static int lambda_read_para(const char *path, struct pr_gpu_task_para *ret,
+                            struct pr_err *err)
 {
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(1024);
     const char *slash = strrchr(path, '/'), *text;
@@ -101,66 +102,69 @@ static int read_para(const char *path, struct pr_gpu_task_para *ret,
     return rc == PR_E_NOMEM ? pr_fail_nomem(err) : PR_OK;
 }
 
-static int put_int(struct pr_bench_reader *r, const char *key, int64_t i,
-                   struct pr_err *err)
+static int lambda_put_int(struct pr_results_reader *r, const char *key,
+                          int64_t i, struct pr_err *err)
 {
     struct pr_value v = pr_int(i);
 
-    return pr_bench_put(r, key, strlen(key), &v, err);
+    return pr_results_row_put(r, key, strlen(key), &v, err);
 }
 
-static int put_names(struct pr_bench_reader *r, const char *path,
-                     const char *task, const struct pr_gpu_task *known,
-                     struct pr_err *err)
+static int lambda_put_names(struct pr_results_reader *r, const char *path,
+                            const char *task, const struct pr_gpu_task *known,
+                            struct pr_err *err)
 {
     char system[256];
     int rc;
 
-    folder_name(path, 2, system);
-    rc = pr_bench_put_str(r, "exp.name", task, err);
+    get_parent_name(path, 2, system);
+    rc = pr_results_row_put_str(r, "exp.name", task, err);
     if (!rc && known)
-        rc = pr_bench_put_str(r, "exp.model_title", known->column, err);
+        rc = pr_results_row_put_str(r, "exp.model_title", known->column, err);
     if (!rc)
-        rc = pr_bench_put_str(r, "exp.node_title", system, err);
+        rc = pr_results_row_put_str(r, "exp.node_title", system, err);
     if (!rc)
-        rc = pr_bench_put_str(r, "exp.dtype", pr_gpu_task_precision(task), err);
+        rc = pr_results_row_put_str(r, "exp.dtype", pr_gpu_task_precision(task),
+                                    err);
     return rc;
 }
 
 /* What counts is the figure: logs of failed runs say DONE!, too. */
-static int put_status(struct pr_bench_reader *r,
+static int put_status(struct pr_results_reader *r,
                       const struct pr_gpu_task_reading *g, struct pr_err *err)
 {
     bool ok = g->printed > 0;
-    int rc = pr_bench_put_str(r, "exp.status", ok ? "ok" : "failed", err);
+    int rc = pr_results_row_put_str(r, "exp.status", ok ? "ok" : "failed", err);
 
-    return rc || ok ? rc
-                    : pr_bench_put_str(r, "exp.status_msg",
-                                       pr_gpu_task_end_words(g->end), err);
+    return rc || ok
+               ? rc
+               : pr_results_row_put_str(r, "exp.status_msg",
+                                        pr_gpu_task_end_words(g->end), err);
 }
 
-static int put_figures(struct pr_bench_reader *r,
-                       const struct pr_gpu_task_para *para,
-                       const struct pr_gpu_task_reading *g, struct pr_err *err)
+static int lambda_put_measures(struct pr_results_reader *r,
+                               const struct pr_gpu_task_para *para,
+                               const struct pr_gpu_task_reading *g,
+                               struct pr_err *err)
 {
     int rc = PR_OK;
 
     if (para->has_batch)
-        rc = put_int(r, "exp.effective_batch", para->batch, err);
+        rc = lambda_put_int(r, "exp.effective_batch", para->batch, err);
     if (!rc && para->has_gpus)
-        rc = put_int(r, "exp.num_gpus", para->gpus, err);
+        rc = lambda_put_int(r, "exp.num_gpus", para->gpus, err);
     if (!rc && g->printed > 0)
-        rc = pr_bench_put_float(r, "results.throughput", g->value, err);
+        rc = pr_results_row_put_float(r, "results.throughput", g->value, err);
     if (!rc && fabs(g->value - g->printed) > 1e-9 * g->printed)
-        rc = pr_bench_put_float(r, "results.throughput_printed", g->printed,
-                                err);
+        rc = pr_results_row_put_float(r, "results.throughput_printed",
+                                      g->printed, err);
     if (!rc && g->steps)
-        rc = put_int(r, "results.steps", (int64_t)g->steps, err);
+        rc = lambda_put_int(r, "results.steps", (int64_t)g->steps, err);
     return rc;
 }
 
-int pr_bench_lambda_put(const char *path, const struct pr_buf *log,
-                        struct pr_bench_reader *r, struct pr_err *err)
+int pr_lambda_log_put(const char *path, const struct pr_buf *log,
+                      struct pr_results_reader *r, struct pr_err *err)
 {
     static const struct pr_gpu_task none = {.batch_place = -1};
     const struct pr_gpu_task *task = NULL;
@@ -169,16 +173,16 @@ int pr_bench_lambda_put(const char *path, const struct pr_buf *log,
     char name[256];
     int rc;
 
-    folder_name(path, 1, name);
-    rc = find_task(r, name, &task, err);
+    get_parent_name(path, 1, name);
+    rc = lambda_find_task(r, name, &task, err);
     if (!rc)
-        rc = read_para(path, &para, err);
+        rc = lambda_read_para(path, &para, err);
     if (rc)
         return rc;
     pr_gpu_task_log_read(task ? task : &none, log->data ? log->data : "",
                          log->len, &para, &g);
-    rc = put_names(r, path, name, task, err);
+    rc = lambda_put_names(r, path, name, task, err);
     if (!rc)
         rc = put_status(r, &g, err);
-    return rc ? rc : put_figures(r, &para, &g, err);
+    return rc ? rc : lambda_put_measures(r, &para, &g, err);
 }

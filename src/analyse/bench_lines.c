@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static const char *find_end(const char *p, const char *end)
+static const char *find_line_end(const char *p, const char *end)
 {
     const char *nl = memchr(p, '\n', (size_t)(end - p));
     const char *cr = memchr(p, '\r', (size_t)((nl ? nl : end) - p));
@@ -11,8 +11,9 @@ static const char *find_end(const char *p, const char *end)
     return cr ? cr : nl;
 }
 
-static int hand_on(struct pr_bench_lines *l, const char *p, size_t len,
-                   pr_bench_line *line, void *ctx, struct pr_err *err)
+static int pass_line_on(struct pr_results_line_cutter *l, const char *p,
+                        size_t len, pr_results_line_fn *line, void *ctx,
+                        struct pr_err *err)
 {
     int rc = PR_OK;
 
@@ -33,18 +34,20 @@ static int hand_on(struct pr_bench_lines *l, const char *p, size_t len,
     return rc;
 }
 
-int pr_bench_lines_feed(struct pr_bench_lines *l, const char *bytes, size_t len,
-                        pr_bench_line *line, void *ctx, struct pr_err *err)
+int pr_results_line_cutter_feed(struct pr_results_line_cutter *l,
+                                const char *bytes, size_t len,
+                                pr_results_line_fn *line, void *ctx,
+                                struct pr_err *err)
 {
     const char *p = bytes, *end = bytes + len;
 
     while (p < end) {
-        const char *stop = find_end(p, end);
+        const char *stop = find_line_end(p, end);
         int rc;
 
         if (!stop)
             break;
-        rc = hand_on(l, p, (size_t)(stop - p), line, ctx, err);
+        rc = pass_line_on(l, p, (size_t)(stop - p), line, ctx, err);
         if (rc)
             return rc;
         p = stop + 1;
@@ -60,11 +63,13 @@ int pr_bench_lines_feed(struct pr_bench_lines *l, const char *bytes, size_t len,
     return PR_OK;
 }
 
-int pr_bench_lines_end(struct pr_bench_lines *l, pr_bench_line *line, void *ctx,
-                       struct pr_err *err)
+int pr_results_line_cutter_end(struct pr_results_line_cutter *l,
+                               pr_results_line_fn *line, void *ctx,
+                               struct pr_err *err)
 {
-    int rc = l->part.len || l->skip ? hand_on(l, "", 0, line, ctx, err) : PR_OK;
+    int rc =
+        l->part.len || l->skip ? pass_line_on(l, "", 0, line, ctx, err) : PR_OK;
 
-    pr_buf_done(&l->part);
+    pr_buf_free(&l->part);
     return rc;
 }

@@ -14,7 +14,7 @@
 
 /* Past blanks; sixteen bytes hold what an indented list has between two
  * members. */
-static const char *skip_space(const char *p, const char *end)
+static const char *record_skip_space(const char *p, const char *end)
 {
     while (end - p >= 16) {
         __m128i x = _mm_loadu_si128((const __m128i *)(const void *)p);
@@ -31,7 +31,7 @@ static const char *skip_space(const char *p, const char *end)
 }
 
 /* The first quote or backslash, or end. */
-static const char *find_stop(const char *p, const char *end)
+static const char *find_quote_or_backslash(const char *p, const char *end)
 {
     const __m128i quote = _mm_set1_epi8('"'), slash = _mm_set1_epi8('\\');
 
@@ -55,14 +55,14 @@ static inline bool same_16(const char *p, const char *q)
     return _mm_movemask_epi8(_mm_cmpeq_epi8(x, y)) == 0xffff;
 }
 #else
-static const char *skip_space(const char *p, const char *end)
+static const char *record_skip_space(const char *p, const char *end)
 {
     while (p < end && (unsigned char)*p <= ' ')
         p++;
     return p;
 }
 
-static const char *find_stop(const char *p, const char *end)
+static const char *find_quote_or_backslash(const char *p, const char *end)
 {
     while (p < end && *p != '"' && *p != '\\')
         p++;
@@ -76,7 +76,7 @@ static inline bool same_16(const char *p, const char *q)
 #endif
 
 /* Names are short: a call takes longer than comparing them. */
-static inline bool same(const char *p, const char *q, size_t n)
+static inline bool is_same_text(const char *p, const char *q, size_t n)
 {
     if (n < 16)
         return memcmp(p, q, n) == 0;
@@ -87,22 +87,22 @@ static inline bool same(const char *p, const char *q, size_t n)
 }
 
 /* A member whose name is not the one that stood there before. */
-static bool learn_name(struct pr_bench_reader *r, struct pr_json_scan *s,
-                       struct pr_bench_guess *g)
+static bool learn_name(struct pr_results_reader *r, struct pr_json_scan *s,
+                       struct pr_results_guess *g)
 {
     const char *start = s->pos, *text;
     size_t len;
 
     g->before_len = 0;
-    s->pos = skip_space(s->pos, s->end);
+    s->pos = record_skip_space(s->pos, s->end);
     if (s->pos == s->end || *s->pos != '"' ||
         !pr_json_scan_plain(s, &text, &len) ||
-        pr_bench_name(r, text, len, g, NULL) < 0)
+        pr_results_row_find_name(r, text, len, g, NULL) < 0)
         return false;
-    s->pos = skip_space(s->pos, s->end);
+    s->pos = record_skip_space(s->pos, s->end);
     if (s->pos == s->end || *s->pos != ':')
         return false;
-    s->pos = skip_space(s->pos + 1, s->end);
+    s->pos = record_skip_space(s->pos + 1, s->end);
     if (s->pos == s->end)
         return false;
     g->before = start;
@@ -112,25 +112,26 @@ static bool learn_name(struct pr_bench_reader *r, struct pr_json_scan *s,
 
 /* What stands before the value of a member: blanks, its name, a colon. False:
  * not a plain one, or no memory. */
-static inline bool take_name(struct pr_bench_reader *r, struct pr_json_scan *s,
-                             struct pr_bench_guess *g)
+static inline bool record_read_name(struct pr_results_reader *r,
+                                    struct pr_json_scan *s,
+                                    struct pr_results_guess *g)
 {
     if (!g->before_len || (size_t)(s->end - s->pos) <= g->before_len ||
-        !same(s->pos, g->before, g->before_len))
+        !is_same_text(s->pos, g->before, g->before_len))
         return learn_name(r, s, g);
     s->pos += g->before_len;
     return true;
 }
 
 /* Past a value that is not wanted. */
-static bool pass_value(struct pr_json_scan *s)
+static bool record_skip_value(struct pr_json_scan *s)
 {
     const char *p = s->pos;
 
     if (*p == '[' || *p == '{')
         return pr_json_scan_skip(s) == PR_OK;
     if (*p == '"') {
-        p = find_stop(p + 1, s->end);
+        p = find_quote_or_backslash(p + 1, s->end);
         if (p == s->end || *p != '"')
             return pr_json_scan_skip(s) == PR_OK;
         s->pos = p + 1;
@@ -142,8 +143,10 @@ static bool pass_value(struct pr_json_scan *s)
     return true;
 }
 
-static bool take_value(struct pr_bench_reader *r, struct pr_json_scan *s,
-                       const struct pr_bench_guess *name, struct pr_err *err)
+static bool record_read_value(struct pr_results_reader *r,
+                              struct pr_json_scan *s,
+                              const struct pr_results_guess *name,
+                              struct pr_err *err)
 {
     struct pr_value v = {0};
     size_t len;
@@ -158,25 +161,27 @@ static bool take_value(struct pr_bench_reader *r, struct pr_json_scan *s,
     } else if (pr_json_scan_word(s, &v)) {
         return false;
     }
-    return pr_bench_put_named(r, name, &v, err) == PR_OK;
+    return pr_results_row_put_named(r, name, &v, err) == PR_OK;
 }
 
-const char *pr_bench_quick(struct pr_bench_reader *r, const char *p,
-                           const char *end, struct pr_err *err)
+const char *pr_results_row_read_quick(struct pr_results_reader *r,
+                                      const char *p, const char *end,
+                                      struct pr_err *err)
 {
     struct pr_json_scan s = {
         .pos = p, .end = end, .line_start = p, .name = "", .line = 1};
 
-    pr_bench_begin(r);
+    pr_results_row_begin(r);
     s.pos++;
-    for (struct pr_bench_guess *g = r->guesses;;
-         g += g < r->guesses + PR_BENCH_GUESSES - 1) {
-        if (!take_name(r, &s, g))
+    for (struct pr_results_guess *g = r->guesses;;
+         g += g < r->guesses + PR_RESULTS_GUESSES - 1) {
+        if (!record_read_name(r, &s, g))
             return NULL;
-        if (!(g->wanted ? take_value(r, &s, g, err) : pass_value(&s)))
+        if (!(g->wanted ? record_read_value(r, &s, g, err)
+                        : record_skip_value(&s)))
             return NULL;
         if (s.pos < end && *s.pos != ',')
-            s.pos = skip_space(s.pos, end);
+            s.pos = record_skip_space(s.pos, end);
         if (s.pos == end)
             return NULL;
         if (*s.pos == '}')

@@ -18,22 +18,23 @@ enum {
     TIDY_AFTER = 4 << 20,
 };
 
-int pr_bench_reader_init(struct pr_bench_reader *r,
-                         const struct pr_bench_opts *opts, struct pr_err *err)
+int pr_results_reader_init(struct pr_results_reader *r,
+                           const struct pr_results_opts *opts,
+                           struct pr_err *err)
 {
-    *r = (struct pr_bench_reader){
+    *r = (struct pr_results_reader){
         .opts = opts,
         .arena = pr_arena_new(1 << 18),
         .scratch = pr_arena_new(1 << 16),
         .names = pr_names_new(),
-        .piece = pr_alloc(PR_BENCH_PIECE),
+        .piece = pr_alloc(PR_RESULTS_PIECE),
         .tidy_at = TIDY_AFTER,
     };
     return r->arena && r->scratch && r->names && r->piece ? PR_OK
                                                           : pr_fail_nomem(err);
 }
 
-void pr_bench_reader_done(struct pr_bench_reader *r)
+void pr_results_reader_free(struct pr_results_reader *r)
 {
     pr_arena_free(r->scratch);
     pr_free(r->slots);
@@ -41,7 +42,7 @@ void pr_bench_reader_done(struct pr_bench_reader *r)
     pr_free(r->piece);
 }
 
-void pr_bench_begin(struct pr_bench_reader *r)
+void pr_results_row_begin(struct pr_results_reader *r)
 {
     r->round++;
     r->count = 0;
@@ -60,7 +61,7 @@ static bool in_query(const struct pr_query *q, const char *name)
     return false;
 }
 
-static bool is_wanted(const struct pr_bench_opts *o, const char *name)
+static bool is_name_wanted(const struct pr_results_opts *o, const char *name)
 {
     if (!o->names)
         return true;
@@ -74,11 +75,11 @@ static bool is_wanted(const struct pr_bench_opts *o, const char *name)
 }
 
 /* Room for what is known of names up to this one. */
-static int grow_slots(struct pr_bench_reader *r, uint32_t name,
+static int grow_slots(struct pr_results_reader *r, uint32_t name,
                       struct pr_err *err)
 {
     size_t cap = r->slot_cap ? r->slot_cap * 2 : 256;
-    struct pr_bench_slot *slots;
+    struct pr_results_slot *slots;
 
     while (cap <= name)
         cap *= 2;
@@ -92,11 +93,11 @@ static int grow_slots(struct pr_bench_reader *r, uint32_t name,
 }
 
 /* 1 and the slot of a name that is wanted, 0, or PR_E_NOMEM. */
-static int find_slot(struct pr_bench_reader *r, const char *key, size_t len,
+static int find_slot(struct pr_results_reader *r, const char *key, size_t len,
                      uint32_t *ret_name, struct pr_err *err)
 {
     uint32_t name = pr_names_find(r->names, key, len);
-    struct pr_bench_slot *s;
+    struct pr_results_slot *s;
 
     if (name == PR_NO_NAME) {
         if (pr_names_count(r->names) >= MAX_NAMES || len > MAX_NAME) {
@@ -115,13 +116,14 @@ static int find_slot(struct pr_bench_reader *r, const char *key, size_t len,
     s = &r->slots[name];
     if (!s->known) {
         s->known = true;
-        s->unwanted = !is_wanted(r->opts, pr_names_text(r->names, name));
+        s->unwanted = !is_name_wanted(r->opts, pr_names_text(r->names, name));
     }
     *ret_name = name;
     return !s->unwanted;
 }
 
-bool pr_bench_wants(struct pr_bench_reader *r, const char *key, size_t len)
+bool pr_results_row_is_wanted(struct pr_results_reader *r, const char *key,
+                              size_t len)
 {
     uint32_t name;
 
@@ -130,13 +132,13 @@ bool pr_bench_wants(struct pr_bench_reader *r, const char *key, size_t len)
 }
 
 /* Moves what counts to a new arena. */
-static int tidy(struct pr_bench_reader *r, struct pr_err *err)
+static int compact_scratch(struct pr_results_reader *r, struct pr_err *err)
 {
     struct pr_arena *a = pr_arena_new(1 << 16);
     size_t live;
 
     for (size_t i = 0; a && i < r->count; i++)
-        if (!pr_copy(a, &r->members[i].value, &r->members[i].value)) {
+        if (!pr_value_copy(a, &r->members[i].value, &r->members[i].value)) {
             /* Some point into a now; both must go, with the row. */
             pr_arena_free(a);
             a = NULL;
@@ -148,12 +150,12 @@ static int tidy(struct pr_bench_reader *r, struct pr_err *err)
     pr_arena_free(r->scratch);
     r->scratch = a;
     live = pr_arena_bytes(a);
-    r->full = live >= PR_BENCH_MAX_ROW / 2;
+    r->full = live >= PR_RESULTS_MAX_ROW / 2;
     r->tidy_at = live * 2 > TIDY_AFTER ? live * 2 : TIDY_AFTER;
     return PR_OK;
 }
 
-static int new_member(struct pr_bench_reader *r, uint32_t name, size_t len,
+static int new_member(struct pr_results_reader *r, uint32_t name, size_t len,
                       struct pr_err *err)
 {
     if (r->count == r->cap) {
@@ -173,15 +175,16 @@ static int new_member(struct pr_bench_reader *r, uint32_t name, size_t len,
     return PR_OK;
 }
 
-int pr_bench_name(struct pr_bench_reader *r, const char *key, size_t len,
-                  struct pr_bench_guess *ret, struct pr_err *err)
+int pr_results_row_find_name(struct pr_results_reader *r, const char *key,
+                             size_t len, struct pr_results_guess *ret,
+                             struct pr_err *err)
 {
     uint32_t name = PR_NO_NAME;
     int rc = find_slot(r, key, len, &name, err);
 
     if (rc < 0)
         return rc;
-    *ret = (struct pr_bench_guess){
+    *ret = (struct pr_results_guess){
         .text = name == PR_NO_NAME ? NULL : pr_names_text(r->names, name),
         .len = (uint32_t)len,
         .name = name,
@@ -189,9 +192,9 @@ int pr_bench_name(struct pr_bench_reader *r, const char *key, size_t len,
     return rc;
 }
 
-int pr_bench_put_named(struct pr_bench_reader *r,
-                       const struct pr_bench_guess *n,
-                       const struct pr_value *value, struct pr_err *err)
+int pr_results_row_put_named(struct pr_results_reader *r,
+                             const struct pr_results_guess *n,
+                             const struct pr_value *value, struct pr_err *err)
 {
     bool inside = value->kind < PR_STR; /* nothing to copy */
     bool is_new = r->slots[n->name].round != r->round;
@@ -199,7 +202,7 @@ int pr_bench_put_named(struct pr_bench_reader *r,
     int rc = PR_OK;
 
     if (!inside && pr_arena_bytes(r->scratch) >= r->tidy_at)
-        rc = tidy(r, err);
+        rc = compact_scratch(r, err);
     if (rc)
         return rc;
     if ((!inside && r->full) || (is_new && r->count == MAX_MEMBERS)) {
@@ -212,38 +215,39 @@ int pr_bench_put_named(struct pr_bench_reader *r,
         return rc;
     to = &r->members[r->slots[n->name].index].value;
     if (!inside)
-        return pr_copy(r->scratch, value, to) ? PR_OK : pr_fail_nomem(err);
+        return pr_value_copy(r->scratch, value, to) ? PR_OK
+                                                    : pr_fail_nomem(err);
     *to = *value;
     return PR_OK;
 }
 
-int pr_bench_put(struct pr_bench_reader *r, const char *key, size_t len,
-                 const struct pr_value *value, struct pr_err *err)
+int pr_results_row_put(struct pr_results_reader *r, const char *key, size_t len,
+                       const struct pr_value *value, struct pr_err *err)
 {
-    struct pr_bench_guess name;
-    int rc = pr_bench_name(r, key, len, &name, err);
+    struct pr_results_guess name;
+    int rc = pr_results_row_find_name(r, key, len, &name, err);
 
-    return rc == 1 ? pr_bench_put_named(r, &name, value, err) : rc;
+    return rc == 1 ? pr_results_row_put_named(r, &name, value, err) : rc;
 }
 
-int pr_bench_put_str(struct pr_bench_reader *r, const char *key, const char *s,
-                     struct pr_err *err)
+int pr_results_row_put_str(struct pr_results_reader *r, const char *key,
+                           const char *s, struct pr_err *err)
 {
     struct pr_value v = pr_str(s);
 
-    return pr_bench_put(r, key, strlen(key), &v, err);
+    return pr_results_row_put(r, key, strlen(key), &v, err);
 }
 
-int pr_bench_put_float(struct pr_bench_reader *r, const char *key, double f,
-                       struct pr_err *err)
+int pr_results_row_put_float(struct pr_results_reader *r, const char *key,
+                             double f, struct pr_err *err)
 {
     struct pr_value v = pr_float(f);
 
-    return pr_bench_put(r, key, strlen(key), &v, err);
+    return pr_results_row_put(r, key, strlen(key), &v, err);
 }
 
-int pr_bench_put_flat(struct pr_bench_reader *r, const char *prefix,
-                      const struct pr_value *map, struct pr_err *err)
+int pr_results_row_put_flat(struct pr_results_reader *r, const char *prefix,
+                            const struct pr_value *map, struct pr_err *err)
 {
     char name[512];
 
@@ -257,9 +261,9 @@ int pr_bench_put_flat(struct pr_bench_reader *r, const char *prefix,
         }
         if (m->value.kind == PR_MAP) {
             memcpy(name + n, ".", 2);
-            rc = pr_bench_put_flat(r, name, &m->value, err);
+            rc = pr_results_row_put_flat(r, name, &m->value, err);
         } else {
-            rc = pr_bench_put(r, name, (size_t)n, &m->value, err);
+            rc = pr_results_row_put(r, name, (size_t)n, &m->value, err);
         }
         if (rc)
             return rc;
@@ -267,14 +271,14 @@ int pr_bench_put_flat(struct pr_bench_reader *r, const char *prefix,
     return PR_OK;
 }
 
-static int append(struct pr_bench_reader *r, const struct pr_bench_row *row,
-                  struct pr_err *err)
+static int keep_result_row(struct pr_results_reader *r,
+                           const struct pr_results_row *row, struct pr_err *err)
 {
-    struct pr_bench_item *item = r->item;
+    struct pr_results_item *item = r->item;
     struct pr_member *members =
         PR_ARENA_ARRAY(r->arena, struct pr_member, r->count);
-    struct pr_bench_row *rows = pr_arena_grow(r->arena, item->rows, item->count,
-                                              &item->cap, sizeof *rows);
+    struct pr_results_row *rows = pr_arena_grow(
+        r->arena, item->rows, item->count, &item->cap, sizeof *rows);
 
     if (rows)
         item->rows = rows;
@@ -282,7 +286,7 @@ static int append(struct pr_bench_reader *r, const struct pr_bench_row *row,
         return pr_fail_nomem(err);
     for (size_t i = 0; i < r->count; i++) {
         members[i] = r->members[i];
-        if (!pr_copy(r->arena, &r->members[i].value, &members[i].value))
+        if (!pr_value_copy(r->arena, &r->members[i].value, &members[i].value))
             return pr_fail_nomem(err);
     }
     rows[item->count] = *row;
@@ -290,10 +294,10 @@ static int append(struct pr_bench_reader *r, const struct pr_bench_row *row,
     return PR_OK;
 }
 
-int pr_bench_end(struct pr_bench_reader *r, const char *from,
-                 struct pr_err *err)
+int pr_results_row_end(struct pr_results_reader *r, const char *from,
+                       struct pr_err *err)
 {
-    struct pr_bench_row row = {
+    struct pr_results_row row = {
         .from = from,
         .params = {.kind = PR_MAP,
                    .len = (uint32_t)r->count,
@@ -305,29 +309,30 @@ int pr_bench_end(struct pr_bench_reader *r, const char *from,
         return PR_OK;
     r->counts.results++;
     rc = r->opts->keep_all ? 1
-                           : pr_bench_match(&row, r->opts->filters,
-                                            r->opts->filter_count, err);
+                           : pr_results_match_row(&row, r->opts->filters,
+                                                  r->opts->filter_count, err);
     if (rc != 1)
         return rc;
     return r->opts->each ? r->opts->each(r->opts->ctx, r->thread, &row, err)
-                         : append(r, &row, err);
+                         : keep_result_row(r, &row, err);
 }
 
-void pr_bench_note(struct pr_bench_reader *r, const struct pr_err *e)
+void pr_results_add_warning(struct pr_results_reader *r, const struct pr_err *e)
 {
-    if (r->counts.note_count < PR_BENCH_NOTES)
+    if (r->counts.note_count < PR_RESULTS_NOTES)
         r->counts.notes[r->counts.note_count++] = *e;
 }
 
-void pr_bench_unreadable(struct pr_bench_reader *r, const struct pr_err *e)
+void pr_results_add_unreadable(struct pr_results_reader *r,
+                               const struct pr_err *e)
 {
     r->counts.unreadable++;
-    pr_bench_note(r, e);
+    pr_results_add_warning(r, e);
 }
 
-void pr_bench_damage(struct pr_bench_reader *r, const struct pr_err *e)
+void pr_results_add_damaged(struct pr_results_reader *r, const struct pr_err *e)
 {
     if (!r->counts.damaged++)
         r->counts.damage = *e;
-    pr_bench_unreadable(r, e);
+    pr_results_add_unreadable(r, e);
 }

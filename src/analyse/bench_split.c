@@ -11,25 +11,25 @@
 
 enum { WORTH = 4 << 20, HEAD = 256 };
 
-static const char *skip_space(const char *p, const char *end)
+static const char *split_skip_space(const char *p, const char *end)
 {
     while (p < end && (unsigned char)*p <= ' ')
         p++;
     return p;
 }
 
-const char *pr_bench_cut(const char *text, size_t len, unsigned part,
-                         unsigned parts)
+const char *pr_results_find_cut(const char *text, size_t len, unsigned part,
+                                unsigned parts)
 {
     const char *end = text + len, *p = text + len / parts * part;
 
     if (!part || part == parts)
         return part ? end : text;
     while ((p = memchr(p, '}', (size_t)(end - p)))) {
-        const char *q = skip_space(++p, end);
+        const char *q = split_skip_space(++p, end);
         if (q == end || *q != ',')
             continue;
-        q = skip_space(q + 1, end);
+        q = split_skip_space(q + 1, end);
         if (q < end && *q == '{')
             return q;
     }
@@ -53,22 +53,22 @@ static bool is_list(const char *path)
     n = read(fd, head, HEAD);
     close(fd);
     head[n > 0 ? n : 0] = '\0';
-    p = skip_space(head, head + strlen(head));
+    p = split_skip_space(head, head + strlen(head));
     return *p == '[' || (*p == '{' && strstr(p, "\"data\""));
 }
 
-int pr_bench_split(struct pr_bench_list *l, unsigned threads,
-                   struct pr_err *err)
+int pr_results_split_lists(struct pr_results_list *l, unsigned threads,
+                           struct pr_err *err)
 {
-    struct pr_bench_list cut = {.arena = l->arena};
+    struct pr_results_list cut = {.arena = l->arena};
 
     for (size_t i = 0; threads > 1 && i < l->count; i++) {
         unsigned parts =
-            l->items[i].kind == PR_BENCH_FILE && is_list(l->items[i].path)
+            l->items[i].kind == PR_RESULTS_FILE && is_list(l->items[i].path)
                 ? threads
                 : 1;
         for (unsigned k = 0; k < parts; k++) {
-            struct pr_bench_item *items = pr_arena_grow(
+            struct pr_results_item *items = pr_arena_grow(
                 l->arena, cut.items, cut.count, &cut.cap, sizeof *items);
             if (!items)
                 return pr_fail_nomem(err);

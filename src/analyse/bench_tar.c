@@ -8,12 +8,12 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { BLOCK = PR_BENCH_TAR_BLOCK };
+enum { BLOCK = PR_RESULTS_TAR_BLOCK };
 
-struct pr_bench_tar {
-    struct pr_bench_reader *r;
+struct pr_results_tar {
+    struct pr_results_reader *r;
     const char *path;
-    struct pr_bench_intake *in; /* of the member */
+    struct pr_results_intake *in; /* of the member */
     char head[BLOCK];
     size_t have;   /* of the head */
     uint64_t left; /* of the member, then of its padding */
@@ -26,15 +26,15 @@ struct pr_bench_tar {
     enum { HEADER, LONG_NAME, MEMBER, SKIP, PADDING } state;
 };
 
-bool pr_bench_is_tar(const char *head, size_t len)
+bool pr_results_is_tar(const char *head, size_t len)
 {
     return len >= 262 && memcmp(head + 257, "ustar", 5) == 0;
 }
 
-struct pr_bench_tar *pr_bench_tar_new(struct pr_bench_reader *r,
-                                      const char *path, struct pr_err *err)
+struct pr_results_tar *pr_results_tar_new(struct pr_results_reader *r,
+                                          const char *path, struct pr_err *err)
 {
-    struct pr_bench_tar *t = pr_alloc_zeroed(sizeof *t);
+    struct pr_results_tar *t = pr_alloc_zeroed(sizeof *t);
 
     if (!t) {
         pr_fail_nomem(err);
@@ -45,10 +45,10 @@ struct pr_bench_tar *pr_bench_tar_new(struct pr_bench_reader *r,
     return t;
 }
 
-void pr_bench_tar_free(struct pr_bench_tar *t)
+void pr_results_tar_free(struct pr_results_tar *t)
 {
     if (t)
-        pr_bench_intake_free(t->in);
+        pr_results_intake_free(t->in);
     pr_free(t);
 }
 
@@ -70,7 +70,7 @@ static uint64_t tar_number(const char *p, size_t len)
     return n;
 }
 
-static void tar_name(struct pr_bench_tar *t)
+static void tar_name(struct pr_results_tar *t)
 {
     const char *h = t->head;
 
@@ -84,7 +84,7 @@ static void tar_name(struct pr_bench_tar *t)
     }
 }
 
-static int tar_header(struct pr_bench_tar *t, struct pr_err *err)
+static int tar_header(struct pr_results_tar *t, struct pr_err *err)
 {
     char kind = t->head[156];
 
@@ -94,7 +94,7 @@ static int tar_header(struct pr_bench_tar *t, struct pr_err *err)
         return PR_OK;
     }
     t->left = tar_number(t->head + 124, 12);
-    if (!pr_bench_is_tar(t->head, BLOCK) || t->left > (uint64_t)1 << 50)
+    if (!pr_results_is_tar(t->head, BLOCK) || t->left > (uint64_t)1 << 50)
         return pr_fail(err, PR_E_FORMAT, t->path,
                        "a damaged archive: no member begins after '%.100s'",
                        t->name);
@@ -106,24 +106,24 @@ static int tar_header(struct pr_bench_tar *t, struct pr_err *err)
     }
     tar_name(t);
     t->state = SKIP;
-    if ((kind == '0' || !kind) && pr_bench_worth(t->name)) {
+    if ((kind == '0' || !kind) && pr_results_is_candidate(t->name)) {
         t->state = MEMBER;
-        t->in = pr_bench_intake_member(t->r, t->path, t->name, err);
+        t->in = pr_results_intake_new_member(t->r, t->path, t->name, err);
         return t->in ? PR_OK : PR_E_NOMEM;
     }
     return PR_OK;
 }
 
-static int end_member(struct pr_bench_tar *t, struct pr_err *err)
+static int end_member(struct pr_results_tar *t, struct pr_err *err)
 {
-    struct pr_bench_intake *in = t->in;
+    struct pr_results_intake *in = t->in;
 
     t->in = NULL;
     t->members++;
-    return in ? pr_bench_intake_end(in, err) : PR_OK;
+    return in ? pr_results_intake_end(in, err) : PR_OK;
 }
 
-static void keep_name(struct pr_bench_tar *t, const char *p, size_t n)
+static void keep_name(struct pr_results_tar *t, const char *p, size_t n)
 {
     size_t room = sizeof t->next_name - 1 - t->next_len;
 
@@ -134,8 +134,8 @@ static void keep_name(struct pr_bench_tar *t, const char *p, size_t n)
     t->next_name[t->next_len] = '\0';
 }
 
-int pr_bench_tar_feed(struct pr_bench_tar *t, const char *bytes, size_t len,
-                      struct pr_err *err)
+int pr_results_tar_feed(struct pr_results_tar *t, const char *bytes, size_t len,
+                        struct pr_err *err)
 {
     int rc = PR_OK;
 
@@ -155,7 +155,7 @@ int pr_bench_tar_feed(struct pr_bench_tar *t, const char *bytes, size_t len,
             if (t->state == LONG_NAME)
                 keep_name(t, bytes, n);
             else if (t->state == MEMBER && n)
-                rc = pr_bench_intake_feed(t->in, bytes, n, err);
+                rc = pr_results_intake_feed(t->in, bytes, n, err);
         }
         bytes += n;
         len -= n;
@@ -171,7 +171,7 @@ int pr_bench_tar_feed(struct pr_bench_tar *t, const char *bytes, size_t len,
 }
 
 /* An archive has its end marked; one that is cut between two members, too. */
-int pr_bench_tar_end(struct pr_bench_tar *t, struct pr_err *err)
+int pr_results_tar_end(struct pr_results_tar *t, struct pr_err *err)
 {
     if (t->ended)
         return PR_OK;

@@ -9,24 +9,26 @@
 #include <string.h>
 
 struct unzip {
-    struct pr_bench_reader *r;
+    struct pr_results_reader *r;
     const char *path;
     struct pr_inflate *inflate; /* made when first needed */
 };
 
 /* What is wrong with one member does not lose the others. */
-static void note(struct unzip *u, const char *name, const char *what)
+static void unzip_add_warning(struct unzip *u, const char *name,
+                              const char *what)
 {
     struct pr_err e = {0};
 
     pr_fail(&e, PR_E_FORMAT, u->path, "'%.100s': %s", name, what);
-    pr_bench_damage(u->r, &e);
+    pr_results_add_damaged(u->r, &e);
 }
 
 /* What was unpacked before damage is read. */
-static int feed_inflated(struct unzip *u, const struct pr_zip_member *m,
-                         struct pr_bench_intake *in, bool *ret_good,
-                         struct pr_err *err)
+static int unzip_feed_inflated(struct unzip *u,
+                               const struct pr_archive_member *m,
+                               struct pr_results_intake *in, bool *ret_good,
+                               struct pr_err *err)
 {
     const uint8_t *p = m->data;
     size_t left = m->packed_bytes;
@@ -40,72 +42,73 @@ static int feed_inflated(struct unzip *u, const struct pr_zip_member *m,
         return pr_fail_nomem(err);
     pr_inflate_start(u->inflate, PR_WRAP_NONE);
     while (!rc && end == PR_INFLATE_MORE) {
-        size_t got = PR_BENCH_PIECE;
+        size_t got = PR_RESULTS_PIECE;
 
         end =
             pr_inflate_run(u->inflate, &p, &left, (uint8_t *)u->r->piece, &got);
         crc = pr_crc32(crc, u->r->piece, got);
-        rc = got ? pr_bench_intake_feed(in, u->r->piece, got, err) : PR_OK;
-        if (!left && got < PR_BENCH_PIECE && end == PR_INFLATE_MORE)
+        rc = got ? pr_results_intake_feed(in, u->r->piece, got, err) : PR_OK;
+        if (!left && got < PR_RESULTS_PIECE && end == PR_INFLATE_MORE)
             break; /* cut short */
     }
     *ret_good = end == PR_INFLATE_END && crc == m->crc;
     return rc;
 }
 
-static int feed_member(struct unzip *u, const struct pr_zip_member *m,
-                       struct pr_bench_intake *in, bool *ret_good,
+static int feed_member(struct unzip *u, const struct pr_archive_member *m,
+                       struct pr_results_intake *in, bool *ret_good,
                        struct pr_err *err)
 {
     if (m->method == PR_ZIP_DEFLATED)
-        return feed_inflated(u, m, in, ret_good, err);
+        return unzip_feed_inflated(u, m, in, ret_good, err);
     *ret_good = pr_crc32(0, m->data, m->packed_bytes) == m->crc;
-    return m->packed_bytes ? pr_bench_intake_feed(in, (const char *)m->data,
-                                                  m->packed_bytes, err)
+    return m->packed_bytes ? pr_results_intake_feed(in, (const char *)m->data,
+                                                    m->packed_bytes, err)
                            : PR_OK;
 }
 
-static int take_member(struct unzip *u, const struct pr_zip_member *m,
-                       struct pr_err *err)
+static int unzip_read_member(struct unzip *u, const struct pr_archive_member *m,
+                             struct pr_err *err)
 {
-    struct pr_bench_intake *in;
+    struct pr_results_intake *in;
     char name[4096];
     bool good = false;
     int rc;
 
     snprintf(name, sizeof name, "%.*s",
              (int)(m->name_len < sizeof name ? m->name_len : 0), m->name);
-    if (!pr_bench_worth(name))
+    if (!pr_results_is_candidate(name))
         return PR_OK;
     if (m->encrypted ||
         (m->method != PR_ZIP_STORED && m->method != PR_ZIP_DEFLATED)) {
-        note(u, name,
-             m->encrypted ? "it is encrypted" : "its compression is not known");
+        unzip_add_warning(u, name,
+                          m->encrypted ? "it is encrypted"
+                                       : "its compression is not known");
         return PR_OK;
     }
-    in = pr_bench_intake_member(u->r, u->path, name, err);
+    in = pr_results_intake_new_member(u->r, u->path, name, err);
     if (!in)
         return PR_E_NOMEM;
     rc = feed_member(u, m, in, &good, err);
     if (rc) {
-        pr_bench_intake_free(in);
+        pr_results_intake_free(in);
         return rc;
     }
     if (!good)
-        note(u, name, "it is damaged");
-    return pr_bench_intake_end(in, err);
+        unzip_add_warning(u, name, "it is damaged");
+    return pr_results_intake_end(in, err);
 }
 
-int pr_bench_zip(struct pr_bench_reader *r, const char *path, const char *data,
-                 size_t bytes, struct pr_err *err)
+int pr_results_read_zip(struct pr_results_reader *r, const char *path,
+                        const char *data, size_t bytes, struct pr_err *err)
 {
     struct unzip u = {.r = r, .path = path};
-    struct pr_zip_member m;
+    struct pr_archive_member m;
     struct pr_zipdir z;
     int rc = pr_zipdir_open(&z, data, bytes, path, err);
 
     while (!rc && (rc = pr_zipdir_next(&z, &m, err)) == 1)
-        rc = take_member(&u, &m, err);
+        rc = unzip_read_member(&u, &m, err);
     pr_inflate_free(u.inflate);
     return rc;
 }

@@ -23,7 +23,7 @@ enum {
 /* Utilisation that far below the first point's is beyond the knee. */
 #define KNEE 0.02
 
-static uint64_t clamp(double x, uint64_t low, uint64_t high)
+static uint64_t clamp_accelerators(double x, uint64_t low, uint64_t high)
 {
     if (!(x > (double)low))
         return low;
@@ -31,17 +31,19 @@ static uint64_t clamp(double x, uint64_t low, uint64_t high)
 }
 
 /* As a share of the whole, so that rounding does not take one off. */
-static double whole(double x)
+static double floor_with_tolerance(double x)
 {
     return floor(x * (1 + 1e-9));
 }
 
-uint64_t pr_capacity_expected(const struct pr_capacity_opts *o,
-                              const struct pr_capacity_trial *t)
+uint64_t pr_capacity_expect(const struct pr_capacity_opts *o,
+                            const struct pr_capacity_trial *t)
 {
     if (!(o->need > 0) || !(t->samples_per_second > 0))
         return 0;
-    return clamp(whole(t->samples_per_second / o->need), 0, UINT64_MAX / 2);
+    return clamp_accelerators(
+        floor_with_tolerance(t->samples_per_second / o->need), 0,
+        UINT64_MAX / 2);
 }
 
 /* ---- before anything failed */
@@ -73,7 +75,7 @@ static uint64_t next_scout(const struct pr_capacity_opts *o,
     if (!(o->need > 0) || scouts >= SCOUTS)
         return 0;
     there = t ? t->accelerators : low;
-    expected = t ? pr_capacity_expected(o, t) : LEAP * there;
+    expected = t ? pr_capacity_expect(o, t) : LEAP * there;
     if (t && (double)expected <= 1.5 * (double)there)
         return 0;
     if (expected > LEAP * there)
@@ -94,17 +96,17 @@ static unsigned points_above(const struct pr_capacity_curve *c, uint64_t n)
 static bool is_beyond_knee(const struct pr_capacity_curve *c,
                            const struct pr_capacity_point *p)
 {
-    return p->utilisation < pr_capacity_top(c) - KNEE;
+    return p->utilisation < pr_capacity_top_utilisation(c) - KNEE;
 }
 
 /* Beyond the knee 1/n tells where the threshold is. Where it has told too
  * little before, strides grow. */
-static double predicted(const struct pr_capacity_opts *o,
-                        const struct pr_capacity_curve *c)
+static double capacity_predict_next(const struct pr_capacity_opts *o,
+                                    const struct pr_capacity_curve *c)
 {
     const struct pr_capacity_point *p = c->low, *before = p - 1;
     double n = (double)p->accelerators, stride;
-    double next = whole(n * p->utilisation / o->threshold);
+    double next = floor_with_tolerance(n * p->utilisation / o->threshold);
 
     if (p == c->points || !is_beyond_knee(c, before))
         return next;
@@ -116,9 +118,9 @@ static double predicted(const struct pr_capacity_opts *o,
 }
 
 /* The next larger number, where every point so far meets the threshold. */
-static uint64_t grow(const struct pr_capacity_opts *o,
-                     const struct pr_capacity_trial *trials, size_t count,
-                     const struct pr_capacity_curve *c)
+static uint64_t next_above_all(const struct pr_capacity_opts *o,
+                               const struct pr_capacity_trial *trials,
+                               size_t count, const struct pr_capacity_curve *c)
 {
     uint64_t low = c->low->accelerators, expected;
     double next = (double)low * BEYOND;
@@ -126,22 +128,22 @@ static uint64_t grow(const struct pr_capacity_opts *o,
     const struct pr_capacity_trial *t = last_scout(trials, count, &scouts);
 
     if (is_beyond_knee(c, c->low)) {
-        next = predicted(o, c);
+        next = capacity_predict_next(o, c);
     } else if (t) {
-        expected = pr_capacity_expected(o, t);
+        expected = pr_capacity_expect(o, t);
         tries = points_above(c, expected ? expected - 1 : 0);
         next = (double)expected;
         if (expected <= low) /* it promised too little */
             next = (double)low +
                    fmax(1, (double)low / 8) * (double)(1u << (tries & 15));
     }
-    return clamp(next, low + 1, o->max);
+    return clamp_accelerators(next, low + 1, o->max);
 }
 
 /* ---- between one that meets and one that does not */
 
-static uint64_t between(const struct pr_capacity_opts *o,
-                        const struct pr_capacity_curve *c)
+static uint64_t next_between_ends(const struct pr_capacity_opts *o,
+                                  const struct pr_capacity_curve *c)
 {
     uint64_t low = c->low ? c->low->accelerators : 0;
     uint64_t high = c->high->accelerators;
@@ -157,13 +159,13 @@ static uint64_t between(const struct pr_capacity_opts *o,
         next = (double)low +
                (1 / o->threshold - a) / (b - a) * (double)(high - low);
     }
-    return clamp(whole(next), low + 1, high - 1);
+    return clamp_accelerators(floor_with_tolerance(next), low + 1, high - 1);
 }
 
 /* ---- being sure */
 
-static bool is_open(const struct pr_capacity_opts *o,
-                    const struct pr_capacity_point *p)
+static bool is_point_open(const struct pr_capacity_opts *o,
+                          const struct pr_capacity_point *p)
 {
     if (!p || p->runs >= o->repeats || p->discarded >= o->repeats)
         return false;
@@ -173,10 +175,10 @@ static bool is_open(const struct pr_capacity_opts *o,
 static const struct pr_capacity_point *
 open_one(const struct pr_capacity_opts *o, const struct pr_capacity_curve *c)
 {
-    if (!is_open(o, c->low))
-        return is_open(o, c->high) ? c->high : NULL;
-    return is_open(o, c->high) && c->high->runs < c->low->runs ? c->high
-                                                               : c->low;
+    if (!is_point_open(o, c->low))
+        return is_point_open(o, c->high) ? c->high : NULL;
+    return is_point_open(o, c->high) && c->high->runs < c->low->runs ? c->high
+                                                                     : c->low;
 }
 
 /* 0: two neighbours are known, or there is no larger number. */
@@ -188,13 +190,13 @@ static uint64_t new_point(const struct pr_capacity_opts *o,
     uint64_t low = c->low ? c->low->accelerators : 0, scout;
 
     if (c->high)
-        return c->high->accelerators - low > 1 ? between(o, c) : 0;
+        return c->high->accelerators - low > 1 ? next_between_ends(o, c) : 0;
     if (low >= o->max)
         return 0;
     scout = is_beyond_knee(c, c->low) ? 0 : next_scout(o, trials, count, low);
     if (scout)
         *ret_kind = PR_CAPACITY_SCOUT;
-    return scout ? scout : grow(o, trials, count, c);
+    return scout ? scout : next_above_all(o, trials, count, c);
 }
 
 /* What was spoilt is tried again. 0: the last trial was not, or that did not
@@ -217,16 +219,16 @@ static uint64_t once_more(const struct pr_capacity_opts *o,
     return tries < SPOILT ? last->accelerators : 0;
 }
 
-int pr_capacity_next(const struct pr_capacity_opts *o,
-                     const struct pr_capacity_trial *trials, size_t count,
-                     struct pr_capacity_step *ret, struct pr_err *err)
+int pr_capacity_next_step(const struct pr_capacity_opts *o,
+                          const struct pr_capacity_trial *trials, size_t count,
+                          struct pr_capacity_step *ret, struct pr_err *err)
 {
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(8192);
     const struct pr_capacity_point *again;
     struct pr_capacity_step step = {.kind = PR_CAPACITY_FULL,
                                     .accelerators = o->min};
     struct pr_capacity_curve c;
-    int rc = a ? pr_capacity_curve(o, trials, count, a, &c, err)
+    int rc = a ? pr_capacity_fill_curve(o, trials, count, a, &c, err)
                : pr_fail_nomem(err);
 
     if (rc)

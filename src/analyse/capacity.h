@@ -28,7 +28,7 @@ enum pr_capacity_kind {
 const char *pr_capacity_kind_word(enum pr_capacity_kind kind);
 
 /* What a trial tells about the machine; shares, NAN: not known. */
-struct pr_capacity_figures {
+struct pr_capacity_measures {
     double cached_share;      /* of the data, in the page cache */
     double cpu_share;         /* of the processors this client may use */
     double decode_share;      /* of the time that reading takes */
@@ -48,7 +48,7 @@ struct pr_capacity_trial {
     double utilisation; /* as DLIO has it, 0 to 1 */
     double samples_per_second, mb_per_second;
     double seconds; /* that the trial took */
-    struct pr_capacity_figures figures;
+    struct pr_capacity_measures figures;
 };
 
 struct pr_capacity_opts {
@@ -81,7 +81,7 @@ struct pr_capacity_point {
                            the threshold, for all looks that were taken */
     double mb_per_second;
     bool meets;
-    struct pr_capacity_figures figures; /* means */
+    struct pr_capacity_measures figures; /* means */
 };
 
 struct pr_capacity_curve {
@@ -94,10 +94,10 @@ struct pr_capacity_curve {
 };
 
 /* In the arena. */
-int pr_capacity_curve(const struct pr_capacity_opts *o,
-                      const struct pr_capacity_trial *trials, size_t count,
-                      struct pr_arena *a, struct pr_capacity_curve *ret,
-                      struct pr_err *err) PR_MUST_CHECK;
+int pr_capacity_fill_curve(const struct pr_capacity_opts *o,
+                           const struct pr_capacity_trial *trials, size_t count,
+                           struct pr_arena *a, struct pr_capacity_curve *ret,
+                           struct pr_err *err) PR_MUST_CHECK;
 
 /* ---- the search */
 
@@ -107,15 +107,15 @@ struct pr_capacity_step {
     uint64_t accelerators;
 };
 
-int pr_capacity_next(const struct pr_capacity_opts *o,
-                     const struct pr_capacity_trial *trials, size_t count,
-                     struct pr_capacity_step *ret,
-                     struct pr_err *err) PR_MUST_CHECK;
+int pr_capacity_next_step(const struct pr_capacity_opts *o,
+                          const struct pr_capacity_trial *trials, size_t count,
+                          struct pr_capacity_step *ret,
+                          struct pr_err *err) PR_MUST_CHECK;
 
 /* Accelerators that a trial lets expect: what it read, by what one needs. 0:
  * it says nothing. */
-uint64_t pr_capacity_expected(const struct pr_capacity_opts *o,
-                              const struct pr_capacity_trial *t);
+uint64_t pr_capacity_expect(const struct pr_capacity_opts *o,
+                            const struct pr_capacity_trial *t);
 
 /* ---- the answer */
 
@@ -128,17 +128,18 @@ struct pr_capacity_answer {
     double p;          /* that it is wrong, the larger of both sides */
 };
 
-void pr_capacity_answer(const struct pr_capacity_opts *o,
-                        const struct pr_capacity_curve *c,
-                        struct pr_capacity_answer *ret);
+void pr_capacity_find_answer(const struct pr_capacity_opts *o,
+                             const struct pr_capacity_curve *c,
+                             struct pr_capacity_answer *ret);
 
 /* The utilisation of accelerators that do not wait for data: 1, or that of the
  * first point where they wait for each other. */
-double pr_capacity_top(const struct pr_capacity_curve *c);
+double pr_capacity_top_utilisation(const struct pr_capacity_curve *c);
 
 /* Where waiting begins: the number of accelerators from which on utilisation
  * is more than 2 % below the top. 0: nowhere. */
-uint64_t pr_capacity_knee(const struct pr_capacity_curve *c, bool *ret_exact);
+uint64_t pr_capacity_find_knee(const struct pr_capacity_curve *c,
+                               bool *ret_exact);
 
 /* X(kind, word in files, words for people) */
 #define PR_CAPACITY_LIMITS(X)                                \
@@ -160,21 +161,21 @@ enum pr_capacity_limit {
 };
 
 const char *pr_capacity_limit_word(enum pr_capacity_limit limit);
-const char *pr_capacity_limit_people(enum pr_capacity_limit limit);
+const char *pr_capacity_limit_text(enum pr_capacity_limit limit);
 
 /* Samples and bytes a second that one accelerator takes in that never waits;
  * bytes are those that trials read. 0: not known. */
 struct pr_capacity_need {
     double samples, bytes;
 };
-struct pr_capacity_need pr_capacity_need(const struct pr_capacity_opts *o,
-                                         const struct pr_capacity_trial *trials,
-                                         size_t count);
+struct pr_capacity_need
+pr_capacity_compute_need(const struct pr_capacity_opts *o,
+                         const struct pr_capacity_trial *trials, size_t count);
 
 /* What keeps the point from being better. why says it with numbers. */
-enum pr_capacity_limit pr_capacity_limit_of(const struct pr_capacity_figures *f,
-                                            uint64_t throttle,
-                                            char why[static 256]);
+enum pr_capacity_limit
+pr_capacity_find_limit(const struct pr_capacity_measures *f, uint64_t throttle,
+                       char why[static 256]);
 
 /* Where the client and not the storage is the limit: what the storage alone
  * could keep busy, and how many more clients like this one that takes. */
@@ -185,8 +186,9 @@ struct pr_capacity_clients {
     bool at_least; /* the client was the limit of this, too */
 };
 
-bool pr_capacity_clients(const struct pr_capacity_opts *o,
-                         const struct pr_capacity_trial *probe,
-                         uint64_t capacity, struct pr_capacity_clients *ret);
+bool pr_capacity_compute_clients(const struct pr_capacity_opts *o,
+                                 const struct pr_capacity_trial *probe,
+                                 uint64_t capacity,
+                                 struct pr_capacity_clients *ret);
 
 #endif

@@ -38,13 +38,14 @@ static void mean_add(struct mean *m, double x)
     }
 }
 
-static double mean_of(const struct mean *m)
+static double mean_get(const struct mean *m)
 {
     return m->n ? m->sum / m->n : NAN;
 }
 
-static void add_figures(const struct pr_capacity_trial *t,
-                        struct mean m[FIGURES], struct pr_capacity_figures *f)
+static void add_trial_measures(const struct pr_capacity_trial *t,
+                               struct mean m[FIGURES],
+                               struct pr_capacity_measures *f)
 {
     mean_add(&m[0], t->figures.cached_share);
     mean_add(&m[1], t->figures.cpu_share);
@@ -58,28 +59,29 @@ static void add_figures(const struct pr_capacity_trial *t,
                sizeof f->storage_kind);
 }
 
-static bool is_of(const struct pr_capacity_trial *t, uint64_t n)
+static bool is_full_trial_of(const struct pr_capacity_trial *t, uint64_t n)
 {
     return t->kind == PR_CAPACITY_FULL && t->accelerators == n;
 }
 
 /* Runs that were spoilt count where there are no others. */
-static bool counts(const struct pr_capacity_opts *o,
-                   const struct pr_capacity_point *p,
-                   const struct pr_capacity_trial *t)
+static bool is_trial_counted(const struct pr_capacity_opts *o,
+                             const struct pr_capacity_point *p,
+                             const struct pr_capacity_trial *t)
 {
-    return is_of(t, p->accelerators) &&
+    return is_full_trial_of(t, p->accelerators) &&
            (p->figures.disturbed || !pr_capacity_is_spoilt(o, t));
 }
 
-static void sort_out(const struct pr_capacity_opts *o,
-                     struct pr_capacity_point *p,
-                     const struct pr_capacity_trial *trials, size_t count)
+static void mark_discarded_trials(const struct pr_capacity_opts *o,
+                                  struct pr_capacity_point *p,
+                                  const struct pr_capacity_trial *trials,
+                                  size_t count)
 {
     unsigned all = 0;
 
     for (size_t i = 0; i < count; i++)
-        if (is_of(&trials[i], p->accelerators)) {
+        if (is_full_trial_of(&trials[i], p->accelerators)) {
             all++;
             p->discarded += pr_capacity_is_spoilt(o, &trials[i]);
         }
@@ -95,34 +97,34 @@ static void fill_point(const struct pr_capacity_opts *o,
     struct mean au = {0}, mb = {0}, m[FIGURES] = {{0}};
     double squares = 0;
 
-    sort_out(o, p, trials, count);
+    mark_discarded_trials(o, p, trials, count);
     for (size_t i = 0; i < count; i++)
-        if (counts(o, p, &trials[i])) {
+        if (is_trial_counted(o, p, &trials[i])) {
             mean_add(&au, trials[i].utilisation);
             mean_add(&mb, trials[i].mb_per_second);
-            add_figures(&trials[i], m, &p->figures);
+            add_trial_measures(&trials[i], m, &p->figures);
         }
     p->runs = au.n;
-    p->utilisation = au.n ? mean_of(&au) : 0;
-    p->mb_per_second = mean_of(&mb);
+    p->utilisation = au.n ? mean_get(&au) : 0;
+    p->mb_per_second = mean_get(&mb);
     for (size_t i = 0; i < count; i++)
-        if (counts(o, p, &trials[i])) {
+        if (is_trial_counted(o, p, &trials[i])) {
             double d = trials[i].utilisation - p->utilisation;
             squares += d * d;
         }
     p->stdev = p->runs > 1 ? sqrt(squares / (p->runs - 1)) : NAN;
-    p->figures.cached_share = mean_of(&m[0]);
-    p->figures.cpu_share = mean_of(&m[1]);
-    p->figures.decode_share = mean_of(&m[2]);
-    p->figures.device_busy_share = mean_of(&m[3]);
-    p->figures.network_share = mean_of(&m[4]);
-    p->figures.wait_share = mean_of(&m[5]);
-    p->figures.barrier_share = mean_of(&m[6]);
+    p->figures.cached_share = mean_get(&m[0]);
+    p->figures.cpu_share = mean_get(&m[1]);
+    p->figures.decode_share = mean_get(&m[2]);
+    p->figures.device_busy_share = mean_get(&m[3]);
+    p->figures.network_share = mean_get(&m[4]);
+    p->figures.wait_share = mean_get(&m[5]);
+    p->figures.barrier_share = mean_get(&m[6]);
 }
 
 /* ---- the spread, and what it makes of each point */
 
-static void pool(struct pr_capacity_curve *c)
+static void pool_deviation(struct pr_capacity_curve *c)
 {
     double squares = 0;
 
@@ -139,16 +141,16 @@ static void pool(struct pr_capacity_curve *c)
 /* A point is looked at after each run from the second on, and there are two
  * that decide. Look k spends 1 / (k (k + 1)) of the chance to be wrong, half
  * of it for each: together that is all of it, however long it takes. */
-static double looks(unsigned runs)
+static double compute_looks_factor(unsigned runs)
 {
     double k = runs > 2 ? runs - 1 : 1;
 
     return 2 * k * (k + 1);
 }
 
-static void judge(const struct pr_capacity_opts *o,
-                  const struct pr_capacity_curve *c,
-                  struct pr_capacity_point *p)
+static void judge_point(const struct pr_capacity_opts *o,
+                        const struct pr_capacity_curve *c,
+                        struct pr_capacity_point *p)
 {
     double error = c->freedom ? c->stdev / sqrt(p->runs) : NAN;
 
@@ -158,7 +160,7 @@ static void judge(const struct pr_capacity_opts *o,
     if (!c->freedom)
         return;
     p->p = fmin(
-        1, looks(p->runs) *
+        1, compute_looks_factor(p->runs) *
                pr_student_above(fabs(p->utilisation - o->threshold) / error,
                                 c->freedom));
     p->error = error * pr_student_t((1 - o->confidence) / 2, c->freedom);
@@ -190,10 +192,10 @@ static void find_ends(struct pr_capacity_curve *c)
             c->high = &c->points[i];
 }
 
-int pr_capacity_curve(const struct pr_capacity_opts *o,
-                      const struct pr_capacity_trial *trials, size_t count,
-                      struct pr_arena *a, struct pr_capacity_curve *ret,
-                      struct pr_err *err)
+int pr_capacity_fill_curve(const struct pr_capacity_opts *o,
+                           const struct pr_capacity_trial *trials, size_t count,
+                           struct pr_arena *a, struct pr_capacity_curve *ret,
+                           struct pr_err *err)
 {
     struct pr_capacity_curve c = {0};
 
@@ -207,9 +209,9 @@ int pr_capacity_curve(const struct pr_capacity_opts *o,
     qsort(c.points, c.count, sizeof *c.points, by_accelerators);
     for (size_t i = 0; i < c.count; i++)
         fill_point(o, &c.points[i], trials, count);
-    pool(&c);
+    pool_deviation(&c);
     for (size_t i = 0; i < c.count; i++)
-        judge(o, &c, &c.points[i]);
+        judge_point(o, &c, &c.points[i]);
     find_ends(&c);
     *ret = c;
     return PR_OK;

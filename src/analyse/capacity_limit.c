@@ -17,14 +17,14 @@ static bool is_sure(const struct pr_capacity_opts *o,
     return !p || p->p <= 1 - o->confidence;
 }
 
-static double chance(const struct pr_capacity_point *p)
+static double get_error_chance(const struct pr_capacity_point *p)
 {
     return p ? isnan(p->p) ? 0.5 : p->p : 0;
 }
 
-void pr_capacity_answer(const struct pr_capacity_opts *o,
-                        const struct pr_capacity_curve *c,
-                        struct pr_capacity_answer *ret)
+void pr_capacity_find_answer(const struct pr_capacity_opts *o,
+                             const struct pr_capacity_curve *c,
+                             struct pr_capacity_answer *ret)
 {
     uint64_t low = c->low ? c->low->accelerators : 0;
 
@@ -36,20 +36,21 @@ void pr_capacity_answer(const struct pr_capacity_opts *o,
         return;
     ret->disturbed = (c->low && c->low->figures.disturbed) ||
                      (c->high && c->high->figures.disturbed);
-    ret->p = fmax(chance(c->low), chance(c->high));
+    ret->p = fmax(get_error_chance(c->low), get_error_chance(c->high));
     ret->holds = ret->known && is_sure(o, c->low) && is_sure(o, c->high);
 }
 
 /* ---- the knee */
 
-double pr_capacity_top(const struct pr_capacity_curve *c)
+double pr_capacity_top_utilisation(const struct pr_capacity_curve *c)
 {
     /* With equal steps nothing but data is waited for. */
     return isnan(c->points[0].figures.barrier_share) ? 1
                                                      : c->points[0].utilisation;
 }
 
-uint64_t pr_capacity_knee(const struct pr_capacity_curve *c, bool *ret_exact)
+uint64_t pr_capacity_find_knee(const struct pr_capacity_curve *c,
+                               bool *ret_exact)
 {
     double level, at;
     uint64_t before, after;
@@ -58,7 +59,7 @@ uint64_t pr_capacity_knee(const struct pr_capacity_curve *c, bool *ret_exact)
     *ret_exact = true;
     if (!c->count)
         return 0;
-    level = pr_capacity_top(c) - KNEE;
+    level = pr_capacity_top_utilisation(c) - KNEE;
     while (i < c->count && c->points[i].utilisation >= level)
         i++;
     if (i == c->count)
@@ -92,17 +93,17 @@ const char *pr_capacity_limit_word(enum pr_capacity_limit limit)
     return limit_words[limit][0];
 }
 
-const char *pr_capacity_limit_people(enum pr_capacity_limit limit)
+const char *pr_capacity_limit_text(enum pr_capacity_limit limit)
 {
     return limit_words[limit][1];
 }
 
-static bool is_network(const struct pr_capacity_figures *f)
+static bool is_network(const struct pr_capacity_measures *f)
 {
     return strcmp(f->storage_kind, "network") == 0;
 }
 
-static enum pr_capacity_limit by_storage(const struct pr_capacity_figures *f,
+static enum pr_capacity_limit by_storage(const struct pr_capacity_measures *f,
                                          uint64_t throttle, char why[256])
 {
     char rate[16];
@@ -134,9 +135,9 @@ static enum pr_capacity_limit by_storage(const struct pr_capacity_figures *f,
     return PR_CAPACITY_BY_STORAGE;
 }
 
-enum pr_capacity_limit pr_capacity_limit_of(const struct pr_capacity_figures *f,
-                                            uint64_t throttle,
-                                            char why[static 256])
+enum pr_capacity_limit
+pr_capacity_find_limit(const struct pr_capacity_measures *f, uint64_t throttle,
+                       char why[static 256])
 {
     double busy = f->cpu_share * 100;
 
@@ -185,9 +186,9 @@ enum pr_capacity_limit pr_capacity_limit_of(const struct pr_capacity_figures *f,
 
 /* ---- what one needs */
 
-struct pr_capacity_need pr_capacity_need(const struct pr_capacity_opts *o,
-                                         const struct pr_capacity_trial *trials,
-                                         size_t count)
+struct pr_capacity_need
+pr_capacity_compute_need(const struct pr_capacity_opts *o,
+                         const struct pr_capacity_trial *trials, size_t count)
 {
     struct pr_capacity_need need = {.samples = o->need / o->threshold};
 
@@ -201,11 +202,12 @@ struct pr_capacity_need pr_capacity_need(const struct pr_capacity_opts *o,
 
 /* ---- more clients */
 
-bool pr_capacity_clients(const struct pr_capacity_opts *o,
-                         const struct pr_capacity_trial *probe,
-                         uint64_t capacity, struct pr_capacity_clients *ret)
+bool pr_capacity_compute_clients(const struct pr_capacity_opts *o,
+                                 const struct pr_capacity_trial *probe,
+                                 uint64_t capacity,
+                                 struct pr_capacity_clients *ret)
 {
-    uint64_t all = pr_capacity_expected(o, probe);
+    uint64_t all = pr_capacity_expect(o, probe);
 
     if (!all || !capacity)
         return false;

@@ -10,8 +10,8 @@
 
 enum { MAX_FILE = 64 << 20 };
 
-bool pr_capacity_add(struct pr_capacity_record *r, struct pr_arena *a,
-                     const struct pr_capacity_trial *t)
+bool pr_capacity_add_trial(struct pr_capacity_record *r, struct pr_arena *a,
+                           const struct pr_capacity_trial *t)
 {
     struct pr_capacity_trial *all =
         pr_arena_grow(a, r->trials, r->count, &r->cap, sizeof *t);
@@ -23,8 +23,8 @@ bool pr_capacity_add(struct pr_capacity_record *r, struct pr_arena *a,
     return true;
 }
 
-bool pr_capacity_note(struct pr_capacity_record *r, struct pr_arena *a,
-                      const char *text, bool *ret_ok)
+bool pr_capacity_add_warning(struct pr_capacity_record *r, struct pr_arena *a,
+                             const char *text, bool *ret_ok)
 {
     const char *copy;
 
@@ -43,30 +43,30 @@ bool pr_capacity_note(struct pr_capacity_record *r, struct pr_arena *a,
 
 /* ---- members of an object; what is not there is otherwise */
 
-static double number(const struct pr_value *v, const char *key,
-                     double otherwise)
+static double capacity_get_number(const struct pr_value *v, const char *key,
+                                  double otherwise)
 {
     const struct pr_value *m = pr_get(v, key);
 
-    return m && pr_is_number(m) ? pr_number(m) : otherwise;
+    return m && pr_value_is_number(m) ? pr_value_number(m) : otherwise;
 }
 
-static uint64_t count_of(const struct pr_value *v, const char *key,
-                         uint64_t otherwise)
+static uint64_t capacity_get_count(const struct pr_value *v, const char *key,
+                                   uint64_t otherwise)
 {
-    double f = number(v, key, (double)otherwise);
+    double f = capacity_get_number(v, key, (double)otherwise);
 
     return f >= 0 && f < 1e18 ? (uint64_t)f : otherwise;
 }
 
-static const char *text(const struct pr_value *v, const char *key)
+static const char *capacity_get_text(const struct pr_value *v, const char *key)
 {
     const struct pr_value *m = pr_get(v, key);
 
     return m && m->kind == PR_STR ? m->s : "";
 }
 
-static bool flag(const struct pr_value *v, const char *key)
+static bool capacity_get_flag(const struct pr_value *v, const char *key)
 {
     const struct pr_value *m = pr_get(v, key);
 
@@ -77,31 +77,31 @@ static bool flag(const struct pr_value *v, const char *key)
 
 static bool read_trial(const struct pr_value *v, struct pr_capacity_trial *t)
 {
-    struct pr_capacity_figures *f = &t->figures;
+    struct pr_capacity_measures *f = &t->figures;
     int kind = 0;
 
     *t = (struct pr_capacity_trial){0};
     while (kind < PR_CAPACITY_KIND_COUNT &&
-           strcmp(text(v, "kind"),
+           strcmp(capacity_get_text(v, "kind"),
                   pr_capacity_kind_word((enum pr_capacity_kind)kind)) != 0)
         kind++;
     t->kind = (enum pr_capacity_kind)kind;
-    t->accelerators = count_of(v, "accelerators", 0);
-    snprintf(t->name, sizeof t->name, "%s", text(v, "name"));
-    t->utilisation = number(v, "utilisation", NAN);
-    t->samples_per_second = number(v, "samples_per_second", NAN);
-    t->mb_per_second = number(v, "mb_per_second", NAN);
-    t->seconds = number(v, "seconds", 0);
-    f->cached_share = number(v, "cached_share", NAN);
-    f->cpu_share = number(v, "cpu_share", NAN);
-    f->decode_share = number(v, "decode_share", NAN);
-    f->device_busy_share = number(v, "device_busy_share", NAN);
-    f->network_share = number(v, "network_share", NAN);
-    f->wait_share = number(v, "wait_share", NAN);
-    f->barrier_share = number(v, "barrier_share", NAN);
-    f->disturbed = flag(v, "disturbed");
+    t->accelerators = capacity_get_count(v, "accelerators", 0);
+    snprintf(t->name, sizeof t->name, "%s", capacity_get_text(v, "name"));
+    t->utilisation = capacity_get_number(v, "utilisation", NAN);
+    t->samples_per_second = capacity_get_number(v, "samples_per_second", NAN);
+    t->mb_per_second = capacity_get_number(v, "mb_per_second", NAN);
+    t->seconds = capacity_get_number(v, "seconds", 0);
+    f->cached_share = capacity_get_number(v, "cached_share", NAN);
+    f->cpu_share = capacity_get_number(v, "cpu_share", NAN);
+    f->decode_share = capacity_get_number(v, "decode_share", NAN);
+    f->device_busy_share = capacity_get_number(v, "device_busy_share", NAN);
+    f->network_share = capacity_get_number(v, "network_share", NAN);
+    f->wait_share = capacity_get_number(v, "wait_share", NAN);
+    f->barrier_share = capacity_get_number(v, "barrier_share", NAN);
+    f->disturbed = capacity_get_flag(v, "disturbed");
     snprintf(f->storage_kind, sizeof f->storage_kind, "%s",
-             text(v, "storage_kind"));
+             capacity_get_text(v, "storage_kind"));
     return kind < PR_CAPACITY_KIND_COUNT && t->accelerators &&
            (t->kind != PR_CAPACITY_FULL || !isnan(t->utilisation));
 }
@@ -119,7 +119,7 @@ static int read_trials(const struct pr_value *root, const char *path,
         if (!read_trial(&list->items[i], &t))
             return pr_fail(err, PR_E_FORMAT, path, "trial %u is not whole",
                            i + 1);
-        if (!pr_capacity_add(r, a, &t))
+        if (!pr_capacity_add_trial(r, a, &t))
             return pr_fail_nomem(err);
     }
     return PR_OK;
@@ -133,15 +133,15 @@ static int read_notes(const struct pr_value *root, struct pr_arena *a,
 
     for (uint32_t i = 0; list && list->kind == PR_LIST && i < list->len; i++)
         if (list->items[i].kind == PR_STR) {
-            (void)pr_capacity_note(r, a, list->items[i].s, &ok);
+            (void)pr_capacity_add_warning(r, a, list->items[i].s, &ok);
             if (!ok)
                 return pr_fail_nomem(err);
         }
     return PR_OK;
 }
 
-static int check(const struct pr_capacity_record *r, const char *path,
-                 struct pr_err *err)
+static int capacity_check_options(const struct pr_capacity_record *r,
+                                  const char *path, struct pr_err *err)
 {
     const struct pr_capacity_opts *o = &r->opts;
 
@@ -154,29 +154,29 @@ static int check(const struct pr_capacity_record *r, const char *path,
                    "min, max, repeats, steps");
 }
 
-static void read_options(const struct pr_value *root,
-                         struct pr_capacity_record *r)
+static void capacity_record_read_options(const struct pr_value *root,
+                                         struct pr_capacity_record *r)
 {
-    r->target = text(root, "target");
-    r->model = text(root, "model");
-    r->accelerator = text(root, "accelerator");
+    r->target = capacity_get_text(root, "target");
+    r->model = capacity_get_text(root, "model");
+    r->accelerator = capacity_get_text(root, "accelerator");
     r->opts = (struct pr_capacity_opts){
-        .threshold = number(root, "threshold", 0),
-        .confidence = number(root, "confidence", 0),
-        .min = count_of(root, "min", 0),
-        .max = count_of(root, "max", 0),
-        .repeats = (unsigned)count_of(root, "repeats", 0),
-        .need = number(root, "samples_per_second_each", 0),
+        .threshold = capacity_get_number(root, "threshold", 0),
+        .confidence = capacity_get_number(root, "confidence", 0),
+        .min = capacity_get_count(root, "min", 0),
+        .max = capacity_get_count(root, "max", 0),
+        .repeats = (unsigned)capacity_get_count(root, "repeats", 0),
+        .need = capacity_get_number(root, "samples_per_second_each", 0),
     };
-    r->asked_max = count_of(root, "asked_max", r->opts.max);
-    r->steps = count_of(root, "steps", 0);
-    r->throttle = count_of(root, "throttle", 0);
-    r->no_generate = flag(root, "no_generate");
-    r->done = flag(root, "done");
+    r->asked_max = capacity_get_count(root, "asked_max", r->opts.max);
+    r->steps = capacity_get_count(root, "steps", 0);
+    r->throttle = capacity_get_count(root, "throttle", 0);
+    r->no_generate = capacity_get_flag(root, "no_generate");
+    r->done = capacity_get_flag(root, "done");
 }
 
-int pr_capacity_read(const char *dir, struct pr_arena *a,
-                     struct pr_capacity_record *ret, struct pr_err *err)
+int pr_capacity_record_read(const char *dir, struct pr_arena *a,
+                            struct pr_capacity_record *ret, struct pr_err *err)
 {
     struct pr_capacity_record r = {0};
     struct pr_json_in in = {0};
@@ -191,11 +191,11 @@ int pr_capacity_read(const char *dir, struct pr_arena *a,
         rc = pr_json_read(&in, a, &root, NULL, err);
     if (rc)
         return rc;
-    if (strcmp(text(&root, "schema"), PR_CAPACITY_SCHEMA) != 0)
+    if (strcmp(capacity_get_text(&root, "schema"), PR_CAPACITY_SCHEMA) != 0)
         return pr_fail(err, PR_E_FORMAT, path, "is not of the schema %s",
                        PR_CAPACITY_SCHEMA);
-    read_options(&root, &r);
-    rc = check(&r, path, err);
+    capacity_record_read_options(&root, &r);
+    rc = capacity_check_options(&r, path, err);
     if (!rc)
         rc = read_trials(&root, path, a, &r, err);
     if (!rc)

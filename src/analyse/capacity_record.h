@@ -31,25 +31,26 @@ struct pr_capacity_record {
 };
 
 /* DIR/capacity.json. In the arena. */
-int pr_capacity_read(const char *dir, struct pr_arena *a,
-                     struct pr_capacity_record *ret,
-                     struct pr_err *err) PR_MUST_CHECK;
+int pr_capacity_record_read(const char *dir, struct pr_arena *a,
+                            struct pr_capacity_record *ret,
+                            struct pr_err *err) PR_MUST_CHECK;
 
 /* False: out of memory. */
-bool pr_capacity_add(struct pr_capacity_record *r, struct pr_arena *a,
-                     const struct pr_capacity_trial *t);
+bool pr_capacity_add_trial(struct pr_capacity_record *r, struct pr_arena *a,
+                           const struct pr_capacity_trial *t);
 
 /* Each text once. Returns whether it is new; *ret_ok: not out of memory. */
-bool pr_capacity_note(struct pr_capacity_record *r, struct pr_arena *a,
-                      const char *text, bool *ret_ok);
+bool pr_capacity_add_warning(struct pr_capacity_record *r, struct pr_arena *a,
+                             const char *text, bool *ret_ok);
 
 /* As it is written: capacity.json. */
-int pr_capacity_json(const struct pr_capacity_record *r, struct pr_buf *out,
-                     struct pr_err *err) PR_MUST_CHECK;
+int pr_capacity_record_write(const struct pr_capacity_record *r,
+                             struct pr_buf *out,
+                             struct pr_err *err) PR_MUST_CHECK;
 
 /* The trial of this kind; NULL: none. */
 const struct pr_capacity_trial *
-pr_capacity_find(const struct pr_capacity_record *r,
-                 enum pr_capacity_kind kind);
+pr_capacity_find_trial(const struct pr_capacity_record *r,
+                       enum pr_capacity_kind kind);
 
 #endif

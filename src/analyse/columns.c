@@ -33,8 +33,8 @@ static bool is_noise(const char *name)
     return false;
 }
 
-static int see_param(struct finder *f, const struct pr_member *m,
-                     struct pr_err *err)
+static int run_columns_read_param(struct finder *f, const struct pr_member *m,
+                                  struct pr_err *err)
 {
     uint32_t name = pr_names_add(f->names, m->key, m->key_len);
     struct seen *params, *s;
@@ -51,21 +51,22 @@ static int see_param(struct finder *f, const struct pr_member *m,
         f->params = params;
     }
     s = &f->params[name];
-    if (!s->times && !pr_copy(f->arena, &m->value, &s->first))
+    if (!s->times && !pr_value_copy(f->arena, &m->value, &s->first))
         return pr_fail_nomem(err);
     /* One that was missing before differs, too. */
-    if (s->times != f->rows || !pr_equal(&s->first, &m->value))
+    if (s->times != f->rows || !pr_value_equal(&s->first, &m->value))
         s->varies = true;
     s->times++;
     return PR_OK;
 }
 
-static void see_metric(struct pr_columns *c, struct pr_arena *a,
-                       const struct pr_member *m)
+static void run_columns_add_measure(struct pr_run_columns *c,
+                                    struct pr_arena *a,
+                                    const struct pr_member *m)
 {
     static const char *const own[] = {"exit_status", "signal", NULL};
 
-    if (!pr_is_number(&m->value) || c->metric_count == PR_MAX_COLUMNS)
+    if (!pr_value_is_number(&m->value) || c->metric_count == PR_MAX_COLUMNS)
         return;
     for (size_t i = 0; own[i]; i++)
         if (strcmp(m->key, own[i]) == 0)
@@ -78,7 +79,7 @@ static void see_metric(struct pr_columns *c, struct pr_arena *a,
 }
 
 /* An experiment with many figures names those that matter in `prony.main`. */
-static bool matters(const struct pr_value *results, const char *name)
+static bool is_main_measure(const struct pr_value *results, const char *name)
 {
     const struct pr_value *list = pr_get(results, "prony.main");
 
@@ -91,10 +92,11 @@ static bool matters(const struct pr_value *results, const char *name)
     return false;
 }
 
-static void see_target(struct pr_columns *c, struct pr_arena *a,
-                       const struct pr_rundata_row *row)
+static void run_columns_read_target(struct pr_run_columns *c,
+                                    struct pr_arena *a,
+                                    const struct pr_run_data_row *row)
 {
-    enum pr_target t = pr_target_of(row->result);
+    enum pr_run_target t = pr_run_data_target(row->result);
 
     c->targets += t != PR_TARGET_NONE;
     if (t == PR_TARGET_MISSED && !c->missed++)
@@ -110,8 +112,9 @@ static bool is_test(const struct pr_value *params,
            results && pr_get(results, "throughput");
 }
 
-static int see_row(struct finder *f, struct pr_columns *c,
-                   const struct pr_rundata_row *row, struct pr_err *err)
+static int run_columns_read_row(struct finder *f, struct pr_run_columns *c,
+                                const struct pr_run_data_row *row,
+                                struct pr_err *err)
 {
     const struct pr_value *results =
         row->result ? pr_get(row->result, "results") : NULL;
@@ -121,15 +124,15 @@ static int see_row(struct finder *f, struct pr_columns *c,
     for (uint32_t i = 0; i < row->params->len; i++) {
         int rc = is_noise(row->params->members[i].key)
                      ? PR_OK
-                     : see_param(f, &row->params->members[i], err);
+                     : run_columns_read_param(f, &row->params->members[i], err);
         if (rc)
             return rc;
     }
     for (uint32_t i = 0; results && results->kind == PR_MAP && i < results->len;
          i++)
-        if (matters(results, results->members[i].key))
-            see_metric(c, f->arena, &results->members[i]);
-    see_target(c, f->arena, row);
+        if (is_main_measure(results, results->members[i].key))
+            run_columns_add_measure(c, f->arena, &results->members[i]);
+    run_columns_read_target(c, f->arena, row);
     c->warned += row->result && pr_get(row->result, "warnings");
     c->tests += is_test(row->params, results);
     if (status == PR_STATUS_COUNT)
@@ -140,7 +143,8 @@ static int see_row(struct finder *f, struct pr_columns *c,
     return PR_OK;
 }
 
-static void pick(const struct finder *f, uint32_t name, struct pr_columns *c)
+static void run_columns_add_param(const struct finder *f, uint32_t name,
+                                  struct pr_run_columns *c)
 {
     const struct seen *s = &f->params[name];
     const char *text;
@@ -154,30 +158,30 @@ static void pick(const struct finder *f, uint32_t name, struct pr_columns *c)
 
 /* The name of the group, then what was meant to vary. Other parameters that
  * differ are computed from these. */
-static void pick_params(const struct finder *f, const struct pr_rundata *d,
-                        struct pr_columns *c)
+static void pick_params(const struct finder *f, const struct pr_run_data *d,
+                        struct pr_run_columns *c)
 {
     uint32_t name = pr_names_find(f->names, "exp.name", 8);
 
     if (name != PR_NO_NAME)
-        pick(f, name, c);
+        run_columns_add_param(f, name, c);
     for (uint32_t i = 0; i < pr_names_count(f->names); i++)
-        if (i != name && pr_rundata_varied(d, pr_names_text(f->names, i)))
-            pick(f, i, c);
+        if (i != name && pr_run_data_is_varied(d, pr_names_text(f->names, i)))
+            run_columns_add_param(f, i, c);
 }
 
-static int see_all(struct finder *f, struct pr_rundata *d, struct pr_columns *c,
-                   struct pr_err *err)
+static int run_columns_read_rows(struct finder *f, struct pr_run_data *d,
+                                 struct pr_run_columns *c, struct pr_err *err)
 {
     PR_AUTO_ARENA struct pr_arena *row_arena = pr_arena_new(65536);
-    struct pr_rundata_row row;
+    struct pr_run_data_row row;
     struct pr_err bad;
     int rc;
 
     if (!row_arena)
         return pr_fail_nomem(err);
-    while ((rc = pr_rundata_next(d, row_arena, &row, &bad, err)) == 1) {
-        rc = see_row(f, c, &row, err);
+    while ((rc = pr_run_data_next(d, row_arena, &row, &bad, err)) == 1) {
+        rc = run_columns_read_row(f, c, &row, err);
         if (row.unreadable && !c->unreadable++)
             c->first_bad = bad;
         if (rc)
@@ -187,25 +191,25 @@ static int see_all(struct finder *f, struct pr_rundata *d, struct pr_columns *c,
     return rc;
 }
 
-int pr_columns_find(const char *dir, struct pr_arena *a, struct pr_columns *ret,
-                    struct pr_err *err)
+int pr_run_columns_find(const char *dir, struct pr_arena *a,
+                        struct pr_run_columns *ret, struct pr_err *err)
 {
     struct finder f = {.arena = a, .names = pr_names_new()};
-    struct pr_columns c = {0};
-    struct pr_rundata *d = NULL;
+    struct pr_run_columns c = {0};
+    struct pr_run_data *d = NULL;
     int rc;
 
     if (!f.names)
         return pr_fail_nomem(err);
-    rc = pr_rundata_open(dir, &d, err);
+    rc = pr_run_data_open(dir, &d, err);
     if (!rc)
-        rc = see_all(&f, d, &c, err);
+        rc = run_columns_read_rows(&f, d, &c, err);
     if (!rc) {
         pick_params(&f, d, &c);
         c.experiments = f.rows;
         *ret = c;
     }
-    pr_rundata_close(d);
+    pr_run_data_close(d);
     pr_names_free(f.names);
     return rc;
 }

@@ -13,7 +13,7 @@
 
 enum { PR_MAX_COLUMNS = 24 };
 
-struct pr_columns {
+struct pr_run_columns {
     const char *params[PR_MAX_COLUMNS]; /* in order of the parameter set */
     size_t param_count;
     const char *metrics[PR_MAX_COLUMNS]; /* numbers, in order of appearance */
@@ -30,7 +30,8 @@ struct pr_columns {
 };
 
 /* Looks at a whole run directory. Names are in the arena. */
-int pr_columns_find(const char *dir, struct pr_arena *a, struct pr_columns *ret,
-                    struct pr_err *err) PR_MUST_CHECK;
+int pr_run_columns_find(const char *dir, struct pr_arena *a,
+                        struct pr_run_columns *ret,
+                        struct pr_err *err) PR_MUST_CHECK;
 
 #endif

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *pr_verdict_word(enum pr_verdict v)
+const char *pr_compare_verdict_word(enum pr_compare_verdict v)
 {
     static const char *const words[] = {
 #define X(id, word) [PR_VERDICT_##id] = word,
@@ -30,7 +30,7 @@ struct match {
     struct pr_compare_row row;
     struct pr_compare_side a, b;
     bool in_a, in_b;
-    struct pr_estimate diff;
+    struct pr_log_estimate diff;
 };
 
 struct work {
@@ -41,21 +41,22 @@ struct work {
 };
 
 /* A test all of whose runs failed has no figure: it stands for any. */
-static bool is_same(const struct pr_compare_test *t,
-                    const struct pr_compare_test *like)
+static bool is_same_measure(const struct pr_compare_test *t,
+                            const struct pr_compare_test *like)
 {
     return strcmp(t->measure, like->measure) == 0 || !*t->measure ||
            !*like->measure;
 }
 
 /* The first that is: one that failed everywhere stands for one figure alone. */
-static const struct pr_compare_test *find(const struct pr_compare_set *s,
-                                          const struct pr_compare_test *like)
+static const struct pr_compare_test *
+find_like_test(const struct pr_compare_set *s,
+               const struct pr_compare_test *like)
 {
     const struct pr_compare_test *first = NULL, *t = NULL;
 
-    while ((t = pr_compare_next(s, like->name, t)))
-        if (is_same(t, like) && (!first || t < first))
+    while ((t = pr_compare_next_test(s, like->name, t)))
+        if (is_same_measure(t, like) && (!first || t < first))
             first = t;
     return first;
 }
@@ -79,9 +80,9 @@ static int fill_match(struct work *w, const struct pr_compare_test *a,
                                      .p = NAN};
     m->a.mean = m->b.mean = m->diff.mean = NAN;
     if (a)
-        rc = pr_compare_side(a, w->o->skip_first, w->arena, &m->a, err);
+        rc = pr_compare_fill_side(a, w->o->skip_first, w->arena, &m->a, err);
     if (!rc && b)
-        rc = pr_compare_side(b, w->o->skip_first, w->arena, &m->b, err);
+        rc = pr_compare_fill_side(b, w->o->skip_first, w->arena, &m->b, err);
     m->row.runs_a = m->a.repeats;
     m->row.runs_b = m->b.repeats;
     m->row.failed_a = m->a.failed;
@@ -92,7 +93,7 @@ static int fill_match(struct work *w, const struct pr_compare_test *a,
 }
 
 /* Digits by their number, as people sort: scaling.2 before scaling.10. */
-static int by_name(const void *a, const void *b)
+static int by_match_name(const void *a, const void *b)
 {
     const struct match *x = a, *y = b;
 
@@ -109,7 +110,7 @@ static void sort_matches(struct match *m, size_t n, struct match *room)
     sort_matches(m, half, room);
     sort_matches(m + half, n - half, room);
     while (i < half || k < n) {
-        bool left = k == n || (i < half && by_name(&m[i], &m[k]) <= 0);
+        bool left = k == n || (i < half && by_match_name(&m[i], &m[k]) <= 0);
 
         room[out++] = left ? m[i++] : m[k++];
     }
@@ -128,9 +129,10 @@ static int match_sets(struct work *w, const struct pr_compare_set *a,
     int rc = m && room ? PR_OK : pr_fail_nomem(err);
 
     for (size_t i = 0; !rc && i < a->count; i++)
-        rc = fill_match(w, &a->tests[i], find(b, &a->tests[i]), &m[n++], err);
+        rc = fill_match(w, &a->tests[i], find_like_test(b, &a->tests[i]),
+                        &m[n++], err);
     for (size_t i = 0; !rc && i < b->count; i++)
-        if (!find(a, &b->tests[i]))
+        if (!find_like_test(a, &b->tests[i]))
             rc = fill_match(w, NULL, &b->tests[i], &m[n++], err);
     if (rc)
         return rc;
@@ -142,7 +144,7 @@ static int match_sets(struct work *w, const struct pr_compare_set *a,
 
 /* ---- verdicts */
 
-static enum pr_verdict changed(enum pr_better better, bool up)
+static enum pr_compare_verdict verdict_of_change(enum pr_better better, bool up)
 {
     switch (better) {
     case PR_BETTER_FASTER:
@@ -160,18 +162,19 @@ static enum pr_verdict changed(enum pr_better better, bool up)
 
 /* A change, when the interval excludes that there is none; the same, when it
  * excludes all that matters. What does neither says nothing. */
-static enum pr_verdict word_for(const struct work *w, double mean, double half,
-                                enum pr_better better)
+static enum pr_compare_verdict word_for(const struct work *w, double mean,
+                                        double half, enum pr_better better)
 {
     if (fabs(mean) > half && fabs(mean) > log1p(w->least))
-        return changed(better, mean > 0);
+        return verdict_of_change(better, mean > 0);
     return fabs(mean) + half <= log1p(w->margin) ? PR_VERDICT_SAME
                                                  : PR_VERDICT_UNCLEAR;
 }
 
 /* Ratio, interval and word from a difference. */
-static void judge(const struct work *w, const struct pr_estimate *d,
-                  struct pr_compare_row *r)
+static void judge_difference(const struct work *w,
+                             const struct pr_log_estimate *d,
+                             struct pr_compare_row *r)
 {
     double error = sqrt(d->error2);
     double half = error * pr_student_t(w->chance / 2, d->freedom);
@@ -186,7 +189,7 @@ static void judge(const struct work *w, const struct pr_estimate *d,
 static void judge_match(const struct work *w,
                         const struct pr_variance_prior *prior, struct match *m)
 {
-    struct pr_estimate a, b;
+    struct pr_log_estimate a, b;
 
     if (!m->in_b || !m->in_a) {
         m->row.verdict = m->in_a ? PR_VERDICT_MISSING : PR_VERDICT_ADDED;
@@ -199,12 +202,13 @@ static void judge_match(const struct work *w,
     a = pr_compare_estimate(&m->a, &m->b, prior, w->between_runs);
     b = pr_compare_estimate(&m->b, &m->a, prior, w->between_runs);
     m->diff = pr_compare_difference(&a, &b);
-    judge(w, &m->diff, &m->row);
+    judge_difference(w, &m->diff, &m->row);
 }
 
 /* What all variances of a pair have in common. */
-static int learn(const struct work *w, const struct match *m, size_t n,
-                 struct pr_variance_prior *ret, struct pr_err *err)
+static int fit_variance_prior(const struct work *w, const struct match *m,
+                              size_t n, struct pr_variance_prior *ret,
+                              struct pr_err *err)
 {
     double *v = PR_ARENA_ARRAY(w->arena, double, 2 * n + 1);
     double *f = PR_ARENA_ARRAY(w->arena, double, 2 * n + 1);
@@ -220,38 +224,39 @@ static int learn(const struct work *w, const struct match *m, size_t n,
             f[count++] = s->freedom;
         }
     }
-    pr_variance_prior(v, f, count, ret);
+    pr_compare_fit_prior(v, f, count, ret);
     return PR_OK;
 }
 
 /* ---- over all */
 
-static bool is_speed(const struct pr_compare_row *r)
+static bool is_speed_row(const struct pr_compare_row *r)
 {
     return (r->better == PR_BETTER_FASTER || r->better == PR_BETTER_SHORTER) &&
            isfinite(r->ratio);
 }
 
 /* The figure of a test that counts over all: its first that is a speed. */
-static bool counts(const struct match *m, size_t i)
+static bool is_match_counted(const struct match *m, size_t i)
 {
-    if (!is_speed(&m[i].row))
+    if (!is_speed_row(&m[i].row))
         return false;
     for (size_t k = i; k-- > 0 && strcmp(m[k].row.name, m[i].row.name) == 0;)
-        if (is_speed(&m[k].row))
+        if (is_speed_row(&m[k].row))
             return false;
     return true;
 }
 
-static double sign(const struct match *m)
+static double get_speed_sign(const struct match *m)
 {
     return m->row.better == PR_BETTER_SHORTER ? -1 : 1;
 }
 
 /* Means over tests for each repeat of one side. What disturbs a repeat as a
  * whole shows here alone. False: tests were repeated differently. */
-static bool of_repeats(const struct work *w, const struct match *m, size_t n,
-                       bool b, struct pr_estimate *ret, bool *ret_nomem)
+static bool estimate_over_repeats(const struct work *w, const struct match *m,
+                                  size_t n, bool b, struct pr_log_estimate *ret,
+                                  bool *ret_nomem)
 {
     uint64_t repeats = 0;
     double *sums, tests = 0, mean, var;
@@ -259,7 +264,7 @@ static bool of_repeats(const struct work *w, const struct match *m, size_t n,
     for (size_t i = 0; i < n; i++) {
         const struct pr_compare_side *s = b ? &m[i].b : &m[i].a;
 
-        if (!counts(m, i))
+        if (!is_match_counted(m, i))
             continue;
         if (!s->logs || s->repeats < 2 || (repeats && s->repeats != repeats))
             return false;
@@ -270,36 +275,36 @@ static bool of_repeats(const struct work *w, const struct match *m, size_t n,
     for (size_t i = 0; sums && i < n; i++) {
         const struct pr_compare_side *s = b ? &m[i].b : &m[i].a;
 
-        if (!counts(m, i))
+        if (!is_match_counted(m, i))
             continue;
         for (uint64_t k = 0; k < repeats; k++)
-            sums[k] += sign(&m[i]) * s->logs[k];
+            sums[k] += get_speed_sign(&m[i]) * s->logs[k];
         tests++;
     }
     if (!sums || !repeats)
         return false;
     for (uint64_t k = 0; k < repeats; k++)
         sums[k] /= tests;
-    pr_moments(sums, repeats, &mean, &var);
-    *ret = (struct pr_estimate){.mean = mean,
-                                .error2 = var / (double)repeats,
-                                .freedom = (double)repeats - 1};
+    pr_compare_moments(sums, repeats, &mean, &var);
+    *ret = (struct pr_log_estimate){.mean = mean,
+                                    .error2 = var / (double)repeats,
+                                    .freedom = (double)repeats - 1};
     return var > 0;
 }
 
 /* As if tests had nothing to do with each other. */
-static struct pr_estimate of_tests(const struct match *m, size_t n,
-                                   size_t *ret_tests)
+static struct pr_log_estimate estimate_over_tests(const struct match *m,
+                                                  size_t n, size_t *ret_tests)
 {
-    struct pr_estimate e = {0};
+    struct pr_log_estimate e = {0};
     double parts = 0, tests = 0;
 
     for (size_t i = 0; i < n; i++) {
-        const struct pr_estimate *d = &m[i].diff;
+        const struct pr_log_estimate *d = &m[i].diff;
 
-        if (!counts(m, i))
+        if (!is_match_counted(m, i))
             continue;
-        e.mean += sign(&m[i]) * d->mean;
+        e.mean += get_speed_sign(&m[i]) * d->mean;
         e.error2 += d->error2;
         parts += d->error2 * d->error2 / d->freedom;
         tests++;
@@ -313,7 +318,7 @@ static struct pr_estimate of_tests(const struct match *m, size_t n,
     return e;
 }
 
-static double half_width(const struct work *w, const struct pr_estimate *e)
+static double half_width(const struct work *w, const struct pr_log_estimate *e)
 {
     return sqrt(e->error2) * pr_student_t(w->chance / 2, e->freedom);
 }
@@ -323,13 +328,13 @@ static int judge_all(const struct work *w, const struct match *m, size_t n,
                      struct pr_compare_pair *pair, struct pr_err *err)
 {
     size_t tests;
-    struct pr_estimate e = of_tests(m, n, &tests), a, b, d;
+    struct pr_log_estimate e = estimate_over_tests(m, n, &tests), a, b, d;
     bool nomem = false;
 
     if (tests < 2)
         return PR_OK;
-    if (of_repeats(w, m, n, false, &a, &nomem) &&
-        of_repeats(w, m, n, true, &b, &nomem)) {
+    if (estimate_over_repeats(w, m, n, false, &a, &nomem) &&
+        estimate_over_repeats(w, m, n, true, &b, &nomem)) {
         d = pr_compare_difference(&a, &b);
         if (half_width(w, &d) > half_width(w, &e)) {
             e.error2 = d.error2;
@@ -346,7 +351,7 @@ static int judge_all(const struct work *w, const struct match *m, size_t n,
                                         .b = NAN,
                                         .runs_a = tests,
                                         .runs_b = tests};
-    judge(w, &e, &pair->all);
+    judge_difference(w, &e, &pair->all);
     return PR_OK;
 }
 
@@ -356,14 +361,14 @@ static int judge_pair(const struct work *w, struct match *m, size_t n,
                       struct pr_compare_pair *pair, struct pr_err *err)
 {
     struct pr_variance_prior prior;
-    int rc = learn(w, m, n, &prior, err);
+    int rc = fit_variance_prior(w, m, n, &prior, err);
 
     pair->rows = PR_ARENA_ARRAY(w->arena, struct pr_compare_row, n + 1);
     if (!rc && !pair->rows)
         rc = pr_fail_nomem(err);
     for (size_t i = 0; !rc && i < n; i++) {
         judge_match(w, &prior, &m[i]);
-        rc = pr_compare_notes(&m[i].row, &m[i].a, &m[i].b, w->arena, err);
+        rc = pr_compare_add_notes(&m[i].row, &m[i].a, &m[i].b, w->arena, err);
         pair->rows[i] = m[i].row;
     }
     pair->count = n;
@@ -371,7 +376,7 @@ static int judge_pair(const struct work *w, struct match *m, size_t n,
 }
 
 /* How many comparisons chance gets to try. */
-static size_t looks_of(const struct match *m, size_t n)
+static size_t count_looks(const struct match *m, size_t n)
 {
     size_t looks = 0;
 
@@ -380,9 +385,9 @@ static size_t looks_of(const struct match *m, size_t n)
     return looks + (looks > 1); /* that over all */
 }
 
-int pr_compare(const struct pr_compare_set *sets, size_t count,
-               const struct pr_compare_opts *o, struct pr_arena *a,
-               struct pr_compare *ret, struct pr_err *err)
+int pr_compare_sets(const struct pr_compare_set *sets, size_t count,
+                    const struct pr_compare_opts *o, struct pr_arena *a,
+                    struct pr_compare *ret, struct pr_err *err)
 {
     struct work w = {.o = o,
                      .arena = a,
@@ -405,7 +410,7 @@ int pr_compare(const struct pr_compare_set *sets, size_t count,
         rc = match_sets(&w, &sets[0], &sets[i + 1], &matches[i], &counts_of[i],
                         err);
         if (!rc)
-            out.looks += looks_of(matches[i], counts_of[i]);
+            out.looks += count_looks(matches[i], counts_of[i]);
     }
     w.chance = 1 - pow(w.confidence, 1.0 / (double)(out.looks ? out.looks : 1));
     for (size_t i = 0; !rc && i < out.count; i++) {

@@ -85,13 +85,13 @@ struct pr_compare_set {
     X(MISSING, "missing") /* the base has it */            \
     X(ADDED, "new")       /* the base does not */
 
-enum pr_verdict {
+enum pr_compare_verdict {
 #define X(id, word) PR_VERDICT_##id,
     PR_VERDICTS(X)
 #undef X
 };
 
-const char *pr_verdict_word(enum pr_verdict v);
+const char *pr_compare_verdict_word(enum pr_compare_verdict v);
 
 /* What is odd about the runs of a test. */
 enum pr_compare_odd {
@@ -129,7 +129,7 @@ struct pr_compare_row {
     uint64_t failed_a, failed_b;
     double ratio, low, high; /* NaN: not known */
     double p;                /* of this test alone */
-    enum pr_verdict verdict;
+    enum pr_compare_verdict verdict;
     struct pr_compare_note notes[PR_COMPARE_NOTES];
     size_t note_count;
 };
@@ -152,13 +152,13 @@ struct pr_compare {
 };
 
 /* In the arena; names are borrowed. */
-int pr_compare(const struct pr_compare_set *sets, size_t count,
-               const struct pr_compare_opts *o, struct pr_arena *a,
-               struct pr_compare *ret, struct pr_err *err) PR_MUST_CHECK;
+int pr_compare_sets(const struct pr_compare_set *sets, size_t count,
+                    const struct pr_compare_opts *o, struct pr_arena *a,
+                    struct pr_compare *ret, struct pr_err *err) PR_MUST_CHECK;
 
 /* ---- reading */
 
-struct pr_compare_read {
+struct pr_compare_read_opts {
     const char *const *measures; /* patterns with * and ?, NULL at the end;
                                     none: those that matter */
     bool all_measures;
@@ -166,25 +166,27 @@ struct pr_compare_read {
 
 /* Anything that `prony parse` reads, and summaries of milarun: one set for
  * each input. In the arena. */
-int pr_compare_read(const char *const *inputs, size_t count,
-                    const struct pr_compare_read *how, struct pr_arena *a,
-                    struct pr_compare_set *ret,
-                    struct pr_err *err) PR_MUST_CHECK;
+int pr_compare_read_sets(const char *const *inputs, size_t count,
+                         const struct pr_compare_read_opts *how,
+                         struct pr_arena *a, struct pr_compare_set *ret,
+                         struct pr_err *err) PR_MUST_CHECK;
 
 /* ---- what must not be */
 
 struct pr_compare_rule {
-    enum pr_verdict verdict; /* SLOWER counts WORSENED too, FASTER IMPROVED */
-    double over;             /* only a change of more than this; 0: any */
+    enum pr_compare_verdict
+        verdict; /* SLOWER counts WORSENED too, FASTER IMPROVED */
+    double over; /* only a change of more than this; 0: any */
 };
 
 /* "slower:5%,failed". PR_E_USAGE. */
-int pr_compare_rules(const char *text, struct pr_arena *a,
-                     struct pr_compare_rule **ret, size_t *ret_count,
-                     struct pr_err *err) PR_MUST_CHECK;
+int pr_compare_parse_rules(const char *text, struct pr_arena *a,
+                           struct pr_compare_rule **ret, size_t *ret_count,
+                           struct pr_err *err) PR_MUST_CHECK;
 
 /* Whether a row breaks a rule. */
-bool pr_compare_breaks(const struct pr_compare_row *r,
-                       const struct pr_compare_rule *rules, size_t count);
+bool pr_compare_is_rule_broken(const struct pr_compare_row *r,
+                               const struct pr_compare_rule *rules,
+                               size_t count);
 
 #endif

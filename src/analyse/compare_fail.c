@@ -7,7 +7,7 @@
 
 static const struct {
     const char *word;
-    enum pr_verdict verdict;
+    enum pr_compare_verdict verdict;
     bool limit; /* may have one */
 } words[] = {
     {"slower", PR_VERDICT_SLOWER, true},
@@ -62,9 +62,9 @@ static int read_rule(const char *text, size_t len, struct pr_compare_rule *ret,
     return bad_rule(text, len, err);
 }
 
-int pr_compare_rules(const char *text, struct pr_arena *a,
-                     struct pr_compare_rule **ret, size_t *ret_count,
-                     struct pr_err *err)
+int pr_compare_parse_rules(const char *text, struct pr_arena *a,
+                           struct pr_compare_rule **ret, size_t *ret_count,
+                           struct pr_err *err)
 {
     struct pr_compare_rule *rules =
         PR_ARENA_ARRAY(a, struct pr_compare_rule, strlen(text) + 1);
@@ -87,7 +87,7 @@ int pr_compare_rules(const char *text, struct pr_arena *a,
 }
 
 /* How much better or worse, whichever way the figure goes. */
-static double change_of(const struct pr_compare_row *r)
+static double compute_row_change(const struct pr_compare_row *r)
 {
     bool down = r->better == PR_BETTER_SHORTER || r->better == PR_BETTER_LESS;
     double speed = down ? 1 / r->ratio : r->ratio;
@@ -95,10 +95,11 @@ static double change_of(const struct pr_compare_row *r)
     return fabs(speed - 1);
 }
 
-bool pr_compare_breaks(const struct pr_compare_row *r,
-                       const struct pr_compare_rule *rules, size_t count)
+bool pr_compare_is_rule_broken(const struct pr_compare_row *r,
+                               const struct pr_compare_rule *rules,
+                               size_t count)
 {
-    enum pr_verdict v = r->verdict;
+    enum pr_compare_verdict v = r->verdict;
 
     if (v == PR_VERDICT_WORSENED)
         v = PR_VERDICT_SLOWER;
@@ -108,7 +109,7 @@ bool pr_compare_breaks(const struct pr_compare_row *r,
         if (rules[i].verdict == PR_VERDICT_FAILED && r->failed_b > r->failed_a)
             return true;
         if (rules[i].verdict == v &&
-            (!(rules[i].over > 0) || change_of(r) > rules[i].over))
+            (!(rules[i].over > 0) || compute_row_change(r) > rules[i].over))
             return true;
     }
     return false;

@@ -8,27 +8,28 @@
 
 #include <string.h>
 
-static bool has_value(const struct pr_bench *b, const char *name,
+static bool has_value(const struct pr_results *b, const char *name,
                       const struct pr_value *v)
 {
-    for (size_t i = 0; i < pr_bench_size(b); i++) {
-        const struct pr_value *o = pr_get(&pr_bench_row(b, i)->params, name);
-        if (o && pr_equal(o, v))
+    for (size_t i = 0; i < pr_results_size(b); i++) {
+        const struct pr_value *o =
+            pr_get(&pr_results_row_at(b, i)->params, name);
+        if (o && pr_value_equal(o, v))
             return true;
     }
     return false;
 }
 
-bool pr_compare_in_common(struct pr_bench *const *sets, size_t count,
-                          const char *name)
+bool pr_compare_has_common_value(struct pr_results *const *sets, size_t count,
+                                 const char *name)
 {
     const struct pr_value *last = NULL;
 
-    for (size_t i = 0; count && sets[0] && i < pr_bench_size(sets[0]); i++) {
+    for (size_t i = 0; count && sets[0] && i < pr_results_size(sets[0]); i++) {
         const struct pr_value *v =
-            pr_get(&pr_bench_row(sets[0], i)->params, name);
+            pr_get(&pr_results_row_at(sets[0], i)->params, name);
 
-        if (!v || (last && pr_equal(v, last)))
+        if (!v || (last && pr_value_equal(v, last)))
             continue; /* rows of one machine stand together */
         last = v;
         for (size_t k = 1; k < count; k++)

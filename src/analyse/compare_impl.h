@@ -6,7 +6,7 @@
 #include "analyse/compare.h"
 
 /* A mean, and how far it may be off. */
-struct pr_estimate {
+struct pr_log_estimate {
     double mean;    /* NaN: there is none */
     double error2;  /* of the mean, squared */
     double freedom; /* degrees of error2 */
@@ -25,20 +25,21 @@ struct pr_compare_side {
 };
 
 /* Puts devices of a repeat together, and repeats in order. */
-int pr_compare_side(const struct pr_compare_test *t, unsigned skip_first,
-                    struct pr_arena *a, struct pr_compare_side *ret,
-                    struct pr_err *err) PR_MUST_CHECK;
+int pr_compare_fill_side(const struct pr_compare_test *t, unsigned skip_first,
+                         struct pr_arena *a, struct pr_compare_side *ret,
+                         struct pr_err *err) PR_MUST_CHECK;
 
 /* ---- statistics */
 
 /* Mean and variance (by n - 1; NaN for one) of numbers. */
-void pr_moments(const double *v, size_t n, double *ret_mean, double *ret_var);
+void pr_compare_moments(const double *v, size_t n, double *ret_mean,
+                        double *ret_var);
 
 /* The squared error of the mean of numbers that follow one another, and may
  * hang together: means of batches, and what is left between these. False: too
  * few. */
-bool pr_batch_error(const double *v, size_t n, double *ret_error2,
-                    double *ret_freedom);
+bool pr_compare_batch_error(const double *v, size_t n, double *ret_error2,
+                            double *ret_freedom);
 
 /*
  * What is known of a variance from those of others like it: a value and how
@@ -47,58 +48,62 @@ bool pr_batch_error(const double *v, size_t n, double *ret_error2,
 struct pr_variance_prior {
     double variance, freedom;
 };
-void pr_variance_prior(const double *variances, const double *freedoms,
-                       size_t n, struct pr_variance_prior *ret);
+void pr_compare_fit_prior(const double *variances, const double *freedoms,
+                          size_t n, struct pr_variance_prior *ret);
 
 /* The error of the mean of a side. prior may be empty; other is the other
  * side, whose spread counts where this one has none. */
-struct pr_estimate pr_compare_estimate(const struct pr_compare_side *s,
-                                       const struct pr_compare_side *other,
-                                       const struct pr_variance_prior *prior,
-                                       double between_runs);
+struct pr_log_estimate
+pr_compare_estimate(const struct pr_compare_side *s,
+                    const struct pr_compare_side *other,
+                    const struct pr_variance_prior *prior, double between_runs);
 
 /* Welch's difference of two. */
-struct pr_estimate pr_compare_difference(const struct pr_estimate *a,
-                                         const struct pr_estimate *b);
+struct pr_log_estimate pr_compare_difference(const struct pr_log_estimate *a,
+                                             const struct pr_log_estimate *b);
 
 /* ---- notes */
 
 /* What is odd about a row's sides, into its notes. */
-int pr_compare_notes(struct pr_compare_row *row,
-                     const struct pr_compare_side *a,
-                     const struct pr_compare_side *b, struct pr_arena *arena,
-                     struct pr_err *err) PR_MUST_CHECK;
+int pr_compare_add_notes(struct pr_compare_row *row,
+                         const struct pr_compare_side *a,
+                         const struct pr_compare_side *b,
+                         struct pr_arena *arena,
+                         struct pr_err *err) PR_MUST_CHECK;
 
 /* ---- sets */
 
 /* The test of that name and figure, made if need be. NULL: out of memory. */
-struct pr_compare_test *pr_compare_test(struct pr_compare_set *s,
-                                        const char *name, const char *measure,
-                                        struct pr_arena *a);
+struct pr_compare_test *pr_compare_get_test(struct pr_compare_set *s,
+                                            const char *name,
+                                            const char *measure,
+                                            struct pr_arena *a);
 
 /* The tests of that name, one after another, the newest first; after NULL: the
  * first. NULL: there are no more. */
-struct pr_compare_test *pr_compare_next(const struct pr_compare_set *s,
-                                        const char *name,
-                                        const struct pr_compare_test *after);
+struct pr_compare_test *
+pr_compare_next_test(const struct pr_compare_set *s, const char *name,
+                     const struct pr_compare_test *after);
 
 /* Whether figures are named, and whether this is one of them. */
-bool pr_compare_asks(const struct pr_compare_read *how);
-bool pr_compare_is_asked(const struct pr_compare_read *how, const char *name);
+bool pr_compare_has_measures(const struct pr_compare_read_opts *how);
+bool pr_compare_is_measure_asked(const struct pr_compare_read_opts *how,
+                                 const char *name);
 
 /* A suite: results of milarun or milabench, or a summary. Adds to *s. */
-int pr_compare_read_suite(const char *path, const struct pr_compare_read *how,
+int pr_compare_read_suite(const char *path,
+                          const struct pr_compare_read_opts *how,
                           struct pr_arena *a, struct pr_compare_set *s,
                           struct pr_err *err) PR_MUST_CHECK;
 
 /* Adds a run. */
-bool pr_compare_add(struct pr_compare_test *t, const struct pr_compare_run *r,
-                    struct pr_arena *a);
+bool pr_compare_add_run(struct pr_compare_test *t,
+                        const struct pr_compare_run *r, struct pr_arena *a);
 
-struct pr_bench;
+struct pr_results;
 
 /* Whether the first of the sets shares a value of that name with another. */
-bool pr_compare_in_common(struct pr_bench *const *sets, size_t count,
-                          const char *name);
+bool pr_compare_has_common_value(struct pr_results *const *sets, size_t count,
+                                 const char *name);
 
 #endif

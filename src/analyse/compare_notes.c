@@ -35,12 +35,12 @@ static int add_note(struct pr_compare_row *row, enum pr_compare_odd odd,
     return text ? PR_OK : PR_E_NOMEM;
 }
 
-static double percent(double log)
+static double log_to_percent(double log)
 {
     return 100 * expm1(log);
 }
 
-static int ascending(const void *a, const void *b)
+static int by_double_value(const void *a, const void *b)
 {
     const double *x = a, *y = b;
 
@@ -48,21 +48,21 @@ static int ascending(const void *a, const void *b)
 }
 
 /* Sorts v. */
-static double median(double *v, size_t n)
+static double sort_for_median(double *v, size_t n)
 {
-    qsort(v, n, sizeof *v, ascending);
+    qsort(v, n, sizeof *v, by_double_value);
     return n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
 }
 
 /* The middle and, in deviations of a bell curve, the spread around it. */
-static void middle(const double *v, size_t n, double *room, double *ret_middle,
-                   double *ret_spread)
+static void find_median_and_spread(const double *v, size_t n, double *room,
+                                   double *ret_middle, double *ret_spread)
 {
     memcpy(room, v, n * sizeof *v);
-    *ret_middle = median(room, n);
+    *ret_middle = sort_for_median(room, n);
     for (size_t i = 0; i < n; i++)
         room[i] = fabs(v[i] - *ret_middle);
-    *ret_spread = 1.4826 * median(room, n);
+    *ret_spread = 1.4826 * sort_for_median(room, n);
 }
 
 /* Worse: slower, or whatever the figure has for it. */
@@ -93,16 +93,16 @@ static int note_first(struct pr_compare_row *row, char side,
 
     if (!s->logs || s->repeats < LEAST_FOR_FIRST)
         return 0;
-    pr_moments(s->logs + 1, s->repeats - 1, &mean, &var);
+    pr_compare_moments(s->logs + 1, s->repeats - 1, &mean, &var);
     change = s->logs[0] - mean;
     if (fabs(change) <= worth || !is_worse(row->better, change) ||
         fabs(change) <= far_first * fmax(sqrt(var), 0.002))
         return 0;
-    text =
-        pr_arena_printf(a,
-                        "the first repeat of %c was %.1f %% %s than the "
-                        "others; throw it away with --skip-first",
-                        side, fabs(percent(change)), speed_word(row, change));
+    text = pr_arena_printf(a,
+                           "the first repeat of %c was %.1f %% %s than the "
+                           "others; throw it away with --skip-first",
+                           side, fabs(log_to_percent(change)),
+                           speed_word(row, change));
     return add_note(row, PR_ODD_FIRST, side, text) ? PR_E_NOMEM : 1;
 }
 
@@ -117,7 +117,7 @@ static int note_outlier(struct pr_compare_row *row, char side,
 
     if (!s->logs || s->repeats < LEAST_FOR_OUTLIER)
         return PR_OK;
-    middle(s->logs, s->repeats, room, &mid, &spread);
+    find_median_and_spread(s->logs, s->repeats, room, &mid, &spread);
     for (uint64_t i = skip_first; i < s->repeats; i++)
         if (fabs(s->logs[i] - mid) > most) {
             most = fabs(s->logs[i] - mid);
@@ -131,19 +131,20 @@ static int note_outlier(struct pr_compare_row *row, char side,
                                     "repeat %" PRIu64 " of %c is far off "
                                     "(%+.1f %%); see what else ran then, or "
                                     "use --repeat 10",
-                                    at + 1, side, percent(change)));
+                                    at + 1, side, log_to_percent(change)));
 }
 
 /* ---- drift */
 
 /* The slope of a line through v, over its whole length; *ret_t: in its own
  * errors, for which so many values (not n) count. */
-static double slope(const double *v, size_t n, double effective, double *ret_t)
+static double fit_slope(const double *v, size_t n, double effective,
+                        double *ret_t)
 {
     double mx = (double)(n - 1) / 2, my, ignored, sxy = 0, sxx = 0, rest = 0;
     double b, error;
 
-    pr_moments(v, n, &my, &ignored);
+    pr_compare_moments(v, n, &my, &ignored);
     for (size_t i = 0; i < n; i++) {
         sxy += ((double)i - mx) * (v[i] - my);
         sxx += ((double)i - mx) * ((double)i - mx);
@@ -166,7 +167,7 @@ static int note_drift(struct pr_compare_row *row, char side,
 
     if (!s->logs || s->repeats < LEAST_FOR_DRIFT)
         return PR_OK;
-    change = slope(s->logs, s->repeats, (double)s->repeats, &t);
+    change = fit_slope(s->logs, s->repeats, (double)s->repeats, &t);
     if (fabs(change) <= worth || fabs(t) < far_slope)
         return PR_OK;
     return add_note(row, PR_ODD_DRIFT, side,
@@ -174,7 +175,7 @@ static int note_drift(struct pr_compare_row *row, char side,
                                     "%c drifts, %+.1f %% from the first "
                                     "repeat to the last (heat? a growing "
                                     "file?); run A and B in turn",
-                                    side, percent(change)));
+                                    side, log_to_percent(change)));
 }
 
 /* Within the only run: its slices hang together, so few of them count. */
@@ -187,10 +188,10 @@ static int note_drift_within(struct pr_compare_row *row, char side,
 
     if (s->repeats != 1 || !r || s->test->count != 1 || !r->slices ||
         r->slice_count < LEAST_SLICES ||
-        !pr_batch_error(r->slices, r->slice_count, &e2, &freedom))
+        !pr_compare_batch_error(r->slices, r->slice_count, &e2, &freedom))
         return PR_OK;
-    pr_moments(r->slices, r->slice_count, &mean, &var);
-    change = slope(r->slices, r->slice_count, freedom + 1, &t) / mean;
+    pr_compare_moments(r->slices, r->slice_count, &mean, &var);
+    change = fit_slope(r->slices, r->slice_count, freedom + 1, &t) / mean;
     if (fabs(change) <= worth || fabs(t) < far_within)
         return PR_OK;
     return add_note(row, PR_ODD_WITHIN, side,
@@ -211,8 +212,10 @@ static bool has_odd(const struct pr_compare_row *row, enum pr_compare_odd odd)
     return false;
 }
 
-static int note_few(struct pr_compare_row *row, const struct pr_compare_side *a,
-                    const struct pr_compare_side *b, struct pr_arena *arena)
+static int note_few_runs(struct pr_compare_row *row,
+                         const struct pr_compare_side *a,
+                         const struct pr_compare_side *b,
+                         struct pr_arena *arena)
 {
     double half = log(row->high / row->low) / 2, repeats;
 
@@ -233,7 +236,7 @@ static int note_few(struct pr_compare_row *row, const struct pr_compare_side *a,
                     pr_arena_printf(arena,
                                     "a change below %.0f %% would not show; "
                                     "use --repeat %.0f",
-                                    percent(half), repeats));
+                                    log_to_percent(half), repeats));
 }
 
 static int note_side(struct pr_compare_row *row, char side,
@@ -250,16 +253,16 @@ static int note_side(struct pr_compare_row *row, char side,
     return rc ? rc : note_drift_within(row, side, s, a);
 }
 
-int pr_compare_notes(struct pr_compare_row *row,
-                     const struct pr_compare_side *a,
-                     const struct pr_compare_side *b, struct pr_arena *arena,
-                     struct pr_err *err)
+int pr_compare_add_notes(struct pr_compare_row *row,
+                         const struct pr_compare_side *a,
+                         const struct pr_compare_side *b,
+                         struct pr_arena *arena, struct pr_err *err)
 {
     int rc = note_side(row, 'A', a, arena);
 
     if (!rc)
         rc = note_side(row, 'B', b, arena);
     if (!rc)
-        rc = note_few(row, a, b, arena);
+        rc = note_few_runs(row, a, b, arena);
     return rc ? pr_fail_nomem(err) : PR_OK;
 }

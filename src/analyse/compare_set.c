@@ -9,7 +9,7 @@
 
 enum { FIRST_CHAINS = 64 };
 
-static size_t *chain_of(const struct pr_compare_set *s, const char *name)
+static size_t *get_test_chain(const struct pr_compare_set *s, const char *name)
 {
     return &s->chains[pr_hash_bytes(name, strlen(name), 0) &
                       (s->chain_count - 1)];
@@ -18,7 +18,7 @@ static size_t *chain_of(const struct pr_compare_set *s, const char *name)
 /* Newest first: what comes now is most often what came last. */
 static void link_in(struct pr_compare_set *s, size_t i)
 {
-    size_t *chain = chain_of(s, s->tests[i].name);
+    size_t *chain = get_test_chain(s, s->tests[i].name);
 
     s->tests[i].chained = *chain;
     *chain = i + 1;
@@ -39,12 +39,12 @@ static bool more_chains(struct pr_compare_set *s, struct pr_arena *a)
     return true;
 }
 
-struct pr_compare_test *pr_compare_next(const struct pr_compare_set *s,
-                                        const char *name,
-                                        const struct pr_compare_test *after)
+struct pr_compare_test *
+pr_compare_next_test(const struct pr_compare_set *s, const char *name,
+                     const struct pr_compare_test *after)
 {
     size_t at = after            ? after->chained
-                : s->chain_count ? *chain_of(s, name)
+                : s->chain_count ? *get_test_chain(s, name)
                                  : 0;
 
     while (at && strcmp(s->tests[at - 1].name, name) != 0)
@@ -52,14 +52,15 @@ struct pr_compare_test *pr_compare_next(const struct pr_compare_set *s,
     return at ? &s->tests[at - 1] : NULL;
 }
 
-struct pr_compare_test *pr_compare_test(struct pr_compare_set *s,
-                                        const char *name, const char *measure,
-                                        struct pr_arena *a)
+struct pr_compare_test *pr_compare_get_test(struct pr_compare_set *s,
+                                            const char *name,
+                                            const char *measure,
+                                            struct pr_arena *a)
 {
-    struct pr_compare_test *t = pr_compare_next(s, name, NULL);
+    struct pr_compare_test *t = pr_compare_next_test(s, name, NULL);
 
     while (t && strcmp(t->measure, measure) != 0)
-        t = pr_compare_next(s, name, t);
+        t = pr_compare_next_test(s, name, t);
     if (t)
         return t;
     t = pr_arena_grow(a, s->tests, s->count, &s->cap, sizeof *t);
@@ -75,8 +76,8 @@ struct pr_compare_test *pr_compare_test(struct pr_compare_set *s,
     return t;
 }
 
-bool pr_compare_add(struct pr_compare_test *t, const struct pr_compare_run *r,
-                    struct pr_arena *a)
+bool pr_compare_add_run(struct pr_compare_test *t,
+                        const struct pr_compare_run *r, struct pr_arena *a)
 {
     t->runs = pr_arena_grow(a, t->runs, t->count, &t->cap, sizeof *t->runs);
     if (!t->runs)

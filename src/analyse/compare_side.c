@@ -17,7 +17,7 @@ struct point {
     const struct pr_compare_run *run;
 };
 
-static int by_device(const void *a, const void *b)
+static int by_point_device(const void *a, const void *b)
 {
     const struct point *x = a, *y = b;
     int c = strcmp(x->run->device, y->run->device);
@@ -40,7 +40,7 @@ static void level_devices(struct point *p, size_t n)
     double means = 0;
     size_t devices = 0;
 
-    qsort(p, n, sizeof *p, by_device);
+    qsort(p, n, sizeof *p, by_point_device);
     for (size_t i = 0, end; i < n; i = end) {
         double sum = 0;
 
@@ -78,8 +78,8 @@ static size_t join_repeats(struct point *p, size_t n, double *logs)
 /* ---- the only run */
 
 /* The error within it: of each device's slices, then of their mean. */
-static void look_within(const struct point *p, size_t n,
-                        struct pr_compare_side *s)
+static void estimate_within_run(const struct point *p, size_t n,
+                                struct pr_compare_side *s)
 {
     double sum = 0, freedom = 0;
 
@@ -87,7 +87,8 @@ static void look_within(const struct point *p, size_t n,
         const struct pr_compare_run *r = p[i].run;
         double e2, f;
 
-        if (!r->slices || !pr_batch_error(r->slices, r->slice_count, &e2, &f))
+        if (!r->slices ||
+            !pr_compare_batch_error(r->slices, r->slice_count, &e2, &f))
             return;
         sum += e2 / (r->value * r->value); /* a share, as logarithms have it */
         freedom += f;
@@ -98,8 +99,8 @@ static void look_within(const struct point *p, size_t n,
 
 /* ---- a summary */
 
-static void of_summary(const struct pr_compare_test *t,
-                       struct pr_compare_side *s)
+static void fill_side_from_summary(const struct pr_compare_test *t,
+                                   struct pr_compare_side *s)
 {
     double n = (double)t->repeats, share = t->deviation / t->mean;
 
@@ -140,9 +141,9 @@ static int64_t first_that_counts(const struct pr_compare_test *t,
     return from;
 }
 
-int pr_compare_side(const struct pr_compare_test *t, unsigned skip_first,
-                    struct pr_arena *a, struct pr_compare_side *ret,
-                    struct pr_err *err)
+int pr_compare_fill_side(const struct pr_compare_test *t, unsigned skip_first,
+                         struct pr_arena *a, struct pr_compare_side *ret,
+                         struct pr_err *err)
 {
     int64_t from = first_that_counts(t, skip_first);
     struct point *p;
@@ -151,7 +152,7 @@ int pr_compare_side(const struct pr_compare_test *t, unsigned skip_first,
     *ret = (struct pr_compare_side){
         .mean = NAN, .variance = NAN, .within2 = NAN, .test = t};
     if (t->repeats) {
-        of_summary(t, ret);
+        fill_side_from_summary(t, ret);
         return PR_OK;
     }
     p = PR_ARENA_ARRAY(a, struct point, t->count + 1);
@@ -169,9 +170,9 @@ int pr_compare_side(const struct pr_compare_test *t, unsigned skip_first,
         return PR_OK;
     level_devices(p, n);
     ret->repeats = join_repeats(p, n, ret->logs);
-    pr_moments(ret->logs, ret->repeats, &ret->mean, &ret->variance);
+    pr_compare_moments(ret->logs, ret->repeats, &ret->mean, &ret->variance);
     ret->freedom = (double)ret->repeats - 1;
     if (ret->repeats == 1)
-        look_within(p, n, ret);
+        estimate_within_run(p, n, ret);
     return PR_OK;
 }

@@ -25,7 +25,8 @@ static const double most_prior = 4, prior_share = 0.1, prior_excess = 1.4;
 /* Degrees of freedom of what is assumed and not measured. */
 static const double assumed_freedom = 20;
 
-void pr_moments(const double *v, size_t n, double *ret_mean, double *ret_var)
+void pr_compare_moments(const double *v, size_t n, double *ret_mean,
+                        double *ret_var)
 {
     double sum = 0, squares = 0;
 
@@ -40,7 +41,8 @@ void pr_moments(const double *v, size_t n, double *ret_mean, double *ret_var)
 /* ---- values that follow one another */
 
 /* How much neighbours hang together, from 0 to 0.9. */
-static double neighbours(const double *v, size_t n, double mean, double var)
+static double correlate_neighbours(const double *v, size_t n, double mean,
+                                   double var)
 {
     double sum = 0;
 
@@ -53,8 +55,8 @@ static double neighbours(const double *v, size_t n, double mean, double var)
     return fmin(0.9, fmax(0, sum));
 }
 
-bool pr_batch_error(const double *v, size_t n, double *ret_error2,
-                    double *ret_freedom)
+bool pr_compare_batch_error(const double *v, size_t n, double *ret_error2,
+                            double *ret_freedom)
 {
     size_t batches = (size_t)sqrt((double)n), size;
     double means[MOST_BATCHES], mean, var, ignored, r;
@@ -67,9 +69,10 @@ bool pr_batch_error(const double *v, size_t n, double *ret_error2,
         batches = MOST_BATCHES;
     size = n / batches;
     for (size_t i = 0; i < batches; i++) /* what is left over is the start */
-        pr_moments(v + n - (batches - i) * size, size, &means[i], &ignored);
-    pr_moments(means, batches, &mean, &var);
-    r = neighbours(means, batches, mean, var);
+        pr_compare_moments(v + n - (batches - i) * size, size, &means[i],
+                           &ignored);
+    pr_compare_moments(means, batches, &mean, &var);
+    r = correlate_neighbours(means, batches, mean, var);
     *ret_error2 = var / (double)batches * (1 + r) / (1 - r);
     *ret_freedom = (double)(batches - 1);
     return true;
@@ -78,7 +81,7 @@ bool pr_batch_error(const double *v, size_t n, double *ret_error2,
 /* ---- variances that learn from each other */
 
 /* The second derivative of log gamma's first, by its series. */
-static double trigamma(double x)
+static double compute_trigamma(double x)
 {
     double sum = 0, y;
 
@@ -89,7 +92,7 @@ static double trigamma(double x)
            (1 + y * (1.0 / 6 - y * (1.0 / 30 - y * (1.0 / 42 - y / 30)))) / x;
 }
 
-static double digamma(double x)
+static double compute_digamma(double x)
 {
     double sum = 0, y;
 
@@ -107,7 +110,7 @@ static double trigamma_inverse(double y)
     for (int i = 0; i < 100; i++) {
         double mid = sqrt(low * high);
 
-        if (trigamma(mid) > y)
+        if (compute_trigamma(mid) > y)
             low = mid;
         else
             high = mid;
@@ -115,8 +118,8 @@ static double trigamma_inverse(double y)
     return sqrt(low * high);
 }
 
-void pr_variance_prior(const double *variances, const double *freedoms,
-                       size_t n, struct pr_variance_prior *ret)
+void pr_compare_fit_prior(const double *variances, const double *freedoms,
+                          size_t n, struct pr_variance_prior *ret)
 {
     double sum = 0, squares = 0, noise = 0, freedom = 0;
     double mean, spread, half, most;
@@ -128,8 +131,8 @@ void pr_variance_prior(const double *variances, const double *freedoms,
         double v = fmax(variances[i], least_deviation * least_deviation);
 
         half = freedoms[i] / 2;
-        sum += log(v) - digamma(half) + log(half);
-        noise += trigamma(half);
+        sum += log(v) - compute_digamma(half) + log(half);
+        noise += compute_trigamma(half);
         freedom += freedoms[i];
     }
     if (freedom < LEAST_FREEDOM)
@@ -139,7 +142,7 @@ void pr_variance_prior(const double *variances, const double *freedoms,
         double v = fmax(variances[i], least_deviation * least_deviation);
 
         half = freedoms[i] / 2;
-        v = log(v) - digamma(half) + log(half) - mean;
+        v = log(v) - compute_digamma(half) + log(half) - mean;
         squares += v * v;
     }
     /* What the logarithms differ more than chance would have it. */
@@ -147,64 +150,66 @@ void pr_variance_prior(const double *variances, const double *freedoms,
     most = fmin(most_prior, prior_share * freedom) / 2;
     half = fmin(most, spread > 0 ? trigamma_inverse(spread) : most);
     ret->freedom = 2 * half;
-    ret->variance = prior_excess * exp(mean + digamma(half) - log(half));
+    ret->variance =
+        prior_excess * exp(mean + compute_digamma(half) - log(half));
 }
 
 /* ---- errors of means */
 
-static struct pr_estimate of_repeats(const struct pr_compare_side *s,
-                                     double variance, double freedom,
-                                     const struct pr_variance_prior *prior)
+static struct pr_log_estimate
+estimate_from_variance(const struct pr_compare_side *s, double variance,
+                       double freedom, const struct pr_variance_prior *prior)
 {
     double floor = least_deviation * least_deviation;
     double all = freedom + prior->freedom;
 
     variance = (variance * freedom + prior->variance * prior->freedom) / all;
-    return (struct pr_estimate){.mean = s->mean,
-                                .error2 =
-                                    fmax(variance, floor) / (double)s->repeats,
-                                .freedom = all};
+    return (struct pr_log_estimate){.mean = s->mean,
+                                    .error2 = fmax(variance, floor) /
+                                              (double)s->repeats,
+                                    .freedom = all};
 }
 
-struct pr_estimate pr_compare_estimate(const struct pr_compare_side *s,
-                                       const struct pr_compare_side *other,
-                                       const struct pr_variance_prior *prior,
-                                       double between_runs)
+struct pr_log_estimate
+pr_compare_estimate(const struct pr_compare_side *s,
+                    const struct pr_compare_side *other,
+                    const struct pr_variance_prior *prior, double between_runs)
 {
-    struct pr_estimate e = {.mean = s->mean}, run, within;
+    struct pr_log_estimate e = {.mean = s->mean}, run, within;
 
     if (isfinite(s->variance))
-        return of_repeats(s, s->variance, s->freedom, prior);
+        return estimate_from_variance(s, s->variance, s->freedom, prior);
     if (isfinite(other->variance))
-        return of_repeats(s, other->variance, other->freedom, prior);
+        return estimate_from_variance(s, other->variance, other->freedom,
+                                      prior);
     /* One run each: what lies between runs cannot be seen. Where not even what
      * lies within one is known, twice as much is assumed. */
     if (!isfinite(s->within2))
         between_runs *= 2;
-    run = (struct pr_estimate){.error2 = between_runs * between_runs,
-                               .freedom = assumed_freedom};
+    run = (struct pr_log_estimate){.error2 = between_runs * between_runs,
+                                   .freedom = assumed_freedom};
     if (!isfinite(s->within2)) {
         e.error2 = run.error2;
         e.freedom = run.freedom;
         return e;
     }
-    within = (struct pr_estimate){.error2 = s->within2,
-                                  .freedom = s->within_freedom};
+    within = (struct pr_log_estimate){.error2 = s->within2,
+                                      .freedom = s->within_freedom};
     within = pr_compare_difference(&run, &within);
     e.error2 = within.error2;
     e.freedom = within.freedom;
     return e;
 }
 
-struct pr_estimate pr_compare_difference(const struct pr_estimate *a,
-                                         const struct pr_estimate *b)
+struct pr_log_estimate pr_compare_difference(const struct pr_log_estimate *a,
+                                             const struct pr_log_estimate *b)
 {
     double sum = a->error2 + b->error2;
     double parts =
         a->error2 * a->error2 / a->freedom + b->error2 * b->error2 / b->freedom;
 
-    return (struct pr_estimate){.mean = b->mean - a->mean,
-                                .error2 = sum,
-                                .freedom = parts > 0 ? sum * sum / parts
-                                                     : a->freedom + b->freedom};
+    return (struct pr_log_estimate){
+        .mean = b->mean - a->mean,
+        .error2 = sum,
+        .freedom = parts > 0 ? sum * sum / parts : a->freedom + b->freedom};
 }

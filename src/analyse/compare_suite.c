@@ -9,14 +9,15 @@
 
 enum { CURVE = 256 };
 
-static bool wants(const struct pr_compare_read *how, const char *name)
+static bool is_measure_wanted(const struct pr_compare_read_opts *how,
+                              const char *name)
 {
-    return pr_compare_asks(how) ? pr_compare_is_asked(how, name)
-                                : strcmp(name, "throughput") == 0;
+    return pr_compare_has_measures(how) ? pr_compare_is_measure_asked(how, name)
+                                        : strcmp(name, "throughput") == 0;
 }
 
 /* The mean of its ranks. */
-static double rate_of(const struct pr_suite_run *r)
+static double get_child_rate(const struct pr_suite_child *r)
 {
     double sum = 0;
 
@@ -29,8 +30,8 @@ static double rate_of(const struct pr_suite_run *r)
 
 /* The steady part of its curve: what its rate is the mean of, or, where the
  * curve was made shorter, the second half. */
-static bool set_slices(const struct pr_suite_run *r, struct pr_compare_run *run,
-                       struct pr_arena *a)
+static bool set_child_slices(const struct pr_suite_child *r,
+                             struct pr_compare_run *run, struct pr_arena *a)
 {
     uint32_t from = r->curve_len / 2, to = r->curve_len;
     double *slices;
@@ -51,25 +52,27 @@ static bool set_slices(const struct pr_suite_run *r, struct pr_compare_run *run,
     return slices;
 }
 
-static bool add_run(struct pr_compare_set *s, const char *test,
-                    const char *measure, const struct pr_suite_run *r,
-                    double value, struct pr_arena *a)
+static bool compare_add_child(struct pr_compare_set *s, const char *test,
+                              const char *measure,
+                              const struct pr_suite_child *r, double value,
+                              struct pr_arena *a)
 {
     const char *dot = r->job_id ? strchr(r->job_id, '.') : NULL;
     struct pr_compare_run run = {.value = value};
-    struct pr_compare_test *t = pr_compare_test(s, test, measure, a);
+    struct pr_compare_test *t = pr_compare_get_test(s, test, measure, a);
 
     if (!t)
         return false;
     run.repeat = r->job_id ? strtoll(r->job_id, NULL, 10) : (int64_t)t->count;
     run.device = pr_arena_str(a, dot ? dot + 1 : r->device ? r->device : "");
-    return run.device && set_slices(r, &run, a) && pr_compare_add(t, &run, a);
+    return run.device && set_child_slices(r, &run, a) &&
+           pr_compare_add_run(t, &run, a);
 }
 
 /* A repeat has each device once, and all devices of a repeat may be disturbed
  * alike: they count as one, whose spread is that of a device. */
-static void take_devices(const struct pr_suite_test *t,
-                         struct pr_compare_test *out)
+static void join_device_stats(const struct pr_suite_test *t,
+                              struct pr_compare_test *out)
 {
     double sum = 0, logs = 0;
 
@@ -89,7 +92,7 @@ static void take_devices(const struct pr_suite_test *t,
 static bool add_summary(struct pr_compare_set *s, const char *name,
                         const struct pr_suite_test *t, struct pr_arena *a)
 {
-    struct pr_compare_test *out = pr_compare_test(s, name, "throughput", a);
+    struct pr_compare_test *out = pr_compare_get_test(s, name, "throughput", a);
 
     if (!out)
         return false;
@@ -101,45 +104,48 @@ static bool add_summary(struct pr_compare_set *s, const char *name,
     if (t->train.n < out->repeats)
         out->repeats = t->train.n;
     if (t->device_count > 1 && out->repeats)
-        take_devices(t, out);
+        join_device_stats(t, out);
     /* Without any good run it is a test that failed. */
     if (!out->repeats || !(out->mean > 0)) {
         struct pr_compare_run none = {.value = (double)NAN, .device = ""};
 
         out->repeats = 0;
-        return pr_compare_add(out, &none, a);
+        return pr_compare_add_run(out, &none, a);
     }
     return true;
 }
 
 static bool add_test(struct pr_compare_set *s,
-                     const struct pr_compare_read *how,
+                     const struct pr_compare_read_opts *how,
                      const struct pr_suite_test *t, struct pr_arena *a)
 {
     const char *name = pr_arena_str(a, t->name);
-    bool rates = wants(how, "throughput"), totals = wants(how, "total_s");
+    bool rates = is_measure_wanted(how, "throughput"),
+         totals = is_measure_wanted(how, "total_s");
 
     if (!name)
         return false;
     if (!t->run_count)
         return !rates || add_summary(s, name, t, a);
     for (size_t i = 0; i < t->run_count; i++) {
-        const struct pr_suite_run *r = t->runs[i];
+        const struct pr_suite_child *r = t->runs[i];
 
-        if (rates && !add_run(s, name, "throughput", r, rate_of(r), a))
+        if (rates &&
+            !compare_add_child(s, name, "throughput", r, get_child_rate(r), a))
             return false;
-        if (totals && !add_run(s, name, "total_s", r,
-                               r->good ? r->total : (double)NAN, a))
+        if (totals && !compare_add_child(s, name, "total_s", r,
+                                         r->good ? r->total : (double)NAN, a))
             return false;
     }
     return true;
 }
 
-int pr_compare_read_suite(const char *path, const struct pr_compare_read *how,
+int pr_compare_read_suite(const char *path,
+                          const struct pr_compare_read_opts *how,
                           struct pr_arena *a, struct pr_compare_set *s,
                           struct pr_err *err)
 {
-    struct pr_suite_opts opts = {.curve = CURVE};
+    struct pr_suite_read_opts opts = {.curve = CURVE};
     struct pr_suite *suite;
     int rc = pr_suite_read(path, &opts, &suite, err);
 
@@ -152,7 +158,7 @@ int pr_compare_read_suite(const char *path, const struct pr_compare_read *how,
         if (!add_test(s, how, t, a))
             rc = pr_fail_nomem(err);
     }
-    s->window = pr_suite_window(suite->kind);
+    s->window = pr_suite_window_text(suite->kind);
     s->unreadable = suite->bad;
     if (suite->note_count)
         pr_fail(&s->note, PR_E_FORMAT, suite->notes[0].where, "%s",

@@ -27,7 +27,7 @@ int pr_dlio_read_json(const char *dir, const char *name, struct pr_arena *a,
     return rc == PR_E_NOMEM ? rc : rc == PR_OK;
 }
 
-static int by_size(const void *a, const void *b)
+static int by_series_value(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
 
@@ -53,7 +53,7 @@ void pr_dlio_stats(double *series, size_t n, struct pr_dlio_stats *ret)
     *ret = (struct pr_dlio_stats){.n = n};
     if (n < 2)
         return;
-    qsort(series, n, sizeof *series, by_size);
+    qsort(series, n, sizeof *series, by_series_value);
     for (size_t i = 0; i < n; i++)
         sum += series[i];
     mean = sum / n;
@@ -70,7 +70,7 @@ void pr_dlio_stats(double *series, size_t n, struct pr_dlio_stats *ret)
 }
 
 /* Days since 1970, by the proleptic Gregorian calendar. */
-static int64_t days_of(int64_t y, int64_t m, int64_t d)
+static int64_t days_since_1970(int64_t y, int64_t m, int64_t d)
 {
     y -= m <= 2;
     int64_t era = (y >= 0 ? y : y - 399) / 400, of_era = y - era * 400;
@@ -81,7 +81,7 @@ static int64_t days_of(int64_t y, int64_t m, int64_t d)
 }
 
 /* ".920473" in microseconds. */
-static int64_t fraction(const char *p)
+static int64_t parse_fraction_us(const char *p)
 {
     int64_t us = 0;
 
@@ -110,22 +110,23 @@ bool pr_dlio_parse_time(const char *text, int64_t *ret_us)
     }
     if (mo < 1 || mo > 12 || d < 1 || d > 31)
         return false;
-    *ret_us = (((days_of(y, mo, d) * 24 + h) * 60 + mi) * 60 + s) * 1000000 +
-              fraction(text + used);
+    *ret_us =
+        (((days_since_1970(y, mo, d) * 24 + h) * 60 + mi) * 60 + s) * 1000000 +
+        parse_fraction_us(text + used);
     return true;
 }
 
 /* A member as text; "" when it is missing. Numbers with two decimals. */
-static const char *text_of(struct pr_arena *a, const struct pr_value *map,
-                           const char *key)
+static const char *dlio_get_text(struct pr_arena *a, const struct pr_value *map,
+                                 const char *key)
 {
     const struct pr_value *v = pr_get(map, key);
     const char *text = "";
 
     if (v && v->kind == PR_STR)
         text = v->s;
-    else if (v && pr_is_number(v))
-        text = pr_arena_printf(a, "%.2f", pr_number(v));
+    else if (v && pr_value_is_number(v))
+        text = pr_arena_printf(a, "%.2f", pr_value_number(v));
     return text ? text : "";
 }
 
@@ -138,8 +139,9 @@ static double seconds_between(const char *start, const char *end)
     return (double)(to - from) / 1e6;
 }
 
-struct pr_dlio_phase *
-pr_dlio_phase_of(struct pr_arena *a, struct pr_dlio_epoch *e, const char *name)
+struct pr_dlio_phase *pr_dlio_get_phase(struct pr_arena *a,
+                                        struct pr_dlio_read_epoch *e,
+                                        const char *name)
 {
     struct pr_dlio_phase *p;
 
@@ -158,24 +160,24 @@ pr_dlio_phase_of(struct pr_arena *a, struct pr_dlio_epoch *e, const char *name)
     return p;
 }
 
-static int read_epoch(struct pr_arena *a, struct pr_dlio_epoch *e,
-                      const struct pr_value *times, struct pr_err *err)
+static int read_epoch_times(struct pr_arena *a, struct pr_dlio_read_epoch *e,
+                            const struct pr_value *times, struct pr_err *err)
 {
-    e->start = text_of(a, times, "start");
-    e->end = text_of(a, times, "end");
-    e->duration = text_of(a, times, "duration");
+    e->start = dlio_get_text(a, times, "start");
+    e->end = dlio_get_text(a, times, "end");
+    e->duration = dlio_get_text(a, times, "duration");
     for (uint32_t i = 0; i < times->len; i++) {
         const struct pr_member *m = &times->members[i];
         struct pr_dlio_phase *p;
 
         if (m->value.kind != PR_MAP)
             continue;
-        p = pr_dlio_phase_of(a, e, m->key);
+        p = pr_dlio_get_phase(a, e, m->key);
         if (!p)
             return pr_fail_nomem(err);
-        p->start = text_of(a, &m->value, "start");
-        p->end = text_of(a, &m->value, "end");
-        p->duration = text_of(a, &m->value, "duration");
+        p->start = dlio_get_text(a, &m->value, "start");
+        p->end = dlio_get_text(a, &m->value, "end");
+        p->duration = dlio_get_text(a, &m->value, "duration");
         p->seconds = seconds_between(p->start, p->end);
     }
     return PR_OK;
@@ -200,8 +202,8 @@ static size_t count_epochs(const struct pr_value *stats)
     return n;
 }
 
-static int read_stats(const char *dir, struct pr_arena *a, struct pr_value *ret,
-                      struct pr_err *err)
+static int read_epoch_stats(const char *dir, struct pr_arena *a,
+                            struct pr_value *ret, struct pr_err *err)
 {
     int rc = pr_dlio_read_json(dir, "0_per_epoch_stats.json", a, ret, err);
 
@@ -220,25 +222,25 @@ static int read_epochs(const char *dir, struct pr_arena *a,
     struct pr_value stats;
     size_t n;
     char key[24];
-    int rc = read_stats(dir, a, &stats, err);
+    int rc = read_epoch_stats(dir, a, &stats, err);
 
     if (rc)
         return rc;
     n = count_epochs(&stats);
     if (run->setup.epochs && run->setup.epochs < n)
         n = (size_t)run->setup.epochs;
-    run->epochs = PR_ARENA_ARRAY(a, struct pr_dlio_epoch, n + 1);
+    run->epochs = PR_ARENA_ARRAY(a, struct pr_dlio_read_epoch, n + 1);
     if (!run->epochs)
         return pr_fail_nomem(err);
     run->epoch_count = n;
     for (size_t i = 0; i < n && !rc; i++) {
-        struct pr_dlio_epoch *e = &run->epochs[i];
+        struct pr_dlio_read_epoch *e = &run->epochs[i];
         e->number = (unsigned)(i + 1);
         e->start = e->end = e->duration = "";
         snprintf(key, sizeof key, "%zu", i + 1);
         /* Of a rank's own file only the number of epochs counts here. */
         if (!pr_get(pr_get(&stats, key), "load"))
-            rc = read_epoch(a, e, pr_get(&stats, key), err);
+            rc = read_epoch_times(a, e, pr_get(&stats, key), err);
     }
     return rc;
 }
@@ -258,9 +260,9 @@ static int read_throughput(struct pr_arena *a, struct pr_dlio_run *run,
     if (!series)
         return pr_fail_nomem(err);
     for (uint32_t i = 0; i < list->len; i++)
-        if (pr_is_number(&list->items[i]) &&
-            isfinite(pr_number(&list->items[i])))
-            series[n++] = pr_number(&list->items[i]);
+        if (pr_value_is_number(&list->items[i]) &&
+            isfinite(pr_value_number(&list->items[i])))
+            series[n++] = pr_value_number(&list->items[i]);
     pr_dlio_stats(series, n, &run->samples);
     for (size_t i = 0; i < n; i++)
         series[i] *= run->setup.record_bytes / 1024 / 1024;
@@ -269,13 +271,15 @@ static int read_throughput(struct pr_arena *a, struct pr_dlio_run *run,
 }
 
 /* One number of a map by another; 0: there is none. */
-static double ratio(const struct pr_value *map, const char *of, const char *by)
+static double divide_members(const struct pr_value *map, const char *of,
+                             const char *by)
 {
     const struct pr_value *a = map ? pr_get(map, of) : NULL;
     const struct pr_value *b = map ? pr_get(map, by) : NULL;
 
-    return a && b && pr_is_number(a) && pr_is_number(b) && pr_number(b) > 0
-               ? pr_number(a) / pr_number(b)
+    return a && b && pr_value_is_number(a) && pr_value_is_number(b) &&
+                   pr_value_number(b) > 0
+               ? pr_value_number(a) / pr_value_number(b)
                : 0;
 }
 
@@ -284,22 +288,22 @@ static double ratio(const struct pr_value *map, const char *of, const char *by)
 static void guess_record(struct pr_dlio_run *run)
 {
     double ours =
-        ratio(pr_get(&run->summary, "prony"), "bytes_read", "samples");
+        divide_members(pr_get(&run->summary, "prony"), "bytes_read", "samples");
 
     if (ours > 0)
         run->setup.record_bytes = ours;
     if (run->setup.record_bytes <= 0)
         run->setup.record_bytes =
-            ratio(pr_get(&run->summary, "metric"),
-                  "train_io_mean_MB_per_second",
-                  "train_throughput_mean_samples_per_second") *
+            divide_members(pr_get(&run->summary, "metric"),
+                           "train_io_mean_MB_per_second",
+                           "train_throughput_mean_samples_per_second") *
             1048576;
 }
 
 static void read_span(struct pr_arena *a, struct pr_dlio_run *run)
 {
-    run->start = text_of(a, &run->summary, "start");
-    run->end = text_of(a, &run->summary, "end");
+    run->start = dlio_get_text(a, &run->summary, "start");
+    run->end = dlio_get_text(a, &run->summary, "end");
     if (run->epoch_count && *run->epochs[0].start)
         run->start = run->epochs[0].start;
     if (run->epoch_count && *run->epochs[run->epoch_count - 1].end)

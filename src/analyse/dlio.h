@@ -18,7 +18,7 @@ struct pr_dlio_stats {
 
 /* Figures of a disk and of the processors, as iostat names them.
  * X(name, key in iostat.json, label) */
-#define PR_DLIO_DISK_FIGURES(X)                  \
+#define PR_DLIO_DISK_MEASURES(X)                 \
     X(READ_MB, "rMB/s", "R Bandwidth (MB/s):")   \
     X(WRITE_MB, "wMB/s", "W Bandwidth (MB/s):")  \
     X(READS, "r/s", "R IOPS:")                   \
@@ -26,23 +26,23 @@ struct pr_dlio_stats {
     X(READ_WAIT, "r_await", "Avg R Time (ms):")  \
     X(WRITE_WAIT, "w_await", "Avg W Time (ms):") \
     X(QUEUE, "aqu-sz", "Avg Queue Length:")
-#define PR_DLIO_CPU_FIGURES(X)          \
+#define PR_DLIO_CPU_MEASURES(X)         \
     X(USER, "user", "User (%):")        \
     X(SYSTEM, "system", "System (%):")  \
     X(IOWAIT, "iowait", "IO Wait (%):") \
     X(STEAL, "steal", "Steal (%):")     \
     X(IDLE, "idle", "Idle (%):")
 
-enum pr_dlio_disk_figure {
+enum pr_dlio_disk_measure {
 #define X(name, key, label) PR_DLIO_DISK_##name,
-    PR_DLIO_DISK_FIGURES(X)
+    PR_DLIO_DISK_MEASURES(X)
 #undef X
         PR_DLIO_DISK_COUNT,
 };
 
-enum pr_dlio_cpu_figure {
+enum pr_dlio_cpu_measure {
 #define X(name, key, label) PR_DLIO_CPU_##name,
-    PR_DLIO_CPU_FIGURES(X)
+    PR_DLIO_CPU_MEASURES(X)
 #undef X
         PR_DLIO_CPU_COUNT,
 };
@@ -82,7 +82,7 @@ struct pr_dlio_phase {
     struct pr_dlio_phase *next;
 };
 
-struct pr_dlio_epoch {
+struct pr_dlio_read_epoch {
     unsigned number; /* from 1 */
     const char *start, *end, *duration;
     struct pr_dlio_phase *phases, *last;
@@ -108,7 +108,7 @@ struct pr_dlio_run {
     bool has_iostat;
     const char **disks;
     size_t disk_count;
-    struct pr_dlio_epoch *epochs;
+    struct pr_dlio_read_epoch *epochs;
     size_t epoch_count;
     struct pr_value summary; /* all of summary.json */
 };
@@ -148,8 +148,9 @@ int pr_dlio_read_iostat(const char *dir, struct pr_arena *a,
                         struct pr_err *err) PR_MUST_CHECK;
 
 /* The phase of an epoch, made when it is new. NULL: out of memory. */
-struct pr_dlio_phase *
-pr_dlio_phase_of(struct pr_arena *a, struct pr_dlio_epoch *e, const char *name);
+struct pr_dlio_phase *pr_dlio_get_phase(struct pr_arena *a,
+                                        struct pr_dlio_read_epoch *e,
+                                        const char *name);
 
 /* A JSON file of the folder. 1: read; 0: it is not there, or no JSON. */
 int pr_dlio_read_json(const char *dir, const char *name, struct pr_arena *a,

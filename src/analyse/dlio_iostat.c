@@ -7,13 +7,13 @@
 
 static const char *const disk_keys[] = {
 #define X(name, key, label) key,
-    PR_DLIO_DISK_FIGURES(X)
+    PR_DLIO_DISK_MEASURES(X)
 #undef X
 };
 
 static const char *const cpu_keys[] = {
 #define X(name, key, label) key,
-    PR_DLIO_CPU_FIGURES(X)
+    PR_DLIO_CPU_MEASURES(X)
 #undef X
 };
 
@@ -48,13 +48,14 @@ static bool in_span(const struct reader *r, const struct span *s, uint32_t i)
     return s->all ? r->used[i] : r->times[i] >= s->from && r->times[i] < s->to;
 }
 
-static bool number(const struct pr_value *map, const char *key, double *ret)
+static bool iostat_get_number(const struct pr_value *map, const char *key,
+                              double *ret)
 {
     const struct pr_value *v = map ? pr_get(map, key) : NULL;
 
-    if (!v || !pr_is_number(v) || !isfinite(pr_number(v)))
+    if (!v || !pr_value_is_number(v) || !isfinite(pr_value_number(v)))
         return false;
-    *ret = pr_number(v);
+    *ret = pr_value_number(v);
     return true;
 }
 
@@ -63,9 +64,9 @@ static bool cpu_value(const struct pr_value *sample, size_t figure, double *ret)
     const struct pr_value *cpu = pr_get(sample, "avg-cpu");
     double nice = 0;
 
-    if (!number(cpu, cpu_keys[figure], ret))
+    if (!iostat_get_number(cpu, cpu_keys[figure], ret))
         return false;
-    if (figure == PR_DLIO_CPU_USER && number(cpu, "nice", &nice))
+    if (figure == PR_DLIO_CPU_USER && iostat_get_number(cpu, "nice", &nice))
         *ret += nice; /* one figure for both, as DLIO has it */
     return true;
 }
@@ -78,14 +79,15 @@ static bool disk_value(const struct pr_value *sample, const char *disk,
     for (uint32_t i = 0; list && list->kind == PR_LIST && i < list->len; i++) {
         const struct pr_value *name = pr_get(&list->items[i], "disk_device");
         if (name && name->kind == PR_STR && strcmp(name->s, disk) == 0)
-            return number(&list->items[i], disk_keys[figure], ret);
+            return iostat_get_number(&list->items[i], disk_keys[figure], ret);
     }
     return false;
 }
 
 /* The series of one figure; disk NULL: of the processors. */
-static void collect(struct reader *r, const struct span *s, const char *disk,
-                    size_t figure, struct pr_dlio_stats *ret)
+static void collect_iostat_series(struct reader *r, const struct span *s,
+                                  const char *disk, size_t figure,
+                                  struct pr_dlio_stats *ret)
 {
     size_t n = 0;
 
@@ -107,14 +109,15 @@ static int read_machine(struct reader *r, const struct span *s,
     if (!m->disks)
         return pr_fail_nomem(err);
     for (size_t f = 0; f < PR_DLIO_CPU_COUNT; f++)
-        collect(r, s, NULL, f, &m->cpu[f]);
+        collect_iostat_series(r, s, NULL, f, &m->cpu[f]);
     for (size_t d = 0; d < r->run->disk_count; d++)
         for (size_t f = 0; f < PR_DLIO_DISK_COUNT; f++)
-            collect(r, s, r->run->disks[d], f, &m->disks[d].figure[f]);
+            collect_iostat_series(r, s, r->run->disks[d], f,
+                                  &m->disks[d].figure[f]);
     return PR_OK;
 }
 
-static bool knows(const struct pr_dlio_run *run, const char *disk)
+static bool is_disk_known(const struct pr_dlio_run *run, const char *disk)
 {
     for (size_t i = 0; i < run->disk_count; i++)
         if (strcmp(run->disks[i], disk) == 0)
@@ -137,7 +140,7 @@ static int find_disks(struct reader *r, struct pr_err *err)
             const struct pr_value *name =
                 pr_get(&list->items[k], "disk_device");
             if (name && name->kind == PR_STR && run->disk_count < MAX_DISKS &&
-                !knows(run, name->s))
+                !is_disk_known(run, name->s))
                 run->disks[run->disk_count++] = name->s;
         }
     }
@@ -145,7 +148,7 @@ static int find_disks(struct reader *r, struct pr_err *err)
 }
 
 /* sysstat.hosts[0].statistics; NULL when it has another form. */
-static const struct pr_value *samples_of(const struct pr_value *root)
+static const struct pr_value *find_iostat_samples(const struct pr_value *root)
 {
     const struct pr_value *v = pr_get(root, "sysstat");
 
@@ -156,7 +159,7 @@ static const struct pr_value *samples_of(const struct pr_value *root)
     return v && v->kind == PR_LIST && v->len ? v : NULL;
 }
 
-static int read_phases(struct reader *r, struct pr_err *err)
+static int read_iostat_phases(struct reader *r, struct pr_err *err)
 {
     struct span s = {0};
     int rc = PR_OK;
@@ -185,7 +188,7 @@ int pr_dlio_read_iostat(const char *dir, struct pr_arena *a,
 
     if (rc != 1)
         return rc;
-    r.samples = samples_of(root);
+    r.samples = find_iostat_samples(root);
     if (!r.samples)
         return PR_OK;
     r.series = PR_ARENA_ARRAY(a, double, r.samples->len);
@@ -196,7 +199,7 @@ int pr_dlio_read_iostat(const char *dir, struct pr_arena *a,
     read_times(&r);
     rc = find_disks(&r, err);
     if (!rc)
-        rc = read_phases(&r, err);
+        rc = read_iostat_phases(&r, err);
     run->has_iostat = rc == PR_OK;
     return rc;
 }

@@ -17,7 +17,7 @@ struct numbers {
 };
 
 /* "12_output.json". */
-static bool rank_of(const char *name, uint64_t *ret)
+static bool parse_rank_name(const char *name, uint64_t *ret)
 {
     size_t n = strspn(name, "0123456789");
 
@@ -27,7 +27,7 @@ static bool rank_of(const char *name, uint64_t *ret)
     return true;
 }
 
-static int by_number(const void *a, const void *b)
+static int by_rank_number(const void *a, const void *b)
 {
     uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 
@@ -44,7 +44,7 @@ static int find_ranks(const char *dir, struct pr_arena *a, struct numbers *ret,
     if (!d)
         return pr_fail_errno(err, PR_E_IO, dir, "cannot open");
     while ((e = readdir(d)) && ret->count < MAX_RANKS) {
-        if (!rank_of(e->d_name, &rank))
+        if (!parse_rank_name(e->d_name, &rank))
             continue;
         items =
             pr_arena_grow(a, ret->items, ret->count, &ret->cap, sizeof *items);
@@ -57,20 +57,20 @@ static int find_ranks(const char *dir, struct pr_arena *a, struct numbers *ret,
     }
     closedir(d);
     if (ret->count)
-        qsort(ret->items, ret->count, sizeof *ret->items, by_number);
+        qsort(ret->items, ret->count, sizeof *ret->items, by_rank_number);
     return PR_OK;
 }
 
-static double sum_of(const struct pr_value *list)
+static double sum_number_list(const struct pr_value *list)
 {
     long double sum = 0;
 
     if (!list || list->kind != PR_LIST)
         return 0;
     for (uint32_t i = 0; i < list->len; i++)
-        if (pr_is_number(&list->items[i]) &&
-            isfinite(pr_number(&list->items[i])))
-            sum += pr_number(&list->items[i]);
+        if (pr_value_is_number(&list->items[i]) &&
+            isfinite(pr_value_number(&list->items[i])))
+            sum += pr_value_number(&list->items[i]);
     return (double)sum;
 }
 
@@ -78,7 +78,7 @@ static double number_or_nan(const struct pr_value *map, const char *key)
 {
     const struct pr_value *v = map ? pr_get(map, key) : NULL;
 
-    return v && pr_is_number(v) ? pr_number(v) : (double)NAN;
+    return v && pr_value_is_number(v) ? pr_value_number(v) : (double)NAN;
 }
 
 /* Adds a rank's samples a second, step by step; steps that not all ranks have
@@ -97,14 +97,14 @@ static bool add_rates(struct pr_arena *a, struct pr_dlio_phase *p,
         p->rate_count = proc->len;
     for (size_t i = 0; i < p->rate_count; i++) {
         const struct pr_value *v = &proc->items[i];
-        double s = pr_is_number(v) ? pr_number(v) : 0;
+        double s = pr_value_is_number(v) ? pr_value_number(v) : 0;
         p->rates[i] += s > 0 && isfinite(s) ? (double)batch / s : (double)NAN;
     }
     return true;
 }
 
-static struct pr_dlio_rank *add_rank(struct pr_arena *a,
-                                     struct pr_dlio_phase *p)
+static struct pr_dlio_rank *dlio_add_rank(struct pr_arena *a,
+                                          struct pr_dlio_phase *p)
 {
     struct pr_dlio_rank *ranks =
         pr_arena_grow(a, p->ranks, p->rank_count, &p->rank_cap, sizeof *ranks);
@@ -121,7 +121,7 @@ static int read_phase(struct pr_arena *a, const struct pr_dlio_run *run,
 {
     static const char *const names[] = {"load", "proc", "compute"};
     const struct pr_value *lists[3];
-    struct pr_dlio_rank *r = add_rank(a, p);
+    struct pr_dlio_rank *r = dlio_add_rank(a, p);
     uint64_t batch = p->evaluation ? run->setup.batch_eval : run->setup.batch;
 
     if (!r)
@@ -132,9 +132,9 @@ static int read_phase(struct pr_arena *a, const struct pr_dlio_run *run,
     }
     *r = (struct pr_dlio_rank){
         .rank = rank,
-        .load_s = sum_of(lists[0]),
-        .proc_s = sum_of(lists[1]),
-        .compute_s = sum_of(lists[2]),
+        .load_s = sum_number_list(lists[0]),
+        .proc_s = sum_number_list(lists[1]),
+        .compute_s = sum_number_list(lists[2]),
         .au = number_or_nan(pr_get(epoch, "au"), p->name),
         .throughput = number_or_nan(pr_get(epoch, "throughput"), p->name)};
     p->steps_known = true;
@@ -147,9 +147,10 @@ static int read_phase(struct pr_arena *a, const struct pr_dlio_run *run,
                                                       : pr_fail_nomem(err);
 }
 
-static int read_epoch(struct pr_arena *a, const struct pr_dlio_run *run,
-                      struct pr_dlio_epoch *e, const struct pr_value *epoch,
-                      uint64_t rank, struct pr_err *err)
+static int read_rank_epoch(struct pr_arena *a, const struct pr_dlio_run *run,
+                           struct pr_dlio_read_epoch *e,
+                           const struct pr_value *epoch, uint64_t rank,
+                           struct pr_err *err)
 {
     const struct pr_value *load = pr_get(epoch, "load");
     int rc = PR_OK;
@@ -157,7 +158,7 @@ static int read_epoch(struct pr_arena *a, const struct pr_dlio_run *run,
     for (uint32_t i = 0; load && load->kind == PR_MAP && i < load->len && !rc;
          i++) {
         const char *name = pr_arena_str(a, load->members[i].key);
-        struct pr_dlio_phase *p = name ? pr_dlio_phase_of(a, e, name) : NULL;
+        struct pr_dlio_phase *p = name ? pr_dlio_get_phase(a, e, name) : NULL;
         rc = p ? read_phase(a, run, p, epoch, rank, err) : pr_fail_nomem(err);
     }
     return rc;
@@ -178,7 +179,7 @@ static int read_rank(const char *dir, struct pr_arena *a, struct pr_arena *file,
         const struct pr_value *epoch;
         snprintf(key, sizeof key, "%zu", i + 1);
         epoch = pr_get(&v, key);
-        rc = epoch ? read_epoch(a, run, &run->epochs[i], epoch, rank, err)
+        rc = epoch ? read_rank_epoch(a, run, &run->epochs[i], epoch, rank, err)
                    : PR_OK;
     }
     run->ranks++;

@@ -13,7 +13,8 @@
 enum { MAX_CONFIG = 16 << 20, MAX_LOG = 64 << 20 };
 
 /* "reader.batch_size" in a tree, or as a name in a flat map. */
-static const struct pr_value *find(const struct pr_value *map, const char *path)
+static const struct pr_value *setup_find(const struct pr_value *map,
+                                         const char *path)
 {
     const struct pr_value *v = pr_get(map, path);
     const char *dot = strchr(path, '.');
@@ -24,33 +25,35 @@ static const struct pr_value *find(const struct pr_value *map, const char *path)
     memcpy(part, path, (size_t)(dot - path));
     part[dot - path] = '\0';
     map = pr_get(map, part);
-    return map ? find(map, dot + 1) : NULL;
+    return map ? setup_find(map, dot + 1) : NULL;
 }
 
 /* The first of several names that has a number above 0. */
-static double number_at(const struct pr_value *map, const char *const *paths)
+static double setup_find_number(const struct pr_value *map,
+                                const char *const *paths)
 {
     for (; *paths; paths++) {
-        const struct pr_value *v = find(map, *paths);
-        if (v && pr_is_number(v) && pr_number(v) > 0 && pr_number(v) < 1e18)
-            return pr_number(v);
+        const struct pr_value *v = setup_find(map, *paths);
+        if (v && pr_value_is_number(v) && pr_value_number(v) > 0 &&
+            pr_value_number(v) < 1e18)
+            return pr_value_number(v);
     }
     return 0;
 }
 
-static void take_count(const struct pr_value *map, const char *const *paths,
-                       uint64_t *to)
+static void setup_read_count(const struct pr_value *map,
+                             const char *const *paths, uint64_t *to)
 {
-    double n = number_at(map, paths);
+    double n = setup_find_number(map, paths);
 
     if (n >= 1)
         *to = (uint64_t)n;
 }
 
-static void take_name(struct pr_arena *a, const struct pr_value *map,
-                      struct pr_dlio_setup *s)
+static void setup_read_name(struct pr_arena *a, const struct pr_value *map,
+                            struct pr_dlio_setup *s)
 {
-    const struct pr_value *v = find(map, "model.name");
+    const struct pr_value *v = setup_find(map, "model.name");
 
     if (!v || v->kind != PR_STR)
         v = pr_get(map, "model");
@@ -59,8 +62,8 @@ static void take_name(struct pr_arena *a, const struct pr_value *map,
 }
 
 /* Old names beside those of today. */
-static void take_map(struct pr_arena *a, const struct pr_value *map,
-                     struct pr_dlio_setup *s)
+static void setup_read_map(struct pr_arena *a, const struct pr_value *map,
+                           struct pr_dlio_setup *s)
 {
     static const char *const epochs[] = {"train.epochs", "train.n_epochs",
                                          NULL};
@@ -72,13 +75,13 @@ static void take_map(struct pr_arena *a, const struct pr_value *map,
         "data_loader.batch_size_eval", "dataset.batch_size_eval", NULL};
     static const char *const record[] = {"dataset.record_length_bytes",
                                          "dataset.record_length", NULL};
-    const struct pr_value *eval = find(map, "workflow.evaluation");
-    double bytes = number_at(map, record);
+    const struct pr_value *eval = setup_find(map, "workflow.evaluation");
+    double bytes = setup_find_number(map, record);
 
-    take_name(a, map, s);
-    take_count(map, epochs, &s->epochs);
-    take_count(map, batch, &s->batch);
-    take_count(map, batch_eval, &s->batch_eval);
+    setup_read_name(a, map, s);
+    setup_read_count(map, epochs, &s->epochs);
+    setup_read_count(map, batch, &s->batch);
+    setup_read_count(map, batch_eval, &s->batch_eval);
     if (bytes > 0)
         s->record_bytes = bytes;
     if (eval && eval->kind == PR_BOOL)
@@ -107,7 +110,7 @@ static int read_yaml(const char *dir, const char *folder, const char *name,
 }
 
 /* Overrides count over the config: old versions wrote it without them. */
-static void take_override(const char *text, struct pr_dlio_setup *s)
+static void setup_read_override(const char *text, struct pr_dlio_setup *s)
 {
     static const struct {
         const char *name;
@@ -126,8 +129,9 @@ static void take_override(const char *text, struct pr_dlio_setup *s)
     }
 }
 
-static int take_hydra(const char *dir, const char *folder, struct pr_arena *a,
-                      struct pr_dlio_setup *s, struct pr_err *err)
+static int setup_read_hydra(const char *dir, const char *folder,
+                            struct pr_arena *a, struct pr_dlio_setup *s,
+                            struct pr_err *err)
 {
     struct pr_value v;
     const struct pr_value *tree;
@@ -135,20 +139,20 @@ static int take_hydra(const char *dir, const char *folder, struct pr_arena *a,
 
     if (rc == 1) {
         tree = pr_get(&v, "workload");
-        take_map(a, tree ? tree : &v, s);
+        setup_read_map(a, tree ? tree : &v, s);
     }
     if (rc >= 0)
         rc = read_yaml(dir, folder, "overrides.yaml", a, &v, err);
     for (uint32_t i = 0; rc == 1 && v.kind == PR_LIST && i < v.len; i++)
         if (v.items[i].kind == PR_STR)
-            take_override(v.items[i].s, s);
+            setup_read_override(v.items[i].s, s);
     return rc < 0 ? rc : rc || config;
 }
 
 /* "Max steps per epoch: 8 = 1 * 32 / 4 / 1 (samples per file …": the third
  * number is the batch. */
-static int take_log(const char *dir, struct pr_arena *a,
-                    struct pr_dlio_setup *s, struct pr_err *err)
+static int setup_read_log(const char *dir, struct pr_arena *a,
+                          struct pr_dlio_setup *s, struct pr_err *err)
 {
     const char *path = pr_arena_printf(a, "%s/dlio.log", dir), *text, *at;
     unsigned long long batch;
@@ -173,23 +177,23 @@ int pr_dlio_read_setup(const char *dir, const char *hydra, struct pr_arena *a,
     int rc;
 
     if (hydra) {
-        rc = take_hydra(dir, hydra, a, &found, err);
+        rc = setup_read_hydra(dir, hydra, a, &found, err);
     } else {
-        rc = take_hydra(dir, ".hydra", a, &found, err);
+        rc = setup_read_hydra(dir, ".hydra", a, &found, err);
         if (!rc)
-            rc = take_hydra(dir, "dlio_config", a, &found, err);
+            rc = setup_read_hydra(dir, "dlio_config", a, &found, err);
     }
     if (!rc) {
         rc = pr_dlio_read_json(dir, "params.json", a, &params, err);
         if (rc == 1)
-            take_map(a, &params, &found);
+            setup_read_map(a, &params, &found);
     }
     if (rc == 1) { /* what DLIO has when its config does not say */
         found.batch += !found.batch;
         found.batch_eval += !found.batch_eval;
     }
     if (rc == 0 && !found.batch)
-        rc = take_log(dir, a, &found, err);
+        rc = setup_read_log(dir, a, &found, err);
     if (rc < 0)
         return rc;
     *setup = found;

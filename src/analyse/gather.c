@@ -13,61 +13,65 @@
 #include <unistd.h>
 
 /* A run directory of ours holds results in this layout, too. */
-static bool is_ours(int at, const char *name)
+static bool is_own_experiments(int at, const char *name)
 {
     return strcmp(name, "experiments") == 0 &&
            faccessat(at, "plan.json", F_OK, 0) == 0;
 }
 
-static bool take_system(int at, const struct dirent *e)
+static bool is_system_folder(int at, const struct dirent *e)
 {
-    return pr_folder_is(at, e) && !is_ours(at, e->d_name);
+    return pr_entry_is_folder(at, e) && !is_own_experiments(at, e->d_name);
 }
 
-static bool take_task(int at, const struct dirent *e)
+static bool is_task_folder(int at, const struct dirent *e)
 {
-    return strncmp(e->d_name, "PyTorch_", 8) == 0 && pr_folder_is(at, e);
+    return strncmp(e->d_name, "PyTorch_", 8) == 0 && pr_entry_is_folder(at, e);
 }
 
-int pr_gather_folders(const char *dir, struct pr_arena *a, const char ***ret,
-                      size_t *ret_count, struct pr_err *err)
+int pr_gpu_systems_list_folders(const char *dir, struct pr_arena *a,
+                                const char ***ret, size_t *ret_count,
+                                struct pr_err *err)
 {
-    return pr_folder_names(dir, take_system, a, ret, ret_count, err);
+    return pr_folder_names(dir, is_system_folder, a, ret, ret_count, err);
 }
 
-bool pr_gather_is_tree(const char *dir)
+bool pr_gpu_systems_is_tree(const char *dir)
 {
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(16384);
     const char **systems, **tasks;
     size_t n = 0, k = 0;
 
-    if (!a || pr_gather_folders(dir, a, &systems, &n, NULL))
+    if (!a || pr_gpu_systems_list_folders(dir, a, &systems, &n, NULL))
         return false;
     for (size_t i = 0; i < n && !k; i++) {
         const char *path = pr_arena_printf(a, "%s/%s", dir, systems[i]);
-        if (!path || pr_folder_names(path, take_task, a, &tasks, &k, NULL))
+        if (!path || pr_folder_names(path, is_task_folder, a, &tasks, &k, NULL))
             k = 0;
     }
     return k > 0;
 }
 
-bool pr_gather_is_system(const char *dir)
+bool pr_gpu_systems_is_system(const char *dir)
 {
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(16384);
     const char **tasks;
     size_t n = 0;
 
-    return a && !pr_folder_names(dir, take_task, a, &tasks, &n, NULL) && n > 0;
+    return a && !pr_folder_names(dir, is_task_folder, a, &tasks, &n, NULL) &&
+           n > 0;
 }
 
-int pr_gather_dialect(const char *dir, const struct pr_systems *systems,
-                      enum pr_gpu_task_dialect_kind *ret, struct pr_err *err)
+int pr_gpu_systems_find_dialect(const char *dir,
+                                const struct pr_systems *systems,
+                                enum pr_gpu_task_dialect_kind *ret,
+                                struct pr_err *err)
 {
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(16384);
     const char **names;
     size_t n = 0;
-    int rc =
-        a ? pr_gather_folders(dir, a, &names, &n, err) : pr_fail_nomem(err);
+    int rc = a ? pr_gpu_systems_list_folders(dir, a, &names, &n, err)
+               : pr_fail_nomem(err);
 
     *ret = PR_GPU_TASK_V2;
     for (size_t i = 0; !rc && i < n; i++) {
@@ -82,23 +86,24 @@ int pr_gather_dialect(const char *dir, const struct pr_systems *systems,
 
 /* ---- cells */
 
-static int add_cell(struct pr_gather_row *row, struct pr_arena *a,
+static int add_cell(struct pr_gpu_systems_row *row, struct pr_arena *a,
                     const struct pr_gpu_task *task, const char *name,
                     struct pr_err *err)
 {
-    struct pr_gather_cell *cells =
+    struct pr_gpu_systems_cell *cells =
         pr_arena_grow(a, row->cells, row->count, &row->cap, sizeof *cells);
 
     if (!cells || !name)
         return pr_fail_nomem(err);
     row->cells = cells;
-    cells[row->count++] = (struct pr_gather_cell){.task = task, .name = name};
+    cells[row->count++] =
+        (struct pr_gpu_systems_cell){.task = task, .name = name};
     return PR_OK;
 }
 
 /* The columns of a dialect. */
-static int add_columns(struct pr_gather_row *row, struct pr_arena *a,
-                       const struct pr_gather_opts *o, struct pr_err *err)
+static int add_columns(struct pr_gpu_systems_row *row, struct pr_arena *a,
+                       const struct pr_gpu_systems_opts *o, struct pr_err *err)
 {
     const struct pr_gpu_task_dialect *d = &o->tasks->dialects[o->dialect];
     enum pr_gpu_task_age age = row->system && row->system->age >= 0
@@ -109,7 +114,7 @@ static int add_columns(struct pr_gather_row *row, struct pr_arena *a,
     for (size_t i = 0; !rc && i < d->count; i++) {
         const struct pr_gpu_task *t = d->columns[i];
         const char *precision =
-            o->precision == PR_GATHER_FP32 ? "FP32" : t->half[age];
+            o->precision == PR_GPU_SYSTEMS_FP32 ? "FP32" : t->half[age];
 
         rc = add_cell(row, a, t,
                       pr_arena_printf(a, "PyTorch_%s_%s", t->name, precision),
@@ -120,21 +125,21 @@ static int add_columns(struct pr_gather_row *row, struct pr_arena *a,
     return rc;
 }
 
-static bool is_precision(const char *name, enum pr_gather_precision p)
+static bool is_precision(const char *name, enum pr_gpu_systems_precision p)
 {
     bool full = strcmp(pr_gpu_task_precision(name), "fp32") == 0;
 
-    return p == PR_GATHER_BOTH || full == (p == PR_GATHER_FP32);
+    return p == PR_GPU_SYSTEMS_BOTH || full == (p == PR_GPU_SYSTEMS_FP32);
 }
 
 /* Whatever tasks the folder has. */
-static int add_found(struct pr_gather_row *row, const char *dir,
-                     struct pr_arena *a, const struct pr_gather_opts *o,
+static int add_found(struct pr_gpu_systems_row *row, const char *dir,
+                     struct pr_arena *a, const struct pr_gpu_systems_opts *o,
                      struct pr_err *err)
 {
     const char *path = pr_arena_printf(a, "%s/%s", dir, row->folder), **names;
     size_t n = 0;
-    int rc = path ? pr_folder_names(path, take_task, a, &names, &n, err)
+    int rc = path ? pr_folder_names(path, is_task_folder, a, &names, &n, err)
                   : pr_fail_nomem(err);
 
     for (size_t i = 0; !rc && i < n; i++) {
@@ -147,16 +152,17 @@ static int add_found(struct pr_gather_row *row, const char *dir,
 
 /* ---- rows */
 
-static int add_row(struct pr_gather *g, struct pr_arena *a, const char *folder,
-                   const struct pr_system *s, struct pr_err *err)
+static int gpu_systems_add_row(struct pr_gpu_systems *g, struct pr_arena *a,
+                               const char *folder, const struct pr_system *s,
+                               struct pr_err *err)
 {
-    struct pr_gather_row *rows =
+    struct pr_gpu_systems_row *rows =
         pr_arena_grow(a, g->rows, g->count, &g->cap, sizeof *rows);
 
     if (!rows)
         return pr_fail_nomem(err);
     g->rows = rows;
-    rows[g->count++] = (struct pr_gather_row){
+    rows[g->count++] = (struct pr_gpu_systems_row){
         .folder = folder,
         .name = s ? s->name : folder,
         .system = s,
@@ -165,8 +171,8 @@ static int add_row(struct pr_gather *g, struct pr_arena *a, const char *folder,
     return PR_OK;
 }
 
-static bool is_wanted(const char *what, const char *folder, const char *name,
-                      int gpus)
+static bool is_system_wanted(const char *what, const char *folder,
+                             const char *name, int gpus)
 {
     if (strcmp(what, "all") == 0)
         return true;
@@ -177,48 +183,48 @@ static bool is_wanted(const char *what, const char *folder, const char *name,
     return strcmp(what, folder) == 0 || strcmp(what, name) == 0;
 }
 
-static int add_listed(struct pr_gather *g, struct pr_arena *a,
-                      const struct pr_gather_opts *o, struct pr_err *err)
+static int add_listed(struct pr_gpu_systems *g, struct pr_arena *a,
+                      const struct pr_gpu_systems_opts *o, struct pr_err *err)
 {
     int rc = PR_OK;
 
     for (size_t i = 0; !rc && i < o->systems->count; i++) {
         const struct pr_system *s = &o->systems->items[i];
         if (s->dialect == o->dialect &&
-            is_wanted(o->system, s->folder, s->name, s->gpus))
-            rc = add_row(g, a, s->folder, s, err);
+            is_system_wanted(o->system, s->folder, s->name, s->gpus))
+            rc = gpu_systems_add_row(g, a, s->folder, s, err);
     }
     return rc;
 }
 
-static int add_folders(struct pr_gather *g, struct pr_arena *a,
-                       const struct pr_gather_opts *o, struct pr_err *err)
+static int add_folders(struct pr_gpu_systems *g, struct pr_arena *a,
+                       const struct pr_gpu_systems_opts *o, struct pr_err *err)
 {
     const char **names;
     size_t n = 0;
-    int rc = pr_gather_folders(g->dir, a, &names, &n, err);
+    int rc = pr_gpu_systems_list_folders(g->dir, a, &names, &n, err);
 
     for (size_t i = 0; !rc && i < n; i++) {
         const struct pr_system *s = pr_system_find(o->systems, names[i]);
-        if (!is_wanted(o->system, names[i], s ? s->name : names[i],
-                       s ? s->gpus : pr_system_gpus(names[i])))
+        if (!is_system_wanted(o->system, names[i], s ? s->name : names[i],
+                              s ? s->gpus : pr_system_gpus(names[i])))
             continue;
-        rc = add_row(g, a, names[i], s, err);
+        rc = gpu_systems_add_row(g, a, names[i], s, err);
         if (!rc && !o->full) /* tables of folders have their names */
             g->rows[g->count - 1].name = names[i];
     }
     return rc;
 }
 
-static int no_such_system(const struct pr_gather *g,
-                          const struct pr_gather_opts *o, struct pr_arena *a,
-                          struct pr_err *err)
+static int no_such_system(const struct pr_gpu_systems *g,
+                          const struct pr_gpu_systems_opts *o,
+                          struct pr_arena *a, struct pr_err *err)
 {
     const char **names = NULL;
     size_t n = 0;
     struct pr_nearest near;
 
-    if (pr_gather_folders(g->dir, a, &names, &n, NULL))
+    if (pr_gpu_systems_list_folders(g->dir, a, &names, &n, NULL))
         n = 0;
     pr_nearest_init(&near, o->system);
     for (size_t i = 0; i < n; i++)
@@ -233,8 +239,9 @@ static int no_such_system(const struct pr_gather *g,
 
 /* Tables of the first two kinds have the systems of a list, those of the third
  * and the full one the folders there are. */
-static int add_rows(struct pr_gather *g, struct pr_arena *a,
-                    const struct pr_gather_opts *o, struct pr_err *err)
+static int gpu_systems_add_rows(struct pr_gpu_systems *g, struct pr_arena *a,
+                                const struct pr_gpu_systems_opts *o,
+                                struct pr_err *err)
 {
     bool listed = !o->full && o->dialect != PR_GPU_TASK_V2;
     int rc = listed ? add_listed(g, a, o, err) : PR_OK;
@@ -252,40 +259,43 @@ static int add_rows(struct pr_gather *g, struct pr_arena *a,
 
 /* ---- threads */
 
-static int find_logs(struct pr_gather_work *w, struct pr_gather *g,
+static int find_logs(struct pr_gpu_systems_work *w, struct pr_gpu_systems *g,
                      struct pr_arena *a, struct pr_err *err)
 {
     int rc = PR_OK;
 
     for (size_t i = 0; !rc && i < g->count; i++)
         for (size_t k = 0; !rc && k < g->rows[i].count; k++)
-            rc = pr_gather_find(w, &g->rows[i], &g->rows[i].cells[k], a, err);
+            rc = pr_gpu_systems_find_logs(w, &g->rows[i], &g->rows[i].cells[k],
+                                          a, err);
     return rc;
 }
 
-static int read_all(struct pr_gather_work *w, struct pr_err *err)
+static int gpu_systems_read_all(struct pr_gpu_systems_work *w,
+                                struct pr_err *err)
 {
-    pthread_t threads[PR_GATHER_MAX_THREADS];
+    pthread_t threads[PR_GPU_SYSTEMS_MAX_THREADS];
     long want = w->opts->threads ? (long)w->opts->threads
                                  : sysconf(_SC_NPROCESSORS_ONLN);
     unsigned started = 0;
 
-    if (want > PR_GATHER_MAX_THREADS)
-        want = PR_GATHER_MAX_THREADS;
+    if (want > PR_GPU_SYSTEMS_MAX_THREADS)
+        want = PR_GPU_SYSTEMS_MAX_THREADS;
     while ((long)started + 1 < want && started + 1 < w->count &&
-           pthread_create(&threads[started], NULL, pr_gather_thread, w) == 0)
+           pthread_create(&threads[started], NULL, pr_gpu_systems_read_logs,
+                          w) == 0)
         started++;
-    (void)pr_gather_thread(w); /* does all where no thread can be had */
+    (void)pr_gpu_systems_read_logs(w); /* does all where no thread can be had */
     for (unsigned i = 0; i < started; i++)
         pthread_join(threads[i], NULL);
     return w->failed ? pr_fail_nomem(err) : PR_OK;
 }
 
-static void sum_up(struct pr_gather *g, bool full)
+static void gpu_systems_count_logs(struct pr_gpu_systems *g, bool full)
 {
     for (size_t i = 0; i < g->count; i++)
         for (size_t k = 0; k < g->rows[i].count; k++) {
-            const struct pr_gather_cell *c = &g->rows[i].cells[k];
+            const struct pr_gpu_systems_cell *c = &g->rows[i].cells[k];
 
             g->logs += c->count;
             for (size_t j = 0; j < c->count; j++)
@@ -294,12 +304,12 @@ static void sum_up(struct pr_gather *g, bool full)
         }
 }
 
-int pr_gather_read(const char *dir, const struct pr_gather_opts *opts,
-                   struct pr_arena *a, struct pr_gather *ret,
-                   struct pr_err *err)
+int pr_gpu_systems_read(const char *dir, const struct pr_gpu_systems_opts *opts,
+                        struct pr_arena *a, struct pr_gpu_systems *ret,
+                        struct pr_err *err)
 {
-    struct pr_gather g = {.dir = dir};
-    struct pr_gather_work w = {.dir = dir, .opts = opts};
+    struct pr_gpu_systems g = {.dir = dir};
+    struct pr_gpu_systems_work w = {.dir = dir, .opts = opts};
     struct stat st;
     int rc = PR_OK;
 
@@ -307,15 +317,15 @@ int pr_gather_read(const char *dir, const struct pr_gather_opts *opts,
         return pr_fail_errno(err, PR_E_IO, dir, "cannot open");
     if (!S_ISDIR(st.st_mode))
         return pr_fail(err, PR_E_IO, dir, "is not a folder");
-    rc = add_rows(&g, a, opts, err);
+    rc = gpu_systems_add_rows(&g, a, opts, err);
     if (!rc)
         rc = find_logs(&w, &g, a, err);
     if (!rc)
-        rc = read_all(&w, err);
+        rc = gpu_systems_read_all(&w, err);
     if (rc)
         return rc;
     g.bytes = w.bytes;
-    sum_up(&g, opts->full);
+    gpu_systems_count_logs(&g, opts->full);
     *ret = g;
     return PR_OK;
 }

@@ -10,18 +10,18 @@
 #include "conf/systems.h"
 #include "record/gpu_task_log.h"
 
-enum { PR_GATHER_MAX_THREADS = 16 };
+enum { PR_GPU_SYSTEMS_MAX_THREADS = 16 };
 
-enum pr_gather_precision {
-    PR_GATHER_FP32,
-    PR_GATHER_FP16, /* FP16 and AMP */
-    PR_GATHER_BOTH, /* for the full table */
+enum pr_gpu_systems_precision {
+    PR_GPU_SYSTEMS_FP32,
+    PR_GPU_SYSTEMS_FP16, /* FP16 and AMP */
+    PR_GPU_SYSTEMS_BOTH, /* for the full table */
 };
 
-struct pr_gather_opts {
+struct pr_gpu_systems_opts {
     const struct pr_gpu_tasks *tasks;
     const struct pr_systems *systems;
-    enum pr_gather_precision precision;
+    enum pr_gpu_systems_precision precision;
     enum pr_gpu_task_dialect_kind dialect;
     const char *system; /* all, single, multiple, or one's folder or name */
     bool full;          /* every folder and task, every log as a whole */
@@ -29,57 +29,59 @@ struct pr_gather_opts {
     unsigned threads;   /* 0: one for each processor */
 };
 
-struct pr_gather_log {
+struct pr_gpu_systems_log {
     const char *file; /* its name */
     double value;     /* by the dialect's rule; 0: none above it */
     struct pr_gpu_task_reading reading; /* with full */
 };
 
 /* One task of one system. */
-struct pr_gather_cell {
+struct pr_gpu_systems_cell {
     const struct pr_gpu_task *task;
     const char *name;                    /* PyTorch_SSD_FP32 */
     const struct pr_gpu_task_rule *rule; /* of the dialect; NULL: it has none */
     bool there;                          /* the folder is */
     struct pr_gpu_task_para para;
-    struct pr_gather_log *logs; /* in the order of their names */
+    struct pr_gpu_systems_log *logs; /* in the order of their names */
     size_t count, cap;
 };
 
-struct pr_gather_row {
+struct pr_gpu_systems_row {
     const char *folder, *name;
     const struct pr_system *system; /* NULL: nobody knows it */
     int gpus;
-    struct pr_gather_cell *cells;
+    struct pr_gpu_systems_cell *cells;
     size_t count, cap;
 };
 
-struct pr_gather {
+struct pr_gpu_systems {
     const char *dir;
-    struct pr_gather_row *rows;
+    struct pr_gpu_systems_row *rows;
     size_t count, cap;
     uint64_t logs, found, bytes; /* read; with a figure; of them */
 };
 
 /* The dialect of a folder: that of the first system in it that is known, v2
  * when none is. PR_E_IO. */
-int pr_gather_dialect(const char *dir, const struct pr_systems *systems,
-                      enum pr_gpu_task_dialect_kind *ret,
-                      struct pr_err *err) PR_MUST_CHECK;
+int pr_gpu_systems_find_dialect(const char *dir,
+                                const struct pr_systems *systems,
+                                enum pr_gpu_task_dialect_kind *ret,
+                                struct pr_err *err) PR_MUST_CHECK;
 
 /* In the arena. PR_E_IO for a folder that cannot be read, PR_E_USAGE for a
  * system that is nowhere. */
-int pr_gather_read(const char *dir, const struct pr_gather_opts *opts,
-                   struct pr_arena *a, struct pr_gather *ret,
-                   struct pr_err *err) PR_MUST_CHECK;
+int pr_gpu_systems_read(const char *dir, const struct pr_gpu_systems_opts *opts,
+                        struct pr_arena *a, struct pr_gpu_systems *ret,
+                        struct pr_err *err) PR_MUST_CHECK;
 
 /* Whether a folder has this layout: SYSTEM/PyTorch_TASK in it. */
-bool pr_gather_is_tree(const char *dir);
+bool pr_gpu_systems_is_tree(const char *dir);
 /* Whether it is the folder of one system. */
-bool pr_gather_is_system(const char *dir);
+bool pr_gpu_systems_is_system(const char *dir);
 
 /* The system's folders below a results folder, sorted. In the arena. */
-int pr_gather_folders(const char *dir, struct pr_arena *a, const char ***ret,
-                      size_t *ret_count, struct pr_err *err) PR_MUST_CHECK;
+int pr_gpu_systems_list_folders(const char *dir, struct pr_arena *a,
+                                const char ***ret, size_t *ret_count,
+                                struct pr_err *err) PR_MUST_CHECK;
 
 #endif

@@ -19,7 +19,7 @@ enum {
     MAX_LOG = 1 << 30,
 };
 
-static bool ends_with(const char *s, const char *end)
+static bool log_name_ends_with(const char *s, const char *end)
 {
     size_t n = strlen(s), k = strlen(end);
 
@@ -28,14 +28,14 @@ static bool ends_with(const char *s, const char *end)
 
 static int by_file(const void *a, const void *b)
 {
-    return strcmp(((const struct pr_gather_log *)a)->file,
-                  ((const struct pr_gather_log *)b)->file);
+    return strcmp(((const struct pr_gpu_systems_log *)a)->file,
+                  ((const struct pr_gpu_systems_log *)b)->file);
 }
 
 /* ---- what there is */
 
-static void read_para(const char *path, struct pr_gather_cell *cell,
-                      struct pr_arena *a)
+static void cell_read_para(const char *path, struct pr_gpu_systems_cell *cell,
+                           struct pr_arena *a)
 {
     const char *text;
     size_t len;
@@ -44,39 +44,40 @@ static void read_para(const char *path, struct pr_gather_cell *cell,
         pr_gpu_task_para_read(text, len, &cell->para);
 }
 
-static int add_entry(struct pr_gather_work *w, const char *folder,
-                     const char *name, struct pr_gather_cell *cell,
+static int add_entry(struct pr_gpu_systems_work *w, const char *folder,
+                     const char *name, struct pr_gpu_systems_cell *cell,
                      struct pr_arena *a)
 {
-    struct pr_gather_log *logs;
+    struct pr_gpu_systems_log *logs;
 
-    if (ends_with(name, ".para")) {
+    if (log_name_ends_with(name, ".para")) {
         const char *path = pr_arena_printf(a, "%s/%s", folder, name);
         if (!path)
             return PR_E_NOMEM;
-        read_para(path, cell, a);
+        cell_read_para(path, cell, a);
     }
-    if (!ends_with(name, ".txt") || w->opts->no_logs)
+    if (!log_name_ends_with(name, ".txt") || w->opts->no_logs)
         return PR_OK;
     logs = pr_arena_grow(a, cell->logs, cell->count, &cell->cap, sizeof *logs);
     if (!logs)
         return PR_E_NOMEM;
     cell->logs = logs;
-    logs[cell->count] = (struct pr_gather_log){.file = pr_arena_str(a, name)};
+    logs[cell->count] =
+        (struct pr_gpu_systems_log){.file = pr_arena_str(a, name)};
     return logs[cell->count++].file ? PR_OK : PR_E_NOMEM;
 }
 
-static int add_items(struct pr_gather_work *w, const char *folder,
-                     struct pr_gather_cell *cell, struct pr_arena *a)
+static int add_items(struct pr_gpu_systems_work *w, const char *folder,
+                     struct pr_gpu_systems_cell *cell, struct pr_arena *a)
 {
     for (size_t i = 0; i < cell->count; i++) {
-        struct pr_gather_item *items =
+        struct pr_gpu_systems_item *items =
             pr_arena_grow(a, w->items, w->count, &w->cap, sizeof *items);
 
         if (!items)
             return PR_E_NOMEM;
         w->items = items;
-        items[w->count] = (struct pr_gather_item){
+        items[w->count] = (struct pr_gpu_systems_item){
             .path = pr_arena_printf(a, "%s/%s", folder, cell->logs[i].file),
             .cell = cell,
             .log = i};
@@ -86,9 +87,10 @@ static int add_items(struct pr_gather_work *w, const char *folder,
     return PR_OK;
 }
 
-int pr_gather_find(struct pr_gather_work *w, const struct pr_gather_row *row,
-                   struct pr_gather_cell *cell, struct pr_arena *a,
-                   struct pr_err *err)
+int pr_gpu_systems_find_logs(struct pr_gpu_systems_work *w,
+                             const struct pr_gpu_systems_row *row,
+                             struct pr_gpu_systems_cell *cell,
+                             struct pr_arena *a, struct pr_err *err)
 {
     const char *folder =
         pr_arena_printf(a, "%s/%s/%s", w->dir, row->folder, cell->name);
@@ -117,7 +119,7 @@ struct room {
 
 /* Reads len bytes from a place; how many came, -1 without memory. What cannot
  * be read is as if it were not there. */
-static ssize_t read_at(int fd, off_t from, size_t len, struct room *room)
+static ssize_t log_read_at(int fd, off_t from, size_t len, struct room *room)
 {
     size_t got = 0;
 
@@ -137,11 +139,11 @@ static ssize_t read_at(int fd, off_t from, size_t len, struct room *room)
     return (ssize_t)got;
 }
 
-static bool read_full(struct pr_gather_work *w, int fd, size_t size,
-                      struct pr_gather_item *item, struct room *room)
+static bool log_read_full(struct pr_gpu_systems_work *w, int fd, size_t size,
+                          struct pr_gpu_systems_item *item, struct room *room)
 {
-    struct pr_gather_log *log = &item->cell->logs[item->log];
-    ssize_t n = read_at(fd, 0, size, room);
+    struct pr_gpu_systems_log *log = &item->cell->logs[item->log];
+    ssize_t n = log_read_at(fd, 0, size, room);
 
     if (n < 0)
         return false;
@@ -151,12 +153,12 @@ static bool read_full(struct pr_gather_work *w, int fd, size_t size,
     return true;
 }
 
-static bool read_figure(struct pr_gather_work *w, int fd, size_t size,
-                        struct pr_gather_item *item, struct room *room)
+static bool log_read_value(struct pr_gpu_systems_work *w, int fd, size_t size,
+                           struct pr_gpu_systems_item *item, struct room *room)
 {
     const struct pr_gpu_task_rule *rule = item->cell->rule;
     size_t tail = size > END_BYTES ? END_BYTES : size;
-    ssize_t n = read_at(fd, (off_t)(size - tail), tail, room);
+    ssize_t n = log_read_at(fd, (off_t)(size - tail), tail, room);
     double f = 0;
     bool found;
 
@@ -166,7 +168,7 @@ static bool read_figure(struct pr_gather_work *w, int fd, size_t size,
     found = n &&
             pr_gpu_task_log_find(rule, room->bytes, (size_t)n, tail < size, &f);
     if (!found && tail < size) {
-        n = read_at(fd, 0, size, room);
+        n = log_read_at(fd, 0, size, room);
         if (n < 0)
             return false;
         w->bytes += (size_t)n;
@@ -177,12 +179,12 @@ static bool read_figure(struct pr_gather_work *w, int fd, size_t size,
     return true;
 }
 
-static bool read_item(struct pr_gather_work *w, struct pr_gather_item *item,
-                      struct room *room)
+static bool log_read_item(struct pr_gpu_systems_work *w,
+                          struct pr_gpu_systems_item *item, struct room *room)
 {
     /* A pipe of that name must not keep us waiting. */
     int fd = open(item->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    struct pr_gather_log *log = &item->cell->logs[item->log];
+    struct pr_gpu_systems_log *log = &item->cell->logs[item->log];
     struct stat st;
     bool ok = true;
 
@@ -192,22 +194,22 @@ static bool read_item(struct pr_gather_work *w, struct pr_gather_item *item,
     if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size < MAX_LOG) {
         size_t size = (size_t)st.st_size;
         if (w->opts->full)
-            ok = read_full(w, fd, size, item, room);
+            ok = log_read_full(w, fd, size, item, room);
         else if (item->cell->rule)
-            ok = read_figure(w, fd, size, item, room);
+            ok = log_read_value(w, fd, size, item, room);
     }
     close(fd);
     return ok;
 }
 
-void *pr_gather_thread(void *work)
+void *pr_gpu_systems_read_logs(void *work)
 {
-    struct pr_gather_work *w = work;
+    struct pr_gpu_systems_work *w = work;
     struct room room = {NULL, 0};
     size_t i;
 
     while (!w->failed && (i = w->next++) < w->count)
-        if (!read_item(w, &w->items[i], &room))
+        if (!log_read_item(w, &w->items[i], &room))
             w->failed = true;
     pr_free(room.bytes);
     return NULL;

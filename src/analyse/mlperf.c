@@ -23,16 +23,17 @@ const char *pr_mlperf_verdict_word(enum pr_mlperf_verdict v)
     return words[v];
 }
 
-static const char *text_at(const struct pr_value *params, const char *key)
+static const char *mlperf_get_text(const struct pr_value *params,
+                                   const char *key)
 {
     const struct pr_value *v = pr_get(params, key);
 
     return v && v->kind == PR_STR ? v->s : "";
 }
 
-bool pr_mlperf_asked(const struct pr_value *params)
+bool pr_mlperf_is_asked(const struct pr_value *params)
 {
-    const char *division = text_at(params, "mlperf.division");
+    const char *division = mlperf_get_text(params, "mlperf.division");
 
     return *division && strcmp(division, "none") != 0;
 }
@@ -42,25 +43,26 @@ bool pr_mlperf_asked(const struct pr_value *params)
 static bool has_its_samples(const struct pr_mlperf_model *m,
                             const struct pr_value *params)
 {
-    const char *want = pr_mlperf_value(m, "dataset.record_length_bytes", 0);
+    const char *want =
+        pr_mlperf_model_value(m, "dataset.record_length_bytes", 0);
     const struct pr_value *v = pr_get(params, "dataset.record_length_bytes");
 
-    return !want ||
-           (v && pr_is_number(v) && pr_number(v) == strtod(want, NULL));
+    return !want || (v && pr_value_is_number(v) &&
+                     pr_value_number(v) == strtod(want, NULL));
 }
 
-bool pr_mlperf_concerns(const struct pr_value *params)
+bool pr_mlperf_is_concerned(const struct pr_value *params)
 {
     const struct pr_mlperf_model *m =
-        pr_mlperf_model_of(text_at(params, "model.name"));
+        pr_mlperf_find_model(mlperf_get_text(params, "model.name"));
 
-    return strcmp(text_at(params, "exp.workload"), "emulate") == 0 &&
-           (pr_mlperf_asked(params) || (m && has_its_samples(m, params)));
+    return strcmp(mlperf_get_text(params, "exp.workload"), "emulate") == 0 &&
+           (pr_mlperf_is_asked(params) || (m && has_its_samples(m, params)));
 }
 
-bool pr_mlperf_check_add(struct pr_mlperf_checks *list, struct pr_arena *a,
-                         const char *rule, enum pr_mlperf_status status,
-                         const char *fmt, va_list args)
+bool pr_mlperf_checks_add(struct pr_mlperf_checks *list, struct pr_arena *a,
+                          const char *rule, enum pr_mlperf_status status,
+                          const char *fmt, va_list args)
 {
     struct pr_mlperf_check *c = PR_ARENA_NEW(a, struct pr_mlperf_check);
     char text[2048];
@@ -79,42 +81,43 @@ bool pr_mlperf_check_add(struct pr_mlperf_checks *list, struct pr_arena *a,
     return true;
 }
 
-void pr_mlperf_add(struct pr_mlperf_judge *j, const char *rule,
-                   enum pr_mlperf_status status, const char *fmt, ...)
+void pr_mlperf_add_check(struct pr_mlperf_judge *j, const char *rule,
+                         enum pr_mlperf_status status, const char *fmt, ...)
 {
     va_list args;
 
     va_start(args, fmt);
-    j->no_memory |= !pr_mlperf_check_add(&j->ret->checks, j->arena, rule,
-                                         status, fmt, args);
+    j->no_memory |= !pr_mlperf_checks_add(&j->ret->checks, j->arena, rule,
+                                          status, fmt, args);
     va_end(args);
     if (status == PR_MLPERF_FAIL)
         j->invalid = true;
 }
 
-void pr_mlperf_add_open(struct pr_mlperf_judge *j, const char *rule,
-                        const char *fmt, ...)
+void pr_mlperf_add_open_check(struct pr_mlperf_judge *j, const char *rule,
+                              const char *fmt, ...)
 {
     bool closed = strcmp(j->ret->division, "closed") == 0;
     va_list args;
 
     va_start(args, fmt);
-    j->no_memory |= !pr_mlperf_check_add(
+    j->no_memory |= !pr_mlperf_checks_add(
         &j->ret->checks, j->arena, rule,
         closed ? PR_MLPERF_FAIL : PR_MLPERF_PASS, fmt, args);
     va_end(args);
     j->open = true;
 }
 
-double pr_mlperf_result(const struct pr_mlperf_judge *j, const char *name)
+double pr_mlperf_result_number(const struct pr_mlperf_judge *j,
+                               const char *name)
 {
     const struct pr_value *v =
         j->in->results ? pr_get(j->in->results, name) : NULL;
 
-    return v && pr_is_number(v) ? pr_number(v) : NAN;
+    return v && pr_value_is_number(v) ? pr_value_number(v) : NAN;
 }
 
-static int fill(struct pr_mlperf_judge *j)
+static int mlperf_read_options(struct pr_mlperf_judge *j)
 {
     const struct {
         const struct pr_opt_section *section;
@@ -136,7 +139,7 @@ static int fill(struct pr_mlperf_judge *j)
 }
 
 /* exp.accelerators is computed when a plan is made, so it is always there. */
-static uint64_t accelerators_of(const struct pr_value *params)
+static uint64_t get_accelerators(const struct pr_value *params)
 {
     const struct pr_value *v = pr_get(params, "exp.accelerators");
 
@@ -150,7 +153,7 @@ static void set_facts(struct pr_mlperf_judge *j)
     r->division = j->opts.division;
     r->hosts = (uint64_t)j->opts.hosts;
     r->host_memory = j->opts.host_memory ? j->opts.host_memory : j->in->memory;
-    r->accelerators = accelerators_of(j->in->params);
+    r->accelerators = get_accelerators(j->in->params);
     r->is_checkpoint = j->model ? j->model->tensor > 0
                                 : j->workflow.checkpoint && !j->workflow.train;
     if (j->model && r->is_checkpoint) {
@@ -161,28 +164,30 @@ static void set_facts(struct pr_mlperf_judge *j)
 
 static void judge_model(struct pr_mlperf_judge *j)
 {
-    const char *name = text_at(j->in->params, "model.name");
+    const char *name = mlperf_get_text(j->in->params, "model.name");
 
     if (j->model)
         return;
-    pr_mlperf_add(j, j->ret->is_checkpoint ? "2.2.1" : "2.1", PR_MLPERF_FAIL,
-                  "model.name is '%s', which is none of MLPerf's: unet3d, "
-                  "resnet50, cosmoflow, llama_8b, llama_70b, llama_405b, "
-                  "llama_1t",
-                  *name ? name : "default");
+    pr_mlperf_add_check(
+        j, j->ret->is_checkpoint ? "2.2.1" : "2.1", PR_MLPERF_FAIL,
+        "model.name is '%s', which is none of MLPerf's: unet3d, "
+        "resnet50, cosmoflow, llama_8b, llama_70b, llama_405b, "
+        "llama_1t",
+        *name ? name : "default");
 }
 
-int pr_mlperf_judge(const struct pr_mlperf_in *in, struct pr_arena *a,
-                    struct pr_mlperf *ret, struct pr_err *err)
+int pr_mlperf_judge_experiment(const struct pr_mlperf_in *in,
+                               struct pr_arena *a, struct pr_mlperf *ret,
+                               struct pr_err *err)
 {
     struct pr_mlperf found = {0};
-    struct pr_mlperf_judge j = {
-        .in = in,
-        .arena = a,
-        .ret = &found,
-        .model = pr_mlperf_model_of(text_at(in->params, "model.name")),
-        .err = err};
-    int rc = fill(&j);
+    struct pr_mlperf_judge j = {.in = in,
+                                .arena = a,
+                                .ret = &found,
+                                .model = pr_mlperf_find_model(
+                                    mlperf_get_text(in->params, "model.name")),
+                                .err = err};
+    int rc = mlperf_read_options(&j);
 
     if (rc)
         return rc;

@@ -63,14 +63,15 @@ struct pr_mlperf {
 
 /* Whether an experiment trains one of MLPerf's models, or says that it is
  * meant for MLPerf (mlperf.division). */
-bool pr_mlperf_concerns(const struct pr_value *params);
+bool pr_mlperf_is_concerned(const struct pr_value *params);
 
 /* Whether mlperf.division asks for the rules. */
-bool pr_mlperf_asked(const struct pr_value *params);
+bool pr_mlperf_is_asked(const struct pr_value *params);
 
 /* Judges one experiment; everything in *ret lives in the arena. */
-int pr_mlperf_judge(const struct pr_mlperf_in *in, struct pr_arena *a,
-                    struct pr_mlperf *ret, struct pr_err *err) PR_MUST_CHECK;
+int pr_mlperf_judge_experiment(const struct pr_mlperf_in *in,
+                               struct pr_arena *a, struct pr_mlperf *ret,
+                               struct pr_err *err) PR_MUST_CHECK;
 
 const char *pr_mlperf_status_word(enum pr_mlperf_status s);
 const char *pr_mlperf_verdict_word(enum pr_mlperf_verdict v);
@@ -81,6 +82,7 @@ struct pr_mlperf_need {
     uint64_t accelerators, batch, samples_per_file;
     double record_length;
 };
-void pr_mlperf_size(const struct pr_mlperf_need *n, struct pr_mlperf_size *ret);
+void pr_mlperf_compute_size(const struct pr_mlperf_need *n,
+                            struct pr_mlperf_size *ret);
 
 #endif

@@ -15,7 +15,7 @@ struct pr_mlperf_model {
 };
 
 /* By model.name; the names that mlpstorage uses are known, too. */
-const struct pr_mlperf_model *pr_mlperf_model_of(const char *model_name);
+const struct pr_mlperf_model *pr_mlperf_find_model(const char *model_name);
 
 /* The accelerators there are figures for. NULL at the end. */
 struct pr_mlperf_accelerator {
@@ -26,8 +26,8 @@ const struct pr_mlperf_accelerator *pr_mlperf_accelerator_at(size_t i);
 
 /* What MLPerf's file sets a key to, as text; NULL: it does not. Some keys
  * have two values that are right: i counts them. */
-const char *pr_mlperf_value(const struct pr_mlperf_model *m, const char *key,
-                            size_t i);
+const char *pr_mlperf_model_value(const struct pr_mlperf_model *m,
+                                  const char *key, size_t i);
 
 /* What a key may be changed to, and where. */
 enum pr_mlperf_class {
@@ -37,8 +37,9 @@ enum pr_mlperf_class {
     PR_MLPERF_NOWHERE,
     PR_MLPERF_APART, /* has a rule of its own */
 };
-enum pr_mlperf_class pr_mlperf_class_of(const struct pr_mlperf_model *m,
-                                        const char *key, const char *value);
+enum pr_mlperf_class pr_mlperf_classify_param(const struct pr_mlperf_model *m,
+                                              const char *key,
+                                              const char *value);
 
 struct pr_mlperf_judge {
     const struct pr_mlperf_in *in;
@@ -60,18 +61,18 @@ struct pr_mlperf_judge {
 };
 
 /* Appends to a list; false when out of memory. */
-bool pr_mlperf_check_add(struct pr_mlperf_checks *list, struct pr_arena *a,
-                         const char *rule, enum pr_mlperf_status status,
-                         const char *fmt, va_list args);
+bool pr_mlperf_checks_add(struct pr_mlperf_checks *list, struct pr_arena *a,
+                          const char *rule, enum pr_mlperf_status status,
+                          const char *fmt, va_list args);
 
 /* Adds a finding. A failed one makes the experiment invalid. */
-void pr_mlperf_add(struct pr_mlperf_judge *j, const char *rule,
-                   enum pr_mlperf_status status, const char *fmt, ...)
+void pr_mlperf_add_check(struct pr_mlperf_judge *j, const char *rule,
+                         enum pr_mlperf_status status, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 
 /* Adds something that only OPEN allows: right there, wrong in CLOSED. */
-void pr_mlperf_add_open(struct pr_mlperf_judge *j, const char *rule,
-                        const char *fmt, ...)
+void pr_mlperf_add_open_check(struct pr_mlperf_judge *j, const char *rule,
+                              const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* The parts. */
@@ -80,6 +81,7 @@ void pr_mlperf_judge_training(struct pr_mlperf_judge *j);
 void pr_mlperf_judge_checkpoint(struct pr_mlperf_judge *j);
 
 /* A number among the results, NaN: it is not there. */
-double pr_mlperf_result(const struct pr_mlperf_judge *j, const char *name);
+double pr_mlperf_result_number(const struct pr_mlperf_judge *j,
+                               const char *name);
 
 #endif

@@ -22,8 +22,8 @@ static bool may_differ(const char *key)
     return false;
 }
 
-static int hash_of(const struct pr_value *params, uint64_t *ret,
-                   struct pr_err *err)
+static int hash_params(const struct pr_value *params, uint64_t *ret,
+                       struct pr_err *err)
 {
     PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(64 << 20);
     uint64_t sum = 0;
@@ -44,7 +44,8 @@ static int hash_of(const struct pr_value *params, uint64_t *ret,
     return PR_OK;
 }
 
-static struct pr_mlperf_group *find(struct pr_mlperf_groups *g, uint64_t hash)
+static struct pr_mlperf_group *mlperf_find_group(struct pr_mlperf_groups *g,
+                                                 uint64_t hash)
 {
     for (struct pr_mlperf_group *i = g->first; i; i = i->next)
         if (i->hash == hash)
@@ -52,9 +53,10 @@ static struct pr_mlperf_group *find(struct pr_mlperf_groups *g, uint64_t hash)
     return NULL;
 }
 
-static struct pr_mlperf_group *begin(struct pr_mlperf_groups *g,
-                                     const struct pr_mlperf *m, uint64_t hash,
-                                     int64_t seed, struct pr_arena *a)
+static struct pr_mlperf_group *mlperf_add_group(struct pr_mlperf_groups *g,
+                                                const struct pr_mlperf *m,
+                                                uint64_t hash, int64_t seed,
+                                                struct pr_arena *a)
 {
     struct pr_mlperf_group *one = PR_ARENA_NEW(a, struct pr_mlperf_group);
 
@@ -75,12 +77,12 @@ static struct pr_mlperf_group *begin(struct pr_mlperf_groups *g,
     return one;
 }
 
-static double rate_of(const struct pr_value *results)
+static double get_train_rate(const struct pr_value *results)
 {
     const struct pr_value *v =
         pr_get(results, "dlio.train_throughput_mean_samples_per_second");
 
-    return v && pr_is_number(v) ? pr_number(v) : NAN;
+    return v && pr_value_is_number(v) ? pr_value_number(v) : NAN;
 }
 
 int pr_mlperf_groups_add(struct pr_mlperf_groups *g, const struct pr_mlperf *m,
@@ -91,16 +93,16 @@ int pr_mlperf_groups_add(struct pr_mlperf_groups *g, const struct pr_mlperf *m,
     int64_t seed = v && v->kind == PR_INT ? v->i : 123;
     struct pr_mlperf_group *one;
     uint64_t hash = 0;
-    int rc = hash_of(in->params, &hash, err);
+    int rc = hash_params(in->params, &hash, err);
 
     if (rc || !in->results)
         return rc;
-    one = find(g, hash);
+    one = mlperf_find_group(g, hash);
     if (!one)
-        one = begin(g, m, hash, seed, a);
+        one = mlperf_add_group(g, m, hash, seed, a);
     if (!one)
         return pr_fail_nomem(err);
-    one->rate[one->runs % PR_MLPERF_RUNS] = rate_of(in->results);
+    one->rate[one->runs % PR_MLPERF_RUNS] = get_train_rate(in->results);
     one->runs++;
     one->invalid += m->verdict == PR_MLPERF_INVALID;
     one->seeds_differ |= seed != one->seed;
@@ -109,37 +111,42 @@ int pr_mlperf_groups_add(struct pr_mlperf_groups *g, const struct pr_mlperf *m,
 
 /* ---- judging */
 
-static bool add(struct pr_mlperf_group *g, struct pr_arena *a, const char *rule,
-                enum pr_mlperf_status status, const char *fmt, ...)
+static bool mlperf_add_group_check(struct pr_mlperf_group *g,
+                                   struct pr_arena *a, const char *rule,
+                                   enum pr_mlperf_status status,
+                                   const char *fmt, ...)
     __attribute__((format(printf, 5, 6)));
 
-static bool add(struct pr_mlperf_group *g, struct pr_arena *a, const char *rule,
-                enum pr_mlperf_status status, const char *fmt, ...)
+static bool mlperf_add_group_check(struct pr_mlperf_group *g,
+                                   struct pr_arena *a, const char *rule,
+                                   enum pr_mlperf_status status,
+                                   const char *fmt, ...)
 {
     va_list args;
     bool ok;
 
     va_start(args, fmt);
-    ok = pr_mlperf_check_add(&g->checks, a, rule, status, fmt, args);
+    ok = pr_mlperf_checks_add(&g->checks, a, rule, status, fmt, args);
     va_end(args);
     return ok;
 }
 
-static bool judge_count(struct pr_mlperf_group *g, struct pr_arena *a)
+static bool judge_run_count(struct pr_mlperf_group *g, struct pr_arena *a)
 {
     const char *rule = g->is_checkpoint ? "2.2.3" : "6.6";
     uint64_t want = PR_MLPERF_RUNS + !g->is_checkpoint;
 
     if (g->runs < want)
-        return add(g, a, rule, PR_MLPERF_FAIL, "%llu of %llu runs were made%s",
-                   (unsigned long long)g->runs, (unsigned long long)want,
-                   g->is_checkpoint ? ": run it with --repeat 5"
-                                    : ", one to warm up and 5 that count: run "
-                                      "it with -V train.seed='[1, 2, 3, 4, 5, "
-                                      "6]'");
-    return add(g, a, rule, PR_MLPERF_PASS,
-               "%llu runs were made, %llu are wanted",
-               (unsigned long long)g->runs, (unsigned long long)want);
+        return mlperf_add_group_check(
+            g, a, rule, PR_MLPERF_FAIL, "%llu of %llu runs were made%s",
+            (unsigned long long)g->runs, (unsigned long long)want,
+            g->is_checkpoint ? ": run it with --repeat 5"
+                             : ", one to warm up and 5 that count: run "
+                               "it with -V train.seed='[1, 2, 3, 4, 5, "
+                               "6]'");
+    return mlperf_add_group_check(
+        g, a, rule, PR_MLPERF_PASS, "%llu runs were made, %llu are wanted",
+        (unsigned long long)g->runs, (unsigned long long)want);
 }
 
 static bool judge_seeds(struct pr_mlperf_group *g, struct pr_arena *a)
@@ -147,11 +154,13 @@ static bool judge_seeds(struct pr_mlperf_group *g, struct pr_arena *a)
     if (g->runs < 2 || g->is_checkpoint)
         return true;
     if (g->seeds_differ)
-        return add(g, a, "6.6", PR_MLPERF_PASS, "runs have different seeds");
-    return add(g, a, "6.6", PR_MLPERF_WARN,
-               "all runs have train.seed=%lld, each should have its own: use "
-               "-V train.seed='[…]' instead of --repeat",
-               (long long)g->seed);
+        return mlperf_add_group_check(g, a, "6.6", PR_MLPERF_PASS,
+                                      "runs have different seeds");
+    return mlperf_add_group_check(
+        g, a, "6.6", PR_MLPERF_WARN,
+        "all runs have train.seed=%lld, each should have its own: use "
+        "-V train.seed='[…]' instead of --repeat",
+        (long long)g->seed);
 }
 
 /* The mean of those that count, and how far from it the worst is. */
@@ -168,22 +177,23 @@ static bool judge_spread(struct pr_mlperf_group *g, struct pr_arena *a)
         return true;
     for (int i = 0; i < PR_MLPERF_RUNS; i++)
         most = fmax(most, fabs(g->rate[i] - mean) / mean);
-    return add(g, a, "6.7", most <= 0.05 ? PR_MLPERF_PASS : PR_MLPERF_WARN,
-               "the result is %.2f samples/s, the mean of the last 5 runs; the "
-               "farthest is %.1f %% from it, within 5 %% is wanted",
-               mean, 100 * most);
+    return mlperf_add_group_check(
+        g, a, "6.7", most <= 0.05 ? PR_MLPERF_PASS : PR_MLPERF_WARN,
+        "the result is %.2f samples/s, the mean of the last 5 runs; the "
+        "farthest is %.1f %% from it, within 5 %% is wanted",
+        mean, 100 * most);
 }
 
 int pr_mlperf_groups_judge(struct pr_mlperf_groups *g, struct pr_arena *a,
                            struct pr_err *err)
 {
     for (struct pr_mlperf_group *i = g->first; i; i = i->next)
-        if (!judge_count(i, a) || !judge_seeds(i, a) || !judge_spread(i, a))
+        if (!judge_run_count(i, a) || !judge_seeds(i, a) || !judge_spread(i, a))
             return pr_fail_nomem(err);
     return PR_OK;
 }
 
-uint64_t pr_mlperf_run_memory(const char *dir)
+uint64_t pr_mlperf_read_run_memory(const char *dir)
 {
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(65536);
     const char *path = a ? pr_arena_printf(a, "%s/env.json", dir) : NULL;

@@ -39,6 +39,6 @@ int pr_mlperf_groups_judge(struct pr_mlperf_groups *g, struct pr_arena *a,
 
 /* Memory of the machine a run directory is of, by its env.json; 0: it does
  * not say. */
-uint64_t pr_mlperf_run_memory(const char *dir);
+uint64_t pr_mlperf_read_run_memory(const char *dir);
 
 #endif

@@ -46,7 +46,7 @@ static bool same_name(const char *a, const char *b)
     }
 }
 
-const struct pr_mlperf_model *pr_mlperf_model_of(const char *model_name)
+const struct pr_mlperf_model *pr_mlperf_find_model(const char *model_name)
 {
     for (size_t i = 0; i < sizeof models / sizeof *models; i++)
         if (same_name(model_name, models[i].model_name))
@@ -59,8 +59,8 @@ const struct pr_mlperf_accelerator *pr_mlperf_accelerator_at(size_t i)
     return &accelerators[i];
 }
 
-const char *pr_mlperf_value(const struct pr_mlperf_model *m, const char *key,
-                            size_t i)
+const char *pr_mlperf_model_value(const struct pr_mlperf_model *m,
+                                  const char *key, size_t i)
 {
     for (size_t k = 0; k < sizeof values / sizeof *values; k++)
         if (strcmp(values[k].model, m->name) == 0 &&
@@ -69,8 +69,9 @@ const char *pr_mlperf_value(const struct pr_mlperf_model *m, const char *key,
     return NULL;
 }
 
-enum pr_mlperf_class pr_mlperf_class_of(const struct pr_mlperf_model *m,
-                                        const char *key, const char *value)
+enum pr_mlperf_class pr_mlperf_classify_param(const struct pr_mlperf_model *m,
+                                              const char *key,
+                                              const char *value)
 {
     for (size_t k = 0; k < sizeof changes / sizeof *changes; k++)
         if (strcmp(changes[k].key, key) == 0 &&

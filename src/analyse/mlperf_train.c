@@ -16,12 +16,12 @@ static double fixed_time(const struct pr_value *v)
         v = pr_get(v, "mean");
     if (v->kind == PR_STR)
         return pr_parse_float(v->s, &f) ? f : NAN;
-    return pr_is_number(v) ? pr_number(v) : NAN;
+    return pr_value_is_number(v) ? pr_value_number(v) : NAN;
 }
 
 /* The accelerator that computes as long; otherwise the nearest. */
 static const struct pr_mlperf_accelerator *
-accelerator_of(const char *model, double time, bool *ret_exact)
+find_accelerator_model(const char *model, double time, bool *ret_exact)
 {
     const struct pr_mlperf_accelerator *a, *best = NULL;
     double least = INFINITY;
@@ -52,27 +52,29 @@ static void judge_accelerator(struct pr_mlperf_judge *j)
 
     if (!j->model)
         return;
-    a = accelerator_of(j->model->name, time, &exact);
+    a = find_accelerator_model(j->model->name, time, &exact);
     if (exact) {
         j->ret->workload =
             pr_arena_printf(j->arena, "%s_%s", a->model, a->name);
-        pr_mlperf_add(j, "4", PR_MLPERF_PASS,
-                      "a step computes for %g s, as on %s", a->computation_time,
-                      a->name);
+        pr_mlperf_add_check(j, "4", PR_MLPERF_PASS,
+                            "a step computes for %g s, as on %s",
+                            a->computation_time, a->name);
         return;
     }
     j->ret->workload = j->model->name;
     if (isnan(time))
-        pr_mlperf_add(j, "4", PR_MLPERF_FAIL,
-                      "train.computation_time is not one fixed time; for %s "
-                      "%s it is %g s",
-                      j->model->name, a->name, a->computation_time);
+        pr_mlperf_add_check(
+            j, "4", PR_MLPERF_FAIL,
+            "train.computation_time is not one fixed time; for %s "
+            "%s it is %g s",
+            j->model->name, a->name, a->computation_time);
     else
-        pr_mlperf_add(j, "4", PR_MLPERF_FAIL,
-                      "train.computation_time is %g s, which is no "
-                      "accelerator's that there are figures for; the nearest "
-                      "is %s with %g s",
-                      time, a->name, a->computation_time);
+        pr_mlperf_add_check(
+            j, "4", PR_MLPERF_FAIL,
+            "train.computation_time is %g s, which is no "
+            "accelerator's that there are figures for; the nearest "
+            "is %s with %g s",
+            time, a->name, a->computation_time);
 }
 
 static const char *bytes_text(char out[static 16], double bytes)
@@ -86,7 +88,7 @@ static void judge_memory(struct pr_mlperf_judge *j)
     uint64_t files = (uint64_t)j->dataset.num_files_train;
     double bytes = (double)files * (double)j->dataset.num_samples_per_file *
                    j->dataset.record_length_bytes;
-    double found = pr_mlperf_result(j, "data_set_bytes");
+    double found = pr_mlperf_result_number(j, "data_set_bytes");
     double hosts = (double)r->hosts * (double)r->host_memory;
     bool enough = files >= r->size.by_memory;
     char data[16], memory[16];
@@ -99,31 +101,34 @@ static void judge_memory(struct pr_mlperf_judge *j)
     }
 
     if (!r->host_memory) {
-        pr_mlperf_add(j, "6.6", PR_MLPERF_NOT_CHECKED,
-                      "how much memory the hosts have is not known: set "
-                      "mlperf.host_memory");
+        pr_mlperf_add_check(j, "6.6", PR_MLPERF_NOT_CHECKED,
+                            "how much memory the hosts have is not known: set "
+                            "mlperf.host_memory");
         return;
     }
     bytes_text(data, bytes);
     bytes_text(memory, hosts);
     if (enough)
-        pr_mlperf_add(j, "6.6", PR_MLPERF_PASS,
-                      "the data set of %s is at least 5 times the memory of "
-                      "the hosts (%s)",
-                      data, memory);
+        pr_mlperf_add_check(
+            j, "6.6", PR_MLPERF_PASS,
+            "the data set of %s is at least 5 times the memory of "
+            "the hosts (%s)",
+            data, memory);
     else if (files >= r->size.by_memory)
-        pr_mlperf_add(j, "6.6", PR_MLPERF_FAIL,
-                      "the data set of %s is less than 5 times the memory of "
-                      "the hosts (%s): its files are smaller than "
-                      "dataset.record_length_bytes says",
-                      data, memory);
+        pr_mlperf_add_check(
+            j, "6.6", PR_MLPERF_FAIL,
+            "the data set of %s is less than 5 times the memory of "
+            "the hosts (%s): its files are smaller than "
+            "dataset.record_length_bytes says",
+            data, memory);
     else
-        pr_mlperf_add(j, "6.6", PR_MLPERF_FAIL,
-                      "the data set of %s is less than 5 times the memory of "
-                      "the hosts (%s): dataset.num_files_train is %llu and "
-                      "must be at least %llu",
-                      data, memory, (unsigned long long)files,
-                      (unsigned long long)r->size.by_memory);
+        pr_mlperf_add_check(
+            j, "6.6", PR_MLPERF_FAIL,
+            "the data set of %s is less than 5 times the memory of "
+            "the hosts (%s): dataset.num_files_train is %llu and "
+            "must be at least %llu",
+            data, memory, (unsigned long long)files,
+            (unsigned long long)r->size.by_memory);
 }
 
 static void judge_steps(struct pr_mlperf_judge *j)
@@ -134,17 +139,17 @@ static void judge_steps(struct pr_mlperf_judge *j)
                    (double)j->reader.batch_size / (double)r->accelerators;
 
     if (files >= r->size.by_steps)
-        pr_mlperf_add(j, "7", PR_MLPERF_PASS,
-                      "an epoch has %.0f steps, at least 500 are wanted",
-                      round(steps));
+        pr_mlperf_add_check(j, "7", PR_MLPERF_PASS,
+                            "an epoch has %.0f steps, at least 500 are wanted",
+                            round(steps));
     else
-        pr_mlperf_add(j, "7", PR_MLPERF_FAIL,
-                      "an epoch has %.0f steps, at least 500 are wanted: for "
-                      "this many accelerators (%llu) dataset.num_files_train "
-                      "is %llu and must be at least %llu",
-                      floor(steps), (unsigned long long)r->accelerators,
-                      (unsigned long long)files,
-                      (unsigned long long)r->size.by_steps);
+        pr_mlperf_add_check(
+            j, "7", PR_MLPERF_FAIL,
+            "an epoch has %.0f steps, at least 500 are wanted: for "
+            "this many accelerators (%llu) dataset.num_files_train "
+            "is %llu and must be at least %llu",
+            floor(steps), (unsigned long long)r->accelerators,
+            (unsigned long long)files, (unsigned long long)r->size.by_steps);
 }
 
 static void judge_size(struct pr_mlperf_judge *j)
@@ -156,29 +161,29 @@ static void judge_size(struct pr_mlperf_judge *j)
         .samples_per_file = (uint64_t)j->dataset.num_samples_per_file,
         .record_length = j->dataset.record_length_bytes};
 
-    pr_mlperf_size(&need, &j->ret->size);
+    pr_mlperf_compute_size(&need, &j->ret->size);
     judge_memory(j);
     judge_steps(j);
 }
 
-static void judge_hosts(struct pr_mlperf_judge *j)
+static void judge_training_hosts(struct pr_mlperf_judge *j)
 {
     const struct pr_mlperf *r = j->ret;
 
     if (r->hosts < 2)
         return;
     if (r->accelerators % r->hosts)
-        pr_mlperf_add(j, "9", PR_MLPERF_FAIL,
-                      "%llu accelerators cannot be the same number on each of "
-                      "%llu hosts",
-                      (unsigned long long)r->accelerators,
-                      (unsigned long long)r->hosts);
+        pr_mlperf_add_check(
+            j, "9", PR_MLPERF_FAIL,
+            "%llu accelerators cannot be the same number on each of "
+            "%llu hosts",
+            (unsigned long long)r->accelerators, (unsigned long long)r->hosts);
     else
-        pr_mlperf_add(j, "9", PR_MLPERF_PASS,
-                      "%llu accelerators are %llu on each of %llu hosts",
-                      (unsigned long long)r->accelerators,
-                      (unsigned long long)(r->accelerators / r->hosts),
-                      (unsigned long long)r->hosts);
+        pr_mlperf_add_check(j, "9", PR_MLPERF_PASS,
+                            "%llu accelerators are %llu on each of %llu hosts",
+                            (unsigned long long)r->accelerators,
+                            (unsigned long long)(r->accelerators / r->hosts),
+                            (unsigned long long)r->hosts);
 }
 
 /* Ways of reading that are restricted beyond the list of what may change. */
@@ -189,72 +194,79 @@ static void judge_reader(struct pr_mlperf_judge *j)
         kind || j->reader.odirect || strcmp(j->storage.engine, "direct") == 0;
 
     if (direct && j->model && strcmp(j->model->name, "unet3d") != 0)
-        pr_mlperf_add(j, "10.1", PR_MLPERF_FAIL,
-                      "%s reads past the page cache, which MLPerf allows for "
-                      "unet3d alone",
-                      j->reader.odirect ? "reader.odirect"
-                      : kind            ? "storage.storage_type=direct_fs"
-                                        : "storage.engine=direct");
+        pr_mlperf_add_check(
+            j, "10.1", PR_MLPERF_FAIL,
+            "%s reads past the page cache, which MLPerf allows for "
+            "unet3d alone",
+            j->reader.odirect ? "reader.odirect"
+            : kind            ? "storage.storage_type=direct_fs"
+                              : "storage.engine=direct");
     if (j->reader.prefetch_size > MAX_PREFETCH)
-        pr_mlperf_add(j, "10.1", PR_MLPERF_FAIL,
-                      "reader.prefetch_size is %lld, at most %d is allowed",
-                      (long long)j->reader.prefetch_size, MAX_PREFETCH);
+        pr_mlperf_add_check(
+            j, "10.1", PR_MLPERF_FAIL,
+            "reader.prefetch_size is %lld, at most %d is allowed",
+            (long long)j->reader.prefetch_size, MAX_PREFETCH);
 }
 
 static void judge_data(struct pr_mlperf_judge *j)
 {
     if (j->dataset.seed != SEED)
-        pr_mlperf_add(j, "6.3", PR_MLPERF_FAIL,
-                      "dataset.seed is %lld: data is made from a seed that "
-                      "stays the same, %d",
-                      (long long)j->dataset.seed, SEED);
+        pr_mlperf_add_check(
+            j, "6.3", PR_MLPERF_FAIL,
+            "dataset.seed is %lld: data is made from a seed that "
+            "stays the same, %d",
+            (long long)j->dataset.seed, SEED);
     if (j->workflow.generate_data)
-        pr_mlperf_add(j, "6.5", PR_MLPERF_WARN,
-                      "the data set is made by the same experiment: make it "
-                      "before, with 'prony generate', so that it is on stable "
-                      "storage when the run begins");
+        pr_mlperf_add_check(
+            j, "6.5", PR_MLPERF_WARN,
+            "the data set is made by the same experiment: make it "
+            "before, with 'prony generate', so that it is on stable "
+            "storage when the run begins");
 }
 
 static void judge_utilisation(struct pr_mlperf_judge *j)
 {
-    double found = pr_mlperf_result(j, "dlio.train_au_mean_percentage");
+    double found = pr_mlperf_result_number(j, "dlio.train_au_mean_percentage");
     const char *text =
-        j->model ? pr_mlperf_value(j->model, "metric.au", 0) : NULL;
+        j->model ? pr_mlperf_model_value(j->model, "metric.au", 0) : NULL;
     double want = 0.9;
 
     if (text)
         (void)pr_parse_float(text, &want);
     if (isnan(found))
-        pr_mlperf_add(j, "4", PR_MLPERF_NOT_CHECKED,
-                      "accelerator utilisation must be at least %.0f %%",
-                      100 * want);
+        pr_mlperf_add_check(j, "4", PR_MLPERF_NOT_CHECKED,
+                            "accelerator utilisation must be at least %.0f %%",
+                            100 * want);
     else if (found >= 100 * want)
-        pr_mlperf_add(j, "4", PR_MLPERF_PASS,
-                      "accelerator utilisation is %.2f %%, at least %.0f %% is "
-                      "wanted",
-                      found, 100 * want);
+        pr_mlperf_add_check(
+            j, "4", PR_MLPERF_PASS,
+            "accelerator utilisation is %.2f %%, at least %.0f %% is "
+            "wanted",
+            found, 100 * want);
     else
-        pr_mlperf_add(j, "4", PR_MLPERF_FAIL,
-                      "accelerator utilisation is %.2f %%, at least %.0f %% is "
-                      "wanted: use fewer accelerators or faster storage",
-                      found, 100 * want);
+        pr_mlperf_add_check(
+            j, "4", PR_MLPERF_FAIL,
+            "accelerator utilisation is %.2f %%, at least %.0f %% is "
+            "wanted: use fewer accelerators or faster storage",
+            found, 100 * want);
 }
 
 /* Data that was in memory was not read from the storage. */
-static void judge_cache(struct pr_mlperf_judge *j)
+static void judge_training_cache(struct pr_mlperf_judge *j)
 {
-    double cached = pr_mlperf_result(j, "cached_share");
-    double skipped = pr_mlperf_result(j, "skipped_samples");
+    double cached = pr_mlperf_result_number(j, "cached_share");
+    double skipped = pr_mlperf_result_number(j, "skipped_samples");
 
     if (cached >= 0.1)
-        pr_mlperf_add(j, "6.6", PR_MLPERF_WARN,
-                      "%.0f %% of the data was in the page cache before it was "
-                      "read: use more files, or emulate.drop_cache=epoch",
-                      100 * cached);
+        pr_mlperf_add_check(
+            j, "6.6", PR_MLPERF_WARN,
+            "%.0f %% of the data was in the page cache before it was "
+            "read: use more files, or emulate.drop_cache=epoch",
+            100 * cached);
     if (skipped > 0)
-        pr_mlperf_add(j, "10.1", PR_MLPERF_FAIL,
-                      "%.0f samples could not be read and were skipped",
-                      skipped);
+        pr_mlperf_add_check(j, "10.1", PR_MLPERF_FAIL,
+                            "%.0f samples could not be read and were skipped",
+                            skipped);
 }
 
 void pr_mlperf_judge_training(struct pr_mlperf_judge *j)
@@ -262,11 +274,12 @@ void pr_mlperf_judge_training(struct pr_mlperf_judge *j)
     judge_accelerator(j);
     judge_utilisation(j);
     judge_size(j);
-    judge_cache(j);
-    judge_hosts(j);
+    judge_training_cache(j);
+    judge_training_hosts(j);
     judge_data(j);
     judge_reader(j);
-    pr_mlperf_add(j, "6.6", PR_MLPERF_NOT_CHECKED,
-                  "one run to warm up and 5 that count are wanted, each with "
-                  "another train.seed");
+    pr_mlperf_add_check(
+        j, "6.6", PR_MLPERF_NOT_CHECKED,
+        "one run to warm up and 5 that count are wanted, each with "
+        "another train.seed");
 }

@@ -24,7 +24,7 @@ struct axis {
 
 struct entry {
     uint32_t at[AXES]; /* inputs, then the output */
-    const struct pr_bench_row *row;
+    const struct pr_results_row *row;
 };
 
 struct maker {
@@ -34,7 +34,7 @@ struct maker {
     struct entry *entries;
     size_t count, cap;
     struct pr_pivot *p;
-    struct pr_scaling_t last;
+    struct pr_scaling_student_t last;
 };
 
 /* ---- values */
@@ -45,20 +45,20 @@ static bool is_missing(const struct pr_value *v)
 }
 
 /* Without GPUs devices are replicas on processors. */
-static bool devices_value(struct maker *m, const struct pr_bench_row *row,
+static bool devices_value(struct maker *m, const struct pr_results_row *row,
                           const struct pr_value *v, struct pr_value *ret)
 {
     const char *device;
 
-    if (v && !(pr_is_number(v) && pr_number(v) <= 0))
+    if (v && !(pr_value_is_number(v) && pr_value_number(v) <= 0))
         return false;
-    *ret = pr_int(pr_scaling_devices(row, m->arena, &device));
+    *ret = pr_int(pr_scaling_row_devices(row, m->arena, &device));
     m->p->processors = true;
     return true;
 }
 
 /* A batch of a run of ours is the one it had, not the one it was asked for. */
-static bool batch_value(struct maker *m, const struct pr_bench_row *row,
+static bool batch_value(struct maker *m, const struct pr_results_row *row,
                         const char *name, struct pr_value *ret)
 {
     bool all = strcmp(name, "exp.effective_batch") == 0;
@@ -66,17 +66,17 @@ static bool batch_value(struct maker *m, const struct pr_bench_row *row,
     int64_t devices, batch;
 
     if ((!all && strcmp(name, "exp.replica_batch") != 0) ||
-        !pr_bench_is_ours(row))
+        !pr_results_is_ours(row))
         return false;
-    devices = pr_scaling_devices(row, m->arena, &device);
-    batch = pr_scaling_batch(row, devices);
+    devices = pr_scaling_row_devices(row, m->arena, &device);
+    batch = pr_scaling_row_batch(row, devices);
     *ret = pr_int(all ? batch : batch / devices);
     return batch && (all || batch % devices == 0);
 }
 
 /* The value of an axis in a row, changed where processors computed. */
-static bool value_of(struct maker *m, const struct pr_bench_row *row,
-                     const char *name, struct pr_value *ret)
+static bool pivot_get_value(struct maker *m, const struct pr_results_row *row,
+                            const char *name, struct pr_value *ret)
 {
     const struct pr_value *v = pr_get(&row->params, name);
 
@@ -96,17 +96,17 @@ static bool value_of(struct maker *m, const struct pr_bench_row *row,
 }
 
 /* 1: its number; 0: the row has no such value. */
-static int see_value(struct maker *m, struct axis *x,
-                     const struct pr_bench_row *row, uint32_t *ret,
-                     struct pr_err *err)
+static int pivot_number_value(struct maker *m, struct axis *x,
+                              const struct pr_results_row *row, uint32_t *ret,
+                              struct pr_err *err)
 {
     PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(1 << 16);
     struct pr_value v, *values;
     uint32_t before = pr_names_count(x->names);
 
-    if (!value_of(m, row, x->name, &v))
+    if (!pivot_get_value(m, row, x->name, &v))
         return 0;
-    pr_text(&text, &v);
+    pr_value_write_text(&text, &v);
     if (!pr_buf_ok(&text))
         return text.over ? 0 : pr_fail_nomem(err);
     *ret = pr_names_add(x->names, text.len ? text.data : "", text.len);
@@ -125,20 +125,20 @@ static int see_value(struct maker *m, struct axis *x,
 
 /* ---- entries */
 
-static int see_row(struct maker *m, const struct pr_bench_row *row,
-                   struct pr_err *err)
+static int pivot_add_entry(struct maker *m, const struct pr_results_row *row,
+                           struct pr_err *err)
 {
     struct entry e = {.row = row}, *entries;
     bool whole = true;
 
     m->p->results++;
     for (size_t i = 0; i <= m->spec->input_count; i++) {
-        int rc = see_value(m, &m->axes[i], row, &e.at[i], err);
+        int rc = pivot_number_value(m, &m->axes[i], row, &e.at[i], err);
         if (rc < 0)
             return rc;
         whole = whole && rc == 1;
     }
-    if (!pr_bench_ok(row)) {
+    if (!pr_results_is_good(row)) {
         m->p->failed++;
         return PR_OK;
     }
@@ -163,7 +163,7 @@ struct ranked {
 };
 
 /* Numbers before text. */
-static int by_value(const void *x, const void *y)
+static int by_ranked_value(const void *x, const void *y)
 {
     const struct pr_value *a = &((const struct ranked *)x)->value;
     const struct pr_value *b = &((const struct ranked *)y)->value;
@@ -173,13 +173,13 @@ static int by_value(const void *x, const void *y)
         return a->kind == PR_STR ? 1 : -1;
     if (a->kind == PR_STR)
         return strcmp(a->s, b->s);
-    p = a->kind == PR_BOOL ? a->b : pr_number(a);
-    q = b->kind == PR_BOOL ? b->b : pr_number(b);
+    p = a->kind == PR_BOOL ? a->b : pr_value_number(a);
+    q = b->kind == PR_BOOL ? b->b : pr_value_number(b);
     return (p > q) - (p < q);
 }
 
-static int rank(struct maker *m, struct axis *x, struct pr_pivot_axis *ret,
-                struct pr_err *err)
+static int pivot_rank_axis(struct maker *m, struct axis *x,
+                           struct pr_pivot_axis *ret, struct pr_err *err)
 {
     uint32_t n = pr_names_count(x->names);
     struct ranked *list = PR_ARENA_ARRAY(m->arena, struct ranked, n);
@@ -191,7 +191,7 @@ static int rank(struct maker *m, struct axis *x, struct pr_pivot_axis *ret,
     for (uint32_t i = 0; i < n; i++)
         list[i] = (struct ranked){x->values[i], i};
     if (n)
-        qsort(list, n, sizeof *list, by_value);
+        qsort(list, n, sizeof *list, by_ranked_value);
     for (uint32_t i = 0; i < n; i++) {
         values[i] = list[i].value;
         x->place[list[i].number] = i;
@@ -210,7 +210,7 @@ static int choose_columns(struct maker *m, struct axis *x,
     for (uint32_t i = 0; i < n; i++) {
         x->place[i] = UINT32_MAX;
         for (uint32_t k = 0; k < want->len; k++)
-            if (pr_equal(&want->items[k], &x->values[i]))
+            if (pr_value_equal(&want->items[k], &x->values[i]))
                 x->place[i] = k;
     }
     *columns = (struct pr_pivot_axis){want->items, want->len};
@@ -229,14 +229,14 @@ static int by_places(const void *x, const void *y)
     return 0;
 }
 
-static int put_in_order(struct maker *m, struct pr_err *err)
+static int pivot_sort_entries(struct maker *m, struct pr_err *err)
 {
     size_t inputs = m->spec->input_count, kept = 0;
     int rc = PR_OK;
 
     for (size_t i = 0; !rc && i <= inputs; i++)
-        rc = rank(m, &m->axes[i], i < inputs ? &m->p->axes[i] : &m->p->columns,
-                  err);
+        rc = pivot_rank_axis(m, &m->axes[i],
+                             i < inputs ? &m->p->axes[i] : &m->p->columns, err);
     if (!rc && m->spec->output_cols)
         rc = choose_columns(m, &m->axes[inputs], &m->p->columns, err);
     if (rc)
@@ -256,14 +256,14 @@ static int put_in_order(struct maker *m, struct pr_err *err)
 
 /* ---- rows */
 
-static void add_figure(struct maker *m, struct pr_pivot_figure *f,
-                       const struct pr_value *v)
+static void pivot_add_measure(struct maker *m, struct pr_pivot_measure *f,
+                              const struct pr_value *v)
 {
     double x, delta;
 
-    if (!v || !pr_is_number(v) || !isfinite(pr_number(v)))
+    if (!v || !pr_value_is_number(v) || !isfinite(pr_value_number(v)))
         return;
-    x = pr_number(v);
+    x = pr_value_number(v);
     f->n++;
     f->whole = f->n == 1 && v->kind == PR_INT;
     delta = x - f->mean;
@@ -291,7 +291,7 @@ static int begin_row(struct maker *m, const struct entry *e, struct pr_err *err)
     return PR_OK;
 }
 
-static int fill_rows(struct maker *m, struct pr_err *err)
+static int pivot_fill_rows(struct maker *m, struct pr_err *err)
 {
     size_t inputs = m->spec->input_count;
     struct pr_pivot *p = m->p;
@@ -303,7 +303,7 @@ static int fill_rows(struct maker *m, struct pr_err *err)
         const struct entry *e = &m->entries[k];
         const struct pr_value *rate =
             pr_get(&e->row->params, "results.throughput");
-        struct pr_value reported = pr_float(pr_bench_rate(e->row));
+        struct pr_value reported = pr_float(pr_results_rate(e->row));
         struct pr_pivot_cell *c;
 
         if (!k || memcmp(e->at, e[-1].at, inputs * sizeof *e->at) != 0) {
@@ -312,15 +312,16 @@ static int fill_rows(struct maker *m, struct pr_err *err)
                 return rc;
         }
         c = &p->rows[p->row_count - 1].cells[e->at[inputs]];
-        add_figure(m, &c->time, pr_get(&e->row->params, "results.time"));
-        add_figure(m, &c->rate, rate ? rate : &reported);
+        pivot_add_measure(m, &c->time, pr_get(&e->row->params, "results.time"));
+        pivot_add_measure(m, &c->rate, rate ? rate : &reported);
         p->repeats |= c->time.n > 1 || c->rate.n > 1;
     }
     return PR_OK;
 }
 
-int pr_pivot_build(const struct pr_bench *set, const struct pr_pivot_spec *spec,
-                   struct pr_arena *a, struct pr_pivot *ret, struct pr_err *err)
+int pr_pivot_build(const struct pr_results *set,
+                   const struct pr_pivot_spec *spec, struct pr_arena *a,
+                   struct pr_pivot *ret, struct pr_err *err)
 {
     struct pr_pivot p = {.spec = *spec};
     struct maker m = {.spec = spec, .arena = a, .p = &p};
@@ -332,12 +333,12 @@ int pr_pivot_build(const struct pr_bench *set, const struct pr_pivot_spec *spec,
         if (!m.axes[i].names)
             rc = pr_fail_nomem(err);
     }
-    for (size_t i = 0; !rc && i < pr_bench_size(set); i++)
-        rc = see_row(&m, pr_bench_row(set, i), err);
+    for (size_t i = 0; !rc && i < pr_results_size(set); i++)
+        rc = pivot_add_entry(&m, pr_results_row_at(set, i), err);
     if (!rc)
-        rc = put_in_order(&m, err);
+        rc = pivot_sort_entries(&m, err);
     if (!rc)
-        rc = fill_rows(&m, err);
+        rc = pivot_fill_rows(&m, err);
     for (size_t i = 0; i <= spec->input_count; i++)
         pr_names_free(m.axes[i].names);
     if (!rc)
@@ -350,8 +351,8 @@ int pr_pivot_build(const struct pr_bench *set, const struct pr_pivot_spec *spec,
 double pr_pivot_speedup(const struct pr_pivot *p,
                         const struct pr_pivot_row *row, size_t column)
 {
-    const struct pr_pivot_figure *base = &row->cells[0].rate;
-    const struct pr_pivot_figure *f = &row->cells[column].rate;
+    const struct pr_pivot_measure *base = &row->cells[0].rate;
+    const struct pr_pivot_measure *f = &row->cells[column].rate;
 
     (void)p;
     if (!base->n || !f->n || !(base->mean > 0))
@@ -359,23 +360,24 @@ double pr_pivot_speedup(const struct pr_pivot *p,
     return column ? f->mean / base->mean : 1;
 }
 
-static double share_of(const struct pr_pivot *p, size_t column)
+static double get_work_share(const struct pr_pivot *p, size_t column)
 {
     const struct pr_value *first = &p->columns.values[0];
     const struct pr_value *v = &p->columns.values[column];
 
     for (size_t i = 0; i < p->spec.input_count; i++)
         if (strcmp(p->spec.inputs[i], "exp.effective_batch") == 0 &&
-            pr_is_number(v) && pr_is_number(first) && pr_number(first) > 0)
-            return pr_number(v) / pr_number(first);
+            pr_value_is_number(v) && pr_value_is_number(first) &&
+            pr_value_number(first) > 0)
+            return pr_value_number(v) / pr_value_number(first);
     return 1;
 }
 
 double pr_pivot_efficiency(const struct pr_pivot *p,
                            const struct pr_pivot_row *row, size_t column)
 {
-    const struct pr_pivot_figure *base = &row->cells[0].time;
-    const struct pr_pivot_figure *f = &row->cells[column].time;
+    const struct pr_pivot_measure *base = &row->cells[0].time;
+    const struct pr_pivot_measure *f = &row->cells[column].time;
     double percent;
 
     if (!base->n || !f->n || !(f->mean > 0))
@@ -383,6 +385,7 @@ double pr_pivot_efficiency(const struct pr_pivot *p,
     if (!column)
         return 100;
     percent =
-        trunc(10000.0 * base->mean / (share_of(p, column) * f->mean)) / 100.0;
+        trunc(10000.0 * base->mean / (get_work_share(p, column) * f->mean)) /
+        100.0;
     return percent > 100 ? 100 : percent;
 }

@@ -27,7 +27,7 @@ int pr_pivot_spec_read(const char *text, struct pr_arena *a,
                        struct pr_err *err) PR_MUST_CHECK;
 
 /* A figure of a cell. */
-struct pr_pivot_figure {
+struct pr_pivot_measure {
     uint64_t n; /* repeats; 0: none */
     double mean;
     bool whole;    /* one, and written without a point */
@@ -35,7 +35,7 @@ struct pr_pivot_figure {
 };
 
 struct pr_pivot_cell {
-    struct pr_pivot_figure time, rate;
+    struct pr_pivot_measure time, rate;
 };
 
 struct pr_pivot_row {
@@ -60,9 +60,9 @@ struct pr_pivot {
 };
 
 /* Everything is in the arena, but values of parameters are the set's. */
-int pr_pivot_build(const struct pr_bench *set, const struct pr_pivot_spec *spec,
-                   struct pr_arena *a, struct pr_pivot *ret,
-                   struct pr_err *err) PR_MUST_CHECK;
+int pr_pivot_build(const struct pr_results *set,
+                   const struct pr_pivot_spec *spec, struct pr_arena *a,
+                   struct pr_pivot *ret, struct pr_err *err) PR_MUST_CHECK;
 
 /* Of a row, relative to its first column; NaN: not known. */
 double pr_pivot_speedup(const struct pr_pivot *p,

@@ -30,7 +30,7 @@ static const struct named {
       .output = "exp.effective_batch"}},
 };
 
-static int bad(struct pr_err *err, const char *what)
+static int pivot_fail_spec(struct pr_err *err, const char *what)
 {
     pr_fail(err, PR_E_USAGE, "--report", "%s", what);
     return pr_hint(err, "regular, weak-scaling, strong-scaling, exploration, "
@@ -43,10 +43,11 @@ static int read_inputs(const struct pr_value *list, struct pr_pivot_spec *s,
 {
     if (!list || list->kind != PR_LIST || !list->len ||
         list->len > PR_PIVOT_INPUTS)
-        return bad(err, "'inputs' is a list of one to eight names");
+        return pivot_fail_spec(err, "'inputs' is a list of one to eight names");
     for (uint32_t i = 0; i < list->len; i++) {
         if (list->items[i].kind != PR_STR)
-            return bad(err, "'inputs' is a list of one to eight names");
+            return pivot_fail_spec(err,
+                                   "'inputs' is a list of one to eight names");
         s->inputs[s->input_count++] = list->items[i].s;
     }
     return PR_OK;
@@ -60,13 +61,14 @@ static int read_flag(const struct pr_value *v, const char *key, bool *flag,
     if (!f)
         return PR_OK;
     if (f->kind != PR_BOOL)
-        return bad(err, "what begins with 'report_' is true or false");
+        return pivot_fail_spec(err,
+                               "what begins with 'report_' is true or false");
     *flag = f->b;
     return PR_OK;
 }
 
-static int read_flags(const struct pr_value *v, struct pr_pivot_spec *s,
-                      struct pr_err *err)
+static int pivot_read_flags(const struct pr_value *v, struct pr_pivot_spec *s,
+                            struct pr_err *err)
 {
     bool times = true, specs = true;
     int rc = read_flag(v, "report_speedup", &s->speedup, err);
@@ -90,16 +92,17 @@ static bool has_input(const struct pr_pivot_spec *s, const char *name)
     return false;
 }
 
-static int check(const struct pr_pivot_spec *s, struct pr_err *err)
+static int pivot_check_spec(const struct pr_pivot_spec *s, struct pr_err *err)
 {
     bool replica = has_input(s, "exp.replica_batch");
     bool effective = has_input(s, "exp.effective_batch");
 
     if (s->efficiency &&
         (replica == effective || strcmp(s->output, "exp.num_gpus") != 0))
-        return bad(err, "an efficiency wants exp.replica_batch or "
-                        "exp.effective_batch among the inputs, and the output "
-                        "exp.num_gpus");
+        return pivot_fail_spec(
+            err, "an efficiency wants exp.replica_batch or "
+                 "exp.effective_batch among the inputs, and the output "
+                 "exp.num_gpus");
     return PR_OK;
 }
 
@@ -123,20 +126,22 @@ int pr_pivot_spec_read(const char *text, struct pr_arena *a,
         return pr_fail_nomem(err);
     rc = pr_json_read(&in, a, v, NULL, err);
     if (rc || v->kind != PR_MAP)
-        return rc == PR_E_NOMEM ? rc : bad(err, "no report of that name");
+        return rc == PR_E_NOMEM
+                   ? rc
+                   : pivot_fail_spec(err, "no report of that name");
     rc = read_inputs(pr_get(v, "inputs"), &s, err);
     output = pr_get(v, "output");
     if (!rc && (!output || output->kind != PR_STR))
-        rc = bad(err, "'output' is the name of a parameter");
+        rc = pivot_fail_spec(err, "'output' is the name of a parameter");
     if (rc)
         return rc;
     s.output = output->s;
     s.output_cols = pr_get(v, "output_cols");
     if (s.output_cols && s.output_cols->kind != PR_LIST)
         s.output_cols = NULL;
-    rc = read_flags(v, &s, err);
+    rc = pivot_read_flags(v, &s, err);
     if (!rc)
-        rc = check(&s, err);
+        rc = pivot_check_spec(&s, err);
     if (!rc)
         *ret = s;
     return rc;

@@ -7,9 +7,9 @@
 
 #include "analyse/bench.h"
 
-enum pr_plotdata_how { PR_PLOTDATA_AVG, PR_PLOTDATA_MIN, PR_PLOTDATA_MAX };
+enum pr_plot_data_how { PR_PLOTDATA_AVG, PR_PLOTDATA_MIN, PR_PLOTDATA_MAX };
 
-struct pr_plotdata_point {
+struct pr_plot_data_point {
     const char *x;    /* as Python's str() writes it */
     double x_number;  /* NaN: it is none */
     double y;         /* of all values there */
@@ -19,17 +19,17 @@ struct pr_plotdata_point {
     size_t count;
 };
 
-struct pr_plotdata_series {
+struct pr_plot_data_series {
     struct pr_value filters; /* what it was made of */
-    struct pr_plotdata_point *points;
+    struct pr_plot_data_point *points;
     size_t count;
     const char *unit; /* its own, where series have different ones; or NULL */
 };
 
-struct pr_plotdata {
+struct pr_plot_data {
     const char *x, *y;           /* parameters, or what stands for them */
     const char *x_unit, *y_unit; /* as present/chart.h has them; or NULL */
-    struct pr_plotdata_series *series;
+    struct pr_plot_data_series *series;
     size_t count;
     const char **x_values; /* all of them, in order */
     size_t x_count;
@@ -40,14 +40,14 @@ struct pr_plotdata {
 
 enum { PR_PLOTDATA_MOST = 1000, PR_PLOTDATA_BASELINE_NONE = -1 };
 
-struct pr_plotdata_opts {
+struct pr_plot_data_opts {
     /* NULL: the place in a list, or the number of the result. */
     const char *x;
     const char *y; /* a number, or a list of numbers that all count */
     /* A list of filters (conf/query.h), a series each; text: the name of a
      * parameter, each value of which is one; null: all results are one. */
     struct pr_value series;
-    enum pr_plotdata_how how;
+    enum pr_plot_data_how how;
     const char *baseline_x; /* values are divided by the one there; or NULL */
     /* … by those of a series; or negative. As in DLBS, values stay as they are
      * where the baseline lacks one. */
@@ -56,10 +56,10 @@ struct pr_plotdata_opts {
 
 /* In the arena; what series borrow of the results lives as long as these.
  * PR_E_USAGE for filters that are none. */
-int pr_plotdata_build(const struct pr_bench *set,
-                      const struct pr_plotdata_opts *o, struct pr_arena *a,
-                      struct pr_plotdata *ret,
-                      struct pr_err *err) PR_MUST_CHECK;
+int pr_plot_data_build(const struct pr_results *set,
+                       const struct pr_plot_data_opts *o, struct pr_arena *a,
+                       struct pr_plot_data *ret,
+                       struct pr_err *err) PR_MUST_CHECK;
 
 /*
  * Over time, of experiments of run directories: columns of their monitor
@@ -67,15 +67,17 @@ int pr_plotdata_build(const struct pr_bench *set,
  * same; none: all). Filters name exp.id, and the column or task. x is in
  * seconds, or the number of a rate where lines do not tell the time.
  */
-int pr_plotdata_monitor(const struct pr_bench *set, const char *const *columns,
-                        struct pr_arena *a, struct pr_plotdata *ret,
-                        struct pr_err *err) PR_MUST_CHECK;
-int pr_plotdata_rates(const struct pr_bench *set, const char *const *tasks,
-                      struct pr_arena *a, struct pr_plotdata *ret,
-                      struct pr_err *err) PR_MUST_CHECK;
+int pr_plot_data_read_monitor(const struct pr_results *set,
+                              const char *const *columns, struct pr_arena *a,
+                              struct pr_plot_data *ret,
+                              struct pr_err *err) PR_MUST_CHECK;
+int pr_plot_data_read_rates(const struct pr_results *set,
+                            const char *const *tasks, struct pr_arena *a,
+                            struct pr_plot_data *ret,
+                            struct pr_err *err) PR_MUST_CHECK;
 
 /* {"ylabel": …, "xlabel": …, "series": […], "xvals": […]}, as DLBS has it. */
-int pr_plotdata_json(const struct pr_plotdata *s, struct pr_buf *out,
-                     struct pr_err *err) PR_MUST_CHECK;
+int pr_plot_data_write_json(const struct pr_plot_data *s, struct pr_buf *out,
+                            struct pr_err *err) PR_MUST_CHECK;
 
 #endif

@@ -10,21 +10,21 @@
 
 #define CHANCE 0.025 /* of either side, outside of the interval */
 
-int pr_plotdata_maker_init(struct pr_plotdata_maker *m, struct pr_arena *a,
-                           struct pr_err *err)
+int pr_plot_data_maker_init(struct pr_plot_data_maker *m, struct pr_arena *a,
+                            struct pr_err *err)
 {
-    *m = (struct pr_plotdata_maker){.arena = a, .x = pr_names_new()};
+    *m = (struct pr_plot_data_maker){.arena = a, .x = pr_names_new()};
     return m->x ? PR_OK : pr_fail_nomem(err);
 }
 
-void pr_plotdata_maker_done(struct pr_plotdata_maker *m)
+void pr_plot_data_maker_free(struct pr_plot_data_maker *m)
 {
     pr_names_free(m->x);
     pr_free(m->values);
 }
 
-int pr_plotdata_add(struct pr_plotdata_maker *m, size_t series, const char *x,
-                    size_t x_len, double y, bool whole, struct pr_err *err)
+int pr_plot_data_add(struct pr_plot_data_maker *m, size_t series, const char *x,
+                     size_t x_len, double y, bool whole, struct pr_err *err)
 {
     uint32_t id = pr_names_add(m->x, x, x_len);
 
@@ -41,7 +41,7 @@ int pr_plotdata_add(struct pr_plotdata_maker *m, size_t series, const char *x,
     }
     if (id == PR_NO_NAME)
         return pr_fail_nomem(err);
-    m->values[m->count] = (struct pr_plotdata_value){
+    m->values[m->count] = (struct pr_plot_data_value){
         (uint32_t)series, id, (uint32_t)m->count, whole, y};
     m->count++;
     return PR_OK;
@@ -55,7 +55,7 @@ struct x {
     uint32_t id;
 };
 
-static int by_number(const void *a, const void *b)
+static int by_x_number(const void *a, const void *b)
 {
     const struct x *p = a, *q = b;
     int by = (p->number > q->number) - (p->number < q->number);
@@ -65,7 +65,7 @@ static int by_number(const void *a, const void *b)
 
 /* All x, numbers in their order, other text as it came; rank[id] is the place
  * of each. */
-static int order_x(struct pr_plotdata_maker *m, struct pr_plotdata *set,
+static int order_x(struct pr_plot_data_maker *m, struct pr_plot_data *set,
                    struct x **ret, uint32_t **ret_rank, struct pr_err *err)
 {
     size_t n = pr_names_count(m->x);
@@ -88,7 +88,7 @@ static int order_x(struct pr_plotdata_maker *m, struct pr_plotdata *set,
         }
     }
     if (set->x_numbers)
-        qsort(all, n, sizeof *all, by_number);
+        qsort(all, n, sizeof *all, by_x_number);
     for (uint32_t i = 0; i < n; i++) {
         rank[all[i].id] = i;
         set->x_values[i] = all[i].text;
@@ -99,9 +99,9 @@ static int order_x(struct pr_plotdata_maker *m, struct pr_plotdata *set,
     return PR_OK;
 }
 
-static int by_place(const void *a, const void *b)
+static int by_x_place(const void *a, const void *b)
 {
-    const struct pr_plotdata_value *p = a, *q = b;
+    const struct pr_plot_data_value *p = a, *q = b;
 
     if (p->x != q->x)
         return p->x < q->x ? -1 : 1;
@@ -109,21 +109,21 @@ static int by_place(const void *a, const void *b)
 }
 
 /* Of one series; mostly they are in order. */
-static void sort_series(struct pr_plotdata_value *v, size_t n)
+static void sort_series(struct pr_plot_data_value *v, size_t n)
 {
     for (size_t i = 1; i < n; i++)
-        if (by_place(&v[i - 1], &v[i]) > 0) {
-            qsort(v, n, sizeof *v, by_place);
+        if (by_x_place(&v[i - 1], &v[i]) > 0) {
+            qsort(v, n, sizeof *v, by_x_place);
             return;
         }
 }
 
 /* All values by series, then by x, then as they came. */
-static int sort_values(struct pr_plotdata_maker *m, size_t series,
+static int sort_values(struct pr_plot_data_maker *m, size_t series,
                        const uint32_t *rank, struct pr_err *err)
 {
     size_t *ends = PR_ARENA_ARRAY(m->arena, size_t, series + 1);
-    struct pr_plotdata_value *sorted =
+    struct pr_plot_data_value *sorted =
         pr_alloc((m->count + 1) * sizeof *sorted);
 
     if (!ends || !sorted) {
@@ -135,7 +135,7 @@ static int sort_values(struct pr_plotdata_maker *m, size_t series,
     for (size_t k = 1; k <= series; k++)
         ends[k] += ends[k - 1];
     for (size_t i = 0; i < m->count; i++) {
-        struct pr_plotdata_value *v = &sorted[ends[m->values[i].series]++];
+        struct pr_plot_data_value *v = &sorted[ends[m->values[i].series]++];
 
         *v = m->values[i];
         v->x = rank[v->x];
@@ -149,7 +149,7 @@ static int sort_values(struct pr_plotdata_maker *m, size_t series,
 
 /* ---- points */
 
-static void take_mean(struct pr_plotdata_point *p)
+static void set_point_mean(struct pr_plot_data_point *p)
 {
     double sum = 0, square = 0, least = p->values[0], half;
 
@@ -171,10 +171,11 @@ static void take_mean(struct pr_plotdata_point *p)
     p->high = p->y + half;
 }
 
-static void aggregate(struct pr_plotdata_point *p, enum pr_plotdata_how how)
+static void aggregate_point(struct pr_plot_data_point *p,
+                            enum pr_plot_data_how how)
 {
     if (how == PR_PLOTDATA_AVG) {
-        take_mean(p);
+        set_point_mean(p);
         return;
     }
     p->y = p->values[0];
@@ -184,21 +185,21 @@ static void aggregate(struct pr_plotdata_point *p, enum pr_plotdata_how how)
     p->low = p->high = p->y;
 }
 
-static void make_points(const struct pr_plotdata_maker *m, const struct x *xs,
-                        enum pr_plotdata_how how, double *ys,
-                        struct pr_plotdata_point *points,
-                        struct pr_plotdata *set)
+static void make_points(const struct pr_plot_data_maker *m, const struct x *xs,
+                        enum pr_plot_data_how how, double *ys,
+                        struct pr_plot_data_point *points,
+                        struct pr_plot_data *set)
 {
     for (size_t i = 0; i < m->count;) {
-        const struct pr_plotdata_value *v = &m->values[i];
-        struct pr_plotdata_series *s = &set->series[v->series];
-        struct pr_plotdata_point *p = points++;
+        const struct pr_plot_data_value *v = &m->values[i];
+        struct pr_plot_data_series *s = &set->series[v->series];
+        struct pr_plot_data_point *p = points++;
         size_t end = i;
 
-        *p = (struct pr_plotdata_point){.x = xs[v->x].text,
-                                        .x_number = xs[v->x].number,
-                                        .values = ys + i,
-                                        .whole = true};
+        *p = (struct pr_plot_data_point){.x = xs[v->x].text,
+                                         .x_number = xs[v->x].number,
+                                         .values = ys + i,
+                                         .whole = true};
         for (; end < m->count && m->values[end].series == v->series &&
                m->values[end].x == v->x;
              end++) {
@@ -206,18 +207,18 @@ static void make_points(const struct pr_plotdata_maker *m, const struct x *xs,
             p->whole = p->whole && m->values[end].whole;
         }
         p->count = end - i;
-        aggregate(p, how);
+        aggregate_point(p, how);
         if (!s->count++)
             s->points = p;
         i = end;
     }
 }
 
-int pr_plotdata_finish(struct pr_plotdata_maker *m, enum pr_plotdata_how how,
-                       struct pr_plotdata *set, struct pr_err *err)
+int pr_plot_data_finish(struct pr_plot_data_maker *m, enum pr_plot_data_how how,
+                        struct pr_plot_data *set, struct pr_err *err)
 {
-    struct pr_plotdata_point *points =
-        PR_ARENA_ARRAY(m->arena, struct pr_plotdata_point, m->count + 1);
+    struct pr_plot_data_point *points =
+        PR_ARENA_ARRAY(m->arena, struct pr_plot_data_point, m->count + 1);
     double *ys = PR_ARENA_ARRAY(m->arena, double, m->count + 1);
     struct x *xs = NULL;
     uint32_t *rank = NULL;

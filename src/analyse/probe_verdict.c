@@ -28,7 +28,7 @@ const char *pr_probe_bound_name(enum pr_probe_bound bound)
                                                           : names[0];
 }
 
-static double rate_of(const struct pr_probe_figures *f)
+static double get_phase_rate(const struct pr_probe_figures *f)
 {
     return f->trials ? f->rate : 0;
 }
@@ -39,17 +39,17 @@ struct time {
     double mean, spread;
 };
 
-static struct time time_at(double rate, double deviation)
+static struct time make_sample_time(double rate, double deviation)
 {
     return (struct time){1 / rate, deviation / rate / rate};
 }
 
-static struct time time_of(const struct pr_probe_figures *f)
+static struct time get_phase_time(const struct pr_probe_figures *f)
 {
-    return time_at(f->rate, f->deviation);
+    return make_sample_time(f->rate, f->deviation);
 }
 
-static bool same(struct time a, struct time b)
+static bool is_same_time(struct time a, struct time b)
 {
     double shorter = fmin(a.mean, b.mean), longer = fmax(a.mean, b.mean);
     double apart = fmax(SAME * shorter, SPREADS * hypot(a.spread, b.spread));
@@ -62,14 +62,14 @@ static bool same(struct time a, struct time b)
 static void judge_sides(const struct pr_probe_numbers *n,
                         struct pr_probe_verdict *v)
 {
-    struct time io = time_of(&n->phase[PR_PROBE_IO]);
-    struct time synthetic = time_of(&n->phase[PR_PROBE_SYNTHETIC]);
+    struct time io = get_phase_time(&n->phase[PR_PROBE_IO]);
+    struct time synthetic = get_phase_time(&n->phase[PR_PROBE_SYNTHETIC]);
     double slower = v->io < v->synthetic ? v->io : v->synthetic;
 
     v->serial = 1 / (1 / v->io + 1 / v->synthetic);
     v->expected = slower;
     v->other = v->io < v->synthetic ? v->synthetic : v->io;
-    if (same(io, synthetic))
+    if (is_same_time(io, synthetic))
         v->bound = PR_PROBE_BALANCED;
     else
         v->bound = v->io < v->synthetic ? PR_PROBE_INPUT_BOUND
@@ -81,13 +81,14 @@ static void judge_overlap(const struct pr_probe_numbers *n,
 {
     double whole = 1 / v->serial - 1 / v->expected;
     double got = 1 / v->serial - 1 / v->full;
-    struct time full = time_of(&n->phase[PR_PROBE_FULL]);
+    struct time full = get_phase_time(&n->phase[PR_PROBE_FULL]);
 
     /* Beside a side that takes hardly any time the other cannot be hidden: the
      * share would be noise. */
     if (whole > SAME / v->expected)
         v->overlap = fmin(1, fmax(0, got / whole));
-    v->disturbed = v->full < v->serial && !same(full, time_at(v->serial, 0));
+    v->disturbed = v->full < v->serial &&
+                   !is_same_time(full, make_sample_time(v->serial, 0));
 }
 
 /* ---- the loop alone: what it waits for says which side is slower */
@@ -111,10 +112,10 @@ struct words {
     size_t len, room;
 };
 
-static void add(struct words *w, const char *fmt, ...)
+static void probe_words_add(struct words *w, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
-static void add(struct words *w, const char *fmt, ...)
+static void probe_words_add(struct words *w, const char *fmt, ...)
 {
     va_list args;
     int n;
@@ -129,28 +130,29 @@ static void add(struct words *w, const char *fmt, ...)
 }
 
 /* "845", "8.45", "0.845": three digits at least. */
-static const char *rate_text(char out[static 32], double rate)
+static const char *format_probe_rate(char out[static 32], double rate)
 {
     snprintf(out, 32, rate >= 100 ? "%.0f" : "%.3g", rate);
     return out;
 }
 
-static void say_sides(const struct pr_probe_verdict *v, struct words *w)
+static void probe_write_sides(const struct pr_probe_verdict *v, struct words *w)
 {
     char io[32], synthetic[32], full[32];
 
     if (v->io > 0)
-        add(w, " data alone %s,", rate_text(io, v->io));
+        probe_words_add(w, " data alone %s,", format_probe_rate(io, v->io));
     if (v->synthetic > 0)
-        add(w, " compute alone %s,", rate_text(synthetic, v->synthetic));
+        probe_words_add(w, " compute alone %s,",
+                        format_probe_rate(synthetic, v->synthetic));
     if (v->full > 0)
-        add(w, " both %s", rate_text(full, v->full));
+        probe_words_add(w, " both %s", format_probe_rate(full, v->full));
     else if (w->len && w->out[w->len - 1] == ',')
         w->out[--w->len] = '\0';
-    add(w, " samples/s");
+    probe_words_add(w, " samples/s");
 }
 
-static void say_gain(const struct pr_probe_verdict *v, struct words *w)
+static void probe_write_gain(const struct pr_probe_verdict *v, struct words *w)
 {
     char other[32];
     const char *slower = v->bound == PR_PROBE_INPUT_BOUND     ? "loading"
@@ -160,50 +162,56 @@ static void say_gain(const struct pr_probe_verdict *v, struct words *w)
     if (v->gain <= 0)
         return;
     if (v->bound == PR_PROBE_BALANCED)
-        add(w, "; making %s faster alone gains at most %.2f times", slower,
-            v->gain);
+        probe_words_add(w, "; making %s faster alone gains at most %.2f times",
+                        slower, v->gain);
     else
-        add(w, "; if %s were no limit, the run could reach %s (%.2f times)",
-            slower, rate_text(other, v->other), v->gain);
+        probe_words_add(
+            w, "; if %s were no limit, the run could reach %s (%.2f times)",
+            slower, format_probe_rate(other, v->other), v->gain);
 }
 
 /* Why FULL is slower than its slower side. */
-static void say_why(const struct pr_probe_verdict *v, struct words *w)
+static void probe_write_why(const struct pr_probe_verdict *v, struct words *w)
 {
     char expected[32];
 
     if (v->disturbed)
-        add(w,
+        probe_words_add(
+            w,
             "; together they are slower than one after the other (%s): "
             "they compete for processors, memory or disk",
-            rate_text(expected, v->serial));
+            format_probe_rate(expected, v->serial));
     else if (v->overlap >= 0 && v->overlap < 0.5 &&
              v->full < (1 - SAME) * v->expected)
-        add(w,
+        probe_words_add(
+            w,
             "; data are loaded while nothing computes: reading ahead could "
             "reach %s",
-            rate_text(expected, v->expected));
+            format_probe_rate(expected, v->expected));
     else if (v->expected > 0 && v->full > 0 &&
              v->full < (1 - SAME) * v->expected)
-        add(w, "; %.0f %% of what the slower side reaches alone (%s)",
-            100 * v->full / v->expected, rate_text(expected, v->expected));
+        probe_words_add(w,
+                        "; %.0f %% of what the slower side reaches alone (%s)",
+                        100 * v->full / v->expected,
+                        format_probe_rate(expected, v->expected));
 }
 
-static void put_words(struct pr_probe_verdict *v)
+static void probe_write_verdict(struct pr_probe_verdict *v)
 {
     struct words w = {v->text, 0, sizeof v->text};
 
-    add(&w, "%s", pr_probe_bound_name(v->bound));
+    probe_words_add(&w, "%s", pr_probe_bound_name(v->bound));
     if (v->bound == PR_PROBE_UNKNOWN && !(v->io > 0 || v->synthetic > 0)) {
-        add(&w, ": nothing was measured that could tell");
+        probe_words_add(&w, ": nothing was measured that could tell");
         return;
     }
-    add(&w, ":");
-    say_sides(v, &w);
+    probe_words_add(&w, ":");
+    probe_write_sides(v, &w);
     if (v->stall >= 0)
-        add(&w, "; %.0f %% of the time waits for data", 100 * v->stall);
-    say_gain(v, &w);
-    say_why(v, &w);
+        probe_words_add(&w, "; %.0f %% of the time waits for data",
+                        100 * v->stall);
+    probe_write_gain(v, &w);
+    probe_write_why(v, &w);
 }
 
 void pr_probe_judge(const struct pr_probe_numbers *numbers,
@@ -213,9 +221,9 @@ void pr_probe_judge(const struct pr_probe_numbers *numbers,
     double busy = full->fetch_s + full->step_s;
     struct pr_probe_verdict v = {
         .size = ret->size,
-        .io = rate_of(&numbers->phase[PR_PROBE_IO]),
-        .synthetic = rate_of(&numbers->phase[PR_PROBE_SYNTHETIC]),
-        .full = rate_of(full),
+        .io = get_phase_rate(&numbers->phase[PR_PROBE_IO]),
+        .synthetic = get_phase_rate(&numbers->phase[PR_PROBE_SYNTHETIC]),
+        .full = get_phase_rate(full),
         .overlap = -1,
         .stall = full->trials && busy > 0 ? full->fetch_s / busy : -1,
     };
@@ -228,6 +236,6 @@ void pr_probe_judge(const struct pr_probe_numbers *numbers,
         judge_overlap(numbers, &v);
     if (v.other > 0 && v.full > 0)
         v.gain = v.other / v.full;
-    put_words(&v);
+    probe_write_verdict(&v);
     memcpy(ret, &v, ret->size < sizeof v ? ret->size : sizeof v);
 }

@@ -8,15 +8,15 @@
 #include <stdio.h>
 #include <string.h>
 
-struct pr_rundata {
+struct pr_run_data {
     char dir[2048];
     struct pr_plan_file plan;
 };
 
-int pr_rundata_open(const char *dir, struct pr_rundata **ret,
-                    struct pr_err *err)
+int pr_run_data_open(const char *dir, struct pr_run_data **ret,
+                     struct pr_err *err)
 {
-    struct pr_rundata *d = pr_alloc_zeroed(sizeof *d);
+    struct pr_run_data *d = pr_alloc_zeroed(sizeof *d);
     char path[4096];
     int rc;
 
@@ -38,7 +38,7 @@ int pr_rundata_open(const char *dir, struct pr_rundata **ret,
     return PR_OK;
 }
 
-void pr_rundata_close(struct pr_rundata *d)
+void pr_run_data_close(struct pr_run_data *d)
 {
     if (!d)
         return;
@@ -46,7 +46,7 @@ void pr_rundata_close(struct pr_rundata *d)
     pr_free(d);
 }
 
-bool pr_rundata_varied(const struct pr_rundata *d, const char *name)
+bool pr_run_data_is_varied(const struct pr_run_data *d, const char *name)
 {
     const struct pr_value *list = &d->plan.variables;
 
@@ -57,12 +57,12 @@ bool pr_rundata_varied(const struct pr_rundata *d, const char *name)
     return list->len == 0;
 }
 
-int pr_rundata_next(struct pr_rundata *d, struct pr_arena *a,
-                    struct pr_rundata_row *ret, struct pr_err *ret_bad,
-                    struct pr_err *err)
+int pr_run_data_next(struct pr_run_data *d, struct pr_arena *a,
+                     struct pr_run_data_row *ret, struct pr_err *ret_bad,
+                     struct pr_err *err)
 {
     struct pr_value *values = PR_ARENA_ARRAY(a, struct pr_value, 2);
-    struct pr_planned planned;
+    struct pr_plan_file_experiment planned;
     int rc = pr_plan_file_next(&d->plan, a, &planned, err);
 
     if (rc != 1)
@@ -70,8 +70,8 @@ int pr_rundata_next(struct pr_rundata *d, struct pr_arena *a,
     if (!values)
         return pr_fail_nomem(err);
     values[0] = planned.params;
-    *ret = (struct pr_rundata_row){planned.id, planned.repeat, &values[0], NULL,
-                                   false};
+    *ret = (struct pr_run_data_row){planned.id, planned.repeat, &values[0],
+                                    NULL, false};
     if (ret_bad)
         *ret_bad = (struct pr_err){0};
     rc = pr_result_read(d->dir, planned.id, a, &values[1], ret_bad);
@@ -82,23 +82,24 @@ int pr_rundata_next(struct pr_rundata *d, struct pr_arena *a,
 }
 
 /* Before there was target_met; 0.9 is the default of metric.au. */
-static enum pr_target by_utilisation(const struct pr_value *result,
-                                     const struct pr_value *results)
+static enum pr_run_target by_utilisation(const struct pr_value *result,
+                                         const struct pr_value *results)
 {
     const struct pr_value *params = pr_get(result, "params");
     const struct pr_value *asked = params ? pr_get(params, "metric.au") : NULL;
     const struct pr_value *is = pr_get(results, "utilisation");
 
-    if (!is || !pr_is_number(is) || pr_number(is) <= 0 ||
+    if (!is || !pr_value_is_number(is) || pr_value_number(is) <= 0 ||
         !pr_get(results, "dlio.train_au_meet_expectation"))
         return PR_TARGET_NONE;
-    return pr_number(is) >=
-                   (asked && pr_is_number(asked) ? pr_number(asked) : 0.9)
+    return pr_value_number(is) >= (asked && pr_value_is_number(asked)
+                                       ? pr_value_number(asked)
+                                       : 0.9)
                ? PR_TARGET_MET
                : PR_TARGET_MISSED;
 }
 
-enum pr_target pr_target_of(const struct pr_value *result)
+enum pr_run_target pr_run_data_target(const struct pr_value *result)
 {
     const struct pr_value *results =
         result && pr_result_status(result) == PR_STATUS_OK

@@ -14,7 +14,7 @@ static const char *const words[] = {
     [PR_SCALING_EXPLORATION] = "exploration",
 };
 
-bool pr_scaling_find(const char *word, enum pr_scaling_type *ret)
+bool pr_scaling_find_type(const char *word, enum pr_scaling_type *ret)
 {
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (strcmp(words[i], word) == 0) {
@@ -30,13 +30,13 @@ struct builder {
     struct pr_arena *arena;
     struct pr_scaling_row *rows;
     size_t cap;
-    struct pr_scaling_t last;
+    struct pr_scaling_student_t last;
 };
 
 /* From a place before it on: it is near. */
-static const struct pr_scaling_point *find(const struct pr_scaling_points *p,
-                                           size_t from, int64_t batch,
-                                           uint32_t device)
+static const struct pr_scaling_point *
+scaling_find_point(const struct pr_scaling_points *p, size_t from,
+                   int64_t batch, uint32_t device)
 {
     const struct pr_scaling_point *q = &p->list[from],
                                   *end = p->list + p->count;
@@ -62,8 +62,9 @@ static const struct pr_scaling_point *find(const struct pr_scaling_points *p,
                : NULL;
 }
 
-static void fill(struct builder *b, const struct pr_scaling_point *p,
-                 struct pr_scaling_cell *c)
+static void scaling_fill_cell(struct builder *b,
+                              const struct pr_scaling_point *p,
+                              struct pr_scaling_cell *c)
 {
     *c = (struct pr_scaling_cell){
         .n = p->n,
@@ -104,19 +105,19 @@ static struct pr_scaling_row *new_row(struct builder *b, uint32_t net,
     return rows;
 }
 
-static double relative(const struct pr_scaling_cell *c)
+static double get_relative_ci(const struct pr_scaling_cell *c)
 {
     return c->time_ci / c->time;
 }
 
 /* DLBS compares whole samples a second. Where that is none at all, it divided
  * by zero; the rates themselves are compared then. */
-static double speedup(double base, double rate)
+static double compute_speedup(double base, double rate)
 {
     return trunc(base) > 0 ? trunc(rate) / trunc(base) : rate / base;
 }
 
-static void compare(struct builder *b, struct pr_scaling_cell *cells)
+static void compare_to_base(struct builder *b, struct pr_scaling_cell *cells)
 {
     const struct pr_scaling_column *columns = b->s->columns;
     struct pr_scaling_cell *base = NULL;
@@ -137,13 +138,13 @@ static void compare(struct builder *b, struct pr_scaling_cell *cells)
         if (!c->n)
             continue;
         c->rated = true;
-        c->speedup = speedup(base->rate, c->rate);
+        c->speedup = compute_speedup(base->rate, c->rate);
         c->efficiency =
             c == base ? 100
                       : trunc(10000.0 * base->time / (share * c->time)) / 100.0;
         if (c != base)
-            c->efficiency_ci =
-                c->efficiency * hypot(relative(base), relative(c));
+            c->efficiency_ci = c->efficiency *
+                               hypot(get_relative_ci(base), get_relative_ci(c));
     }
 }
 
@@ -159,9 +160,9 @@ static int add_strong(struct builder *b, size_t *at, struct pr_err *err)
     for (uint32_t net = p->net; *at < b->points->count; ++*at, p++) {
         if (p->net != net || p->batch != b->rows[b->s->row_count - 1].batch)
             break;
-        fill(b, p, &cells[p->device]);
+        scaling_fill_cell(b, p, &cells[p->device]);
     }
-    compare(b, cells);
+    compare_to_base(b, cells);
     return PR_OK;
 }
 
@@ -185,16 +186,17 @@ static int add_weak(struct builder *b, size_t *at, struct pr_err *err)
     for (size_t i = 0; i < b->s->column_count; i++) {
         const struct pr_scaling_point *q =
             columns[i].count < INT64_MAX / batch
-                ? find(b->points, from, batch * columns[i].count, (uint32_t)i)
+                ? scaling_find_point(b->points, from, batch * columns[i].count,
+                                     (uint32_t)i)
                 : NULL;
         if (q)
-            fill(b, q, &cells[i]);
+            scaling_fill_cell(b, q, &cells[i]);
     }
-    compare(b, cells);
+    compare_to_base(b, cells);
     return PR_OK;
 }
 
-static int by_devices(struct builder *b, struct pr_err *err)
+static int tabulate_by_devices(struct builder *b, struct pr_err *err)
 {
     int rc = PR_OK;
 
@@ -208,7 +210,7 @@ static int by_devices(struct builder *b, struct pr_err *err)
 
 /* ---- by batches */
 
-static int by_number(const void *x, const void *y)
+static int by_batch_number(const void *x, const void *y)
 {
     int64_t a = *(const int64_t *)x, b = *(const int64_t *)y;
 
@@ -227,7 +229,7 @@ static int list_batches(struct builder *b, struct pr_err *err)
     for (size_t i = 0; i < n; i++)
         all[i] = b->points->list[i].batch;
     if (n)
-        qsort(all, n, sizeof *all, by_number);
+        qsort(all, n, sizeof *all, by_batch_number);
     for (size_t i = 0; i < n; i++)
         if (!i || all[i] != all[i - 1])
             columns[kept++] = (struct pr_scaling_column){.batch = all[i]};
@@ -261,7 +263,7 @@ static int by_net_device(const void *x, const void *y)
     return (a->batch > b->batch) - (a->batch < b->batch);
 }
 
-static int by_batches(struct builder *b, struct pr_err *err)
+static int tabulate_by_batches(struct builder *b, struct pr_err *err)
 {
     struct pr_scaling_point *list = b->points->list;
     struct pr_scaling_cell *cells = NULL;
@@ -280,23 +282,26 @@ static int by_batches(struct builder *b, struct pr_err *err)
                 return err ? err->code : PR_E_NOMEM;
             row->device = b->points->devices[list[i].device].device;
         }
-        fill(b, &list[i], &cells[batch_place(b->s, list[i].batch)]);
+        scaling_fill_cell(b, &list[i],
+                          &cells[batch_place(b->s, list[i].batch)]);
     }
     return PR_OK;
 }
 
-static int tabulate(struct pr_scaling_gather *g,
-                    const struct pr_scaling_opts *opts, struct pr_arena *a,
-                    struct pr_scaling *ret, struct pr_err *err)
+static int scaling_make_table(struct pr_scaling_gather *g,
+                              const struct pr_scaling_opts *opts,
+                              struct pr_arena *a, struct pr_scaling *ret,
+                              struct pr_err *err)
 {
     struct pr_scaling s = {.type = opts->type};
     struct pr_scaling_points points = {0};
     struct builder b = {.points = &points, .s = &s, .arena = a};
-    int rc = pr_scaling_gathered(g, a, &points, &s, err);
+    int rc = pr_scaling_gather_finish(g, a, &points, &s, err);
 
     if (!rc)
-        rc = opts->type == PR_SCALING_EXPLORATION ? by_batches(&b, err)
-                                                  : by_devices(&b, err);
+        rc = opts->type == PR_SCALING_EXPLORATION
+                 ? tabulate_by_batches(&b, err)
+                 : tabulate_by_devices(&b, err);
     if (rc)
         return rc;
     s.rows = b.rows;
@@ -304,43 +309,43 @@ static int tabulate(struct pr_scaling_gather *g,
     return PR_OK;
 }
 
-int pr_scaling_build(const struct pr_bench *set,
+int pr_scaling_build(const struct pr_results *set,
                      const struct pr_scaling_opts *opts, struct pr_arena *a,
                      struct pr_scaling *ret, struct pr_err *err)
 {
     struct pr_scaling_gather *g = pr_scaling_gather_new(opts);
     int rc = g ? PR_OK : pr_fail_nomem(err);
 
-    for (size_t i = 0; !rc && i < pr_bench_size(set); i++)
-        rc = pr_scaling_each(g, 0, pr_bench_row(set, i), err);
+    for (size_t i = 0; !rc && i < pr_results_size(set); i++)
+        rc = pr_scaling_gather_row(g, 0, pr_results_row_at(set, i), err);
     if (!rc)
-        rc = tabulate(g, opts, a, ret, err);
+        rc = scaling_make_table(g, opts, a, ret, err);
     pr_scaling_gather_free(g);
     return rc;
 }
 
 int pr_scaling_read(const char *const *inputs, size_t count,
-                    const struct pr_bench_opts *how,
+                    const struct pr_results_opts *how,
                     const struct pr_scaling_opts *opts, struct pr_arena *a,
-                    struct pr_scaling *ret, struct pr_bench **ret_set,
+                    struct pr_scaling *ret, struct pr_results **ret_set,
                     struct pr_err *err)
 {
     struct pr_scaling_gather *g = pr_scaling_gather_new(opts);
-    struct pr_bench_opts o = *how;
-    struct pr_bench *set = NULL;
+    struct pr_results_opts o = *how;
+    struct pr_results *set = NULL;
     int rc;
 
     if (!g)
         return pr_fail_nomem(err);
-    o.each = pr_scaling_each;
-    o.restart = pr_scaling_restart;
+    o.each = pr_scaling_gather_row;
+    o.restart = pr_scaling_gather_restart;
     o.ctx = g;
-    rc = pr_bench_read(inputs, count, &o, &set, err);
+    rc = pr_results_read(inputs, count, &o, &set, err);
     if (!rc)
-        rc = tabulate(g, opts, a, ret, err);
+        rc = scaling_make_table(g, opts, a, ret, err);
     pr_scaling_gather_free(g);
     if (rc)
-        pr_bench_free(set);
+        pr_results_free(set);
     else
         *ret_set = set;
     return rc;

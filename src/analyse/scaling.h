@@ -15,12 +15,12 @@ enum pr_scaling_type {
 };
 
 /* weak-scaling, strong-scaling, exploration. */
-bool pr_scaling_find(const char *word, enum pr_scaling_type *ret);
+bool pr_scaling_find_type(const char *word, enum pr_scaling_type *ret);
 
 struct pr_scaling_opts {
     enum pr_scaling_type type;
     const char *target; /* a time in milliseconds: results.time */
-    const struct pr_bench_filter *filters;
+    const struct pr_results_filter *filters;
     size_t filter_count;
 };
 
@@ -67,7 +67,7 @@ struct pr_scaling {
 };
 
 /* Everything is in the arena. */
-int pr_scaling_build(const struct pr_bench *set,
+int pr_scaling_build(const struct pr_results *set,
                      const struct pr_scaling_opts *opts, struct pr_arena *a,
                      struct pr_scaling *ret, struct pr_err *err) PR_MUST_CHECK;
 
@@ -75,9 +75,9 @@ int pr_scaling_build(const struct pr_bench *set,
  * names and threads; *ret_set, which has counts alone, is freed by the
  * caller. */
 int pr_scaling_read(const char *const *inputs, size_t count,
-                    const struct pr_bench_opts *how,
+                    const struct pr_results_opts *how,
                     const struct pr_scaling_opts *opts, struct pr_arena *a,
-                    struct pr_scaling *ret, struct pr_bench **ret_set,
+                    struct pr_scaling *ret, struct pr_results **ret_set,
                     struct pr_err *err) PR_MUST_CHECK;
 
 /* ---- for the files of this room */
@@ -101,35 +101,37 @@ struct pr_scaling_points {
 };
 
 /* Points out of rows that come from several threads; each and restart are
- * those of pr_bench_opts. */
+ * those of pr_results_opts. */
 struct pr_scaling_gather;
 struct pr_scaling_gather *
 pr_scaling_gather_new(const struct pr_scaling_opts *opts); /* NULL: no memory */
 void pr_scaling_gather_free(struct pr_scaling_gather *g);  /* NULL is fine */
-int pr_scaling_each(void *ctx, unsigned thread, const struct pr_bench_row *row,
-                    struct pr_err *err);
-void pr_scaling_restart(void *ctx);
-int pr_scaling_gathered(struct pr_scaling_gather *g, struct pr_arena *a,
-                        struct pr_scaling_points *points, struct pr_scaling *s,
-                        struct pr_err *err) PR_MUST_CHECK;
+int pr_scaling_gather_row(void *ctx, unsigned thread,
+                          const struct pr_results_row *row, struct pr_err *err);
+void pr_scaling_gather_restart(void *ctx);
+int pr_scaling_gather_finish(struct pr_scaling_gather *g, struct pr_arena *a,
+                             struct pr_scaling_points *points,
+                             struct pr_scaling *s,
+                             struct pr_err *err) PR_MUST_CHECK;
 
 /* How many devices an experiment used: GPUs, emulated accelerators, or replicas
  * on processors; those that ran, where it says so. What
  * distinguishes it from others goes to *ret_device, in the arena; NULL: no
  * memory. */
-int64_t pr_scaling_devices(const struct pr_bench_row *row, struct pr_arena *a,
-                           const char **ret_device);
+int64_t pr_scaling_row_devices(const struct pr_results_row *row,
+                               struct pr_arena *a, const char **ret_device);
 
 /* Samples in a step of all devices: what a run of ours reported, else the
  * parameters. 0: unknown. */
-int64_t pr_scaling_batch(const struct pr_bench_row *row, int64_t devices);
+int64_t pr_scaling_row_batch(const struct pr_results_row *row, int64_t devices);
 
 /* Half the width of the 95 % interval of a mean; 0 below two. Student's t takes
  * a while: that of the last n is kept. */
-struct pr_scaling_t {
+struct pr_scaling_student_t {
     uint64_t n;
     double t;
 };
-double pr_scaling_half_width(struct pr_scaling_t *last, uint64_t n, double m2);
+double pr_scaling_half_width(struct pr_scaling_student_t *last, uint64_t n,
+                             double m2);
 
 #endif

@@ -103,7 +103,7 @@ struct collector {
 struct pr_scaling_gather {
     const struct pr_scaling_opts *opts;
     enum field target;
-    struct collector collectors[PR_BENCH_MAX_THREADS];
+    struct collector collectors[PR_RESULTS_MAX_THREADS];
 };
 
 static int collector_init(struct collector *c, struct pr_err *err)
@@ -143,8 +143,8 @@ static enum field field_of(const struct pr_member *m, const char *target)
 
 /* Results of a reader have the same names at the same addresses, mostly in the
  * same places. */
-static void hear(struct collector *c, const struct pr_value *params,
-                 const char *target, struct said *ret)
+static void collect_params(struct collector *c, const struct pr_value *params,
+                           const char *target, struct said *ret)
 {
     *ret = (struct said){0};
     for (uint32_t i = 0; i < params->len; i++) {
@@ -166,7 +166,7 @@ static void hear(struct collector *c, const struct pr_value *params,
 }
 
 /* One result alone. */
-static struct said heard(const struct pr_bench_row *row)
+static struct said read_result_params(const struct pr_results_row *row)
 {
     struct said s = {0};
 
@@ -188,18 +188,18 @@ static bool is_plain_number(const char *s, size_t len)
 }
 
 /* A number, also one in quotes. NaN: none. */
-static double number_of(const struct pr_value *v)
+static double scaling_get_number(const struct pr_value *v)
 {
-    if (v && pr_is_number(v))
-        return pr_number(v);
+    if (v && pr_value_is_number(v))
+        return pr_value_number(v);
     if (v && v->kind == PR_STR && is_plain_number(v->s, v->len))
         return pr_decimal_read(v->s, v->len);
     return NAN;
 }
 
-static int64_t whole(const struct said *s, enum field field)
+static int64_t get_whole_number(const struct said *s, enum field field)
 {
-    double f = number_of(s->of[field]);
+    double f = scaling_get_number(s->of[field]);
 
     return f >= 1 && f < 1e15 ? (int64_t)f : 0;
 }
@@ -219,7 +219,7 @@ static int64_t count_words(const char *s)
 }
 
 /* exp.gpus as text; "" when there is none. */
-static const char *gpus_of(const struct said *s, char out[static 32])
+static const char *get_gpus_text(const struct said *s, char out[static 32])
 {
     const struct pr_value *v = s->of[GPUS];
 
@@ -231,7 +231,8 @@ static const char *gpus_of(const struct said *s, char out[static 32])
     return out;
 }
 
-static const char *times(struct pr_arena *a, const char *text, int64_t n)
+static const char *multiply_device_text(struct pr_arena *a, const char *text,
+                                        int64_t n)
 {
     return n > 1 ? pr_arena_printf(a, "%s x%lld", text, (long long)n)
                  : pr_arena_str(a, text);
@@ -240,37 +241,37 @@ static const char *times(struct pr_arena *a, const char *text, int64_t n)
 static int64_t devices_of(const struct said *s, struct pr_arena *a,
                           const char **ret_device)
 {
-    int64_t nodes = whole(s, NUM_NODES), n, gpus;
+    int64_t nodes = get_whole_number(s, NUM_NODES), n, gpus;
     const char *text;
     char number[32];
 
     nodes = nodes ? nodes : 1;
-    text = gpus_of(s, number);
+    text = get_gpus_text(s, number);
     n = count_words(text);
     if (n) {
-        *ret_device = times(a, text, nodes);
+        *ret_device = multiply_device_text(a, text, nodes);
         return n * nodes;
     }
-    gpus = whole(s, NUM_GPUS);
+    gpus = get_whole_number(s, NUM_GPUS);
     if (gpus) {
         *ret_device = pr_arena_printf(a, "%lld", (long long)gpus);
         return gpus;
     }
-    n = whole(s, ACCELERATORS);
+    n = get_whole_number(s, ACCELERATORS);
     text = n ? "acc" : "cpu"; /* emulated ones */
-    n = n ? n : whole(s, REPLICAS);
-    n = n ? n : whole(s, NUM_REPLICAS);
+    n = n ? n : get_whole_number(s, REPLICAS);
+    n = n ? n : get_whole_number(s, NUM_REPLICAS);
     if (!n)
-        n = whole(s, LOCAL_REPLICAS) * nodes;
+        n = get_whole_number(s, LOCAL_REPLICAS) * nodes;
     n = n ? n : nodes;
-    *ret_device = times(a, text, n);
+    *ret_device = multiply_device_text(a, text, n);
     return n;
 }
 
-int64_t pr_scaling_devices(const struct pr_bench_row *row, struct pr_arena *a,
-                           const char **ret_device)
+int64_t pr_scaling_row_devices(const struct pr_results_row *row,
+                               struct pr_arena *a, const char **ret_device)
 {
-    struct said s = heard(row);
+    struct said s = read_result_params(row);
 
     return devices_of(&s, a, ret_device);
 }
@@ -283,8 +284,8 @@ static bool is_ours(const struct said *s)
 static double rate_said(const struct said *s)
 {
     for (enum field f = THROUGHPUT; f <= SAMPLES_PER_SECOND; f++)
-        if (s->of[f] && pr_is_number(s->of[f]))
-            return pr_number(s->of[f]);
+        if (s->of[f] && pr_value_is_number(s->of[f]))
+            return pr_value_number(s->of[f]);
     return (double)NAN;
 }
 
@@ -292,12 +293,12 @@ static double rate_said(const struct said *s)
  * and where training is emulated. 0: it does not say. */
 static int64_t reported_batch(const struct said *s)
 {
-    int64_t batch = whole(s, BATCH);
+    int64_t batch = get_whole_number(s, BATCH);
     double samples;
 
     if (batch || !is_ours(s))
         return batch;
-    samples = round(rate_said(s) * number_of(s->of[TIME]) / 1e3);
+    samples = round(rate_said(s) * scaling_get_number(s->of[TIME]) / 1e3);
     return samples >= 1 && samples < 1e15 ? (int64_t)samples : 0;
 }
 
@@ -305,24 +306,24 @@ static int64_t batch_of(const struct said *s, int64_t devices)
 {
     int64_t batch = reported_batch(s), replicas;
 
-    batch = batch ? batch : whole(s, EFFECTIVE_BATCH);
+    batch = batch ? batch : get_whole_number(s, EFFECTIVE_BATCH);
     if (batch)
         return batch;
-    batch = whole(s, REPLICA_BATCH);
-    replicas = whole(s, NUM_REPLICAS);
+    batch = get_whole_number(s, REPLICA_BATCH);
+    replicas = get_whole_number(s, NUM_REPLICAS);
     replicas = replicas ? replicas : devices;
     return batch && replicas < INT64_MAX / batch ? batch * replicas : 0;
 }
 
-int64_t pr_scaling_batch(const struct pr_bench_row *row, int64_t devices)
+int64_t pr_scaling_row_batch(const struct pr_results_row *row, int64_t devices)
 {
-    struct said s = heard(row);
+    struct said s = read_result_params(row);
 
     return batch_of(&s, devices);
 }
 
-static int net_of(struct collector *c, const struct said *s, uint32_t *ret,
-                  struct pr_err *err)
+static int scaling_add_net(struct collector *c, const struct said *s,
+                           uint32_t *ret, struct pr_err *err)
 {
     PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(1 << 16);
     const struct pr_value *v = NULL;
@@ -336,7 +337,7 @@ static int net_of(struct collector *c, const struct said *s, uint32_t *ret,
         *ret = pr_names_add(c->nets, v->s, v->len);
     } else {
         if (v)
-            pr_text(&text, v);
+            pr_value_write_text(&text, v);
         else
             pr_buf_char(&text, '-');
         *ret = pr_names_add(c->nets, pr_buf_ok(&text) ? text.data : "-",
@@ -353,18 +354,19 @@ static uint32_t hash_point(const struct point *p)
                                  (uint64_t)p->batch * 0x9e3779b97f4a7c15u);
 }
 
-static bool same(const struct point *a, const struct point *b)
+static bool is_same_point(const struct point *a, const struct point *b)
 {
     return a->net == b->net && a->device == b->device && a->batch == b->batch;
 }
 
-static struct slot *slot_of(const struct collector *c, uint32_t hash,
-                            const struct point *p)
+static struct slot *find_point_slot(const struct collector *c, uint32_t hash,
+                                    const struct point *p)
 {
     size_t i = hash & c->mask;
 
-    while (c->table[i].number && (c->table[i].hash != hash ||
-                                  !same(&c->points[c->table[i].number - 1], p)))
+    while (c->table[i].number &&
+           (c->table[i].hash != hash ||
+            !is_same_point(&c->points[c->table[i].number - 1], p)))
         i = (i + 1) & c->mask;
     return &c->table[i];
 }
@@ -406,7 +408,7 @@ static void add_exactly(double *sum, double *rest, double x)
     *sum = all;
 }
 
-static void absorb(struct point *p, const struct point *other)
+static void point_add(struct point *p, const struct point *other)
 {
     p->n += other->n;
     add_exactly(&p->sum, &p->sum_rest, other->sum);
@@ -419,8 +421,8 @@ static void absorb(struct point *p, const struct point *other)
     p->foreign = p->foreign && other->foreign;
 }
 
-static int add_point(struct collector *c, const struct point *key,
-                     struct pr_err *err)
+static int scaling_add_point(struct collector *c, const struct point *key,
+                             struct pr_err *err)
 {
     uint32_t hash = hash_point(key);
     struct slot *slot;
@@ -430,18 +432,18 @@ static int add_point(struct collector *c, const struct point *key,
         if (rc)
             return rc;
     }
-    slot = slot_of(c, hash, key);
+    slot = find_point_slot(c, hash, key);
     if (!slot->number) {
         c->points[c->count] = *key;
         *slot = (struct slot){hash, (uint32_t)++c->count};
         return PR_OK;
     }
-    absorb(&c->points[slot->number - 1], key);
+    point_add(&c->points[slot->number - 1], key);
     return PR_OK;
 }
 
-static int device_of(struct collector *c, const char *text, int64_t count,
-                     uint32_t *ret, struct pr_err *err)
+static int scaling_add_device(struct collector *c, const char *text,
+                              int64_t count, uint32_t *ret, struct pr_err *err)
 {
     uint32_t before = pr_names_count(c->devices);
     struct pr_scaling_column *columns;
@@ -464,8 +466,8 @@ static int device_of(struct collector *c, const char *text, int64_t count,
 
 /* Of a time of somebody else's that is not results.time it is not known
  * whether the throughput belongs to it. */
-static void take_rate(struct collector *c, const struct said *s,
-                      enum field target, struct point *p)
+static void scaling_set_rate(struct collector *c, const struct said *s,
+                             enum field target, struct point *p)
 {
     double rate = rate_said(s);
 
@@ -477,10 +479,10 @@ static void take_rate(struct collector *c, const struct said *s,
     c->unrated += !p->rated && !p->foreign;
 }
 
-static int add_row(struct collector *c, const struct said *s, enum field target,
-                   struct pr_err *err)
+static int scaling_add_row(struct collector *c, const struct said *s,
+                           enum field target, struct pr_err *err)
 {
-    double time = number_of(s->of[target]);
+    double time = scaling_get_number(s->of[target]);
     struct point p = {.n = 1, .sum = time, .squares = time * time};
     const char *device;
     int64_t count;
@@ -495,34 +497,35 @@ static int add_row(struct collector *c, const struct said *s, enum field target,
     }
     /* What a square loses is its rest. */
     p.squares_rest = fma(time, time, -p.squares);
-    take_rate(c, s, target, &p);
-    rc = device_of(c, device, count, &p.device, err);
+    scaling_set_rate(c, s, target, &p);
+    rc = scaling_add_device(c, device, count, &p.device, err);
     if (!rc)
-        rc = net_of(c, s, &p.net, err);
-    return rc ? rc : add_point(c, &p, err);
+        rc = scaling_add_net(c, s, &p.net, err);
+    return rc ? rc : scaling_add_point(c, &p, err);
 }
 
-int pr_scaling_each(void *ctx, unsigned thread, const struct pr_bench_row *row,
-                    struct pr_err *err)
+int pr_scaling_gather_row(void *ctx, unsigned thread,
+                          const struct pr_results_row *row, struct pr_err *err)
 {
     struct pr_scaling_gather *g = ctx;
     struct collector *c = &g->collectors[thread];
     struct said s;
     int rc;
 
-    hear(c, &row->params, g->opts->target, &s);
+    collect_params(c, &row->params, g->opts->target, &s);
     if (!s.of[g->target]) {
         c->without++;
         return PR_OK;
     }
-    rc = pr_bench_match(row, g->opts->filters, g->opts->filter_count, err);
+    rc =
+        pr_results_match_row(row, g->opts->filters, g->opts->filter_count, err);
     if (rc != 1)
         return rc;
     if (!c->arena)
         rc = collector_init(c, err);
     else
         rc = PR_OK;
-    return rc ? rc : add_row(c, &s, g->target, err);
+    return rc ? rc : scaling_add_row(c, &s, g->target, err);
 }
 
 /* ---- order */
@@ -533,7 +536,7 @@ struct ranked {
     uint32_t number;
 };
 
-static int by_device(const void *x, const void *y)
+static int by_ranked_device(const void *x, const void *y)
 {
     const struct ranked *a = x, *b = y;
     size_t la = strlen(a->text), lb = strlen(b->text);
@@ -545,7 +548,7 @@ static int by_device(const void *x, const void *y)
     return strcmp(a->text, b->text);
 }
 
-static int by_text(const void *x, const void *y)
+static int by_ranked_text(const void *x, const void *y)
 {
     const struct ranked *a = x, *b = y;
 
@@ -564,9 +567,10 @@ static int by_point(const void *x, const void *y)
 }
 
 /* Sorted, with the place that each number has now. */
-static struct ranked *rank(struct pr_arena *a, const struct pr_names *names,
-                           const struct pr_scaling_column *columns,
-                           uint32_t **ret_place)
+static struct ranked *
+scaling_rank_names(struct pr_arena *a, const struct pr_names *names,
+                   const struct pr_scaling_column *columns,
+                   uint32_t **ret_place)
 {
     uint32_t n = pr_names_count(names);
     struct ranked *list = PR_ARENA_ARRAY(a, struct ranked, n);
@@ -582,7 +586,8 @@ static struct ranked *rank(struct pr_arena *a, const struct pr_names *names,
             return NULL;
     }
     if (n)
-        qsort(list, n, sizeof *list, columns ? by_device : by_text);
+        qsort(list, n, sizeof *list,
+              columns ? by_ranked_device : by_ranked_text);
     for (uint32_t i = 0; i < n; i++)
         place[list[i].number] = i;
     *ret_place = place;
@@ -591,14 +596,14 @@ static struct ranked *rank(struct pr_arena *a, const struct pr_names *names,
 
 /* What was reported. Only a log of DLBS's that has times alone is rated by its
  * batch, as DLBS documents it. */
-static double rate_of(const struct point *p, double mean)
+static double get_point_rate(const struct point *p, double mean)
 {
     if (p->rated)
         return (p->rates + p->rates_rest) / (double)p->rated;
     return p->foreign ? (double)p->batch * (1000.0 / mean) : (double)NAN;
 }
 
-static struct pr_scaling_point summed(const struct point *p)
+static struct pr_scaling_point sum_point(const struct point *p)
 {
     double n = (double)p->n, mean = (p->sum + p->sum_rest) / n;
     double rest = p->sum_rest + fma(-mean, n, p->sum);
@@ -614,7 +619,7 @@ static struct pr_scaling_point summed(const struct point *p)
         .n = p->n,
         .mean = mean,
         .m2 = p->n > 1 && m2 > 0 ? m2 : 0,
-        .rate = rate_of(p, mean),
+        .rate = get_point_rate(p, mean),
     };
 }
 
@@ -626,18 +631,18 @@ static int sort_points(struct pr_scaling_gather *g, struct pr_arena *a,
     size_t *ends = PR_ARENA_ARRAY(a, size_t, p->net_count + 1), n = 0, from = 0;
     struct point **sorted;
 
-    for (unsigned i = 0; i < PR_BENCH_MAX_THREADS; i++)
+    for (unsigned i = 0; i < PR_RESULTS_MAX_THREADS; i++)
         n += g->collectors[i].count;
     sorted = PR_ARENA_ARRAY(a, struct point *, n);
     p->list = PR_ARENA_ARRAY(a, struct pr_scaling_point, n);
     if (!ends || !sorted || !p->list)
         return pr_fail_nomem(err);
-    for (unsigned i = 0; i < PR_BENCH_MAX_THREADS; i++)
+    for (unsigned i = 0; i < PR_RESULTS_MAX_THREADS; i++)
         for (size_t k = 0; k < g->collectors[i].count; k++)
             ends[g->collectors[i].points[k].net + 1]++;
     for (size_t i = 0; i < p->net_count; i++)
         ends[i + 1] += ends[i];
-    for (unsigned i = 0; i < PR_BENCH_MAX_THREADS; i++)
+    for (unsigned i = 0; i < PR_RESULTS_MAX_THREADS; i++)
         for (size_t k = 0; k < g->collectors[i].count; k++) {
             struct point *point = &g->collectors[i].points[k];
 
@@ -647,9 +652,9 @@ static int sort_points(struct pr_scaling_gather *g, struct pr_arena *a,
         if (ends[i] > from + 1)
             qsort(sorted + from, ends[i] - from, sizeof *sorted, by_point);
     for (size_t i = 0, k; i < n; i = k) {
-        for (k = i + 1; k < n && same(sorted[i], sorted[k]); k++)
-            absorb(sorted[i], sorted[k]);
-        p->list[p->count++] = summed(sorted[i]);
+        for (k = i + 1; k < n && is_same_point(sorted[i], sorted[k]); k++)
+            point_add(sorted[i], sorted[k]);
+        p->list[p->count++] = sum_point(sorted[i]);
     }
     return PR_OK;
 }
@@ -664,13 +669,14 @@ static void place_points(struct collector *c, const uint32_t *nets,
     }
 }
 
-static int put_in_order(struct pr_scaling_gather *g, struct pr_arena *a,
-                        struct pr_scaling_points *p, struct pr_err *err)
+static int scaling_sort_points(struct pr_scaling_gather *g, struct pr_arena *a,
+                               struct pr_scaling_points *p, struct pr_err *err)
 {
     struct collector *c = &g->collectors[0];
     uint32_t *net_place, *device_place;
-    struct ranked *nets = rank(a, c->nets, NULL, &net_place);
-    struct ranked *devices = rank(a, c->devices, c->columns, &device_place);
+    struct ranked *nets = scaling_rank_names(a, c->nets, NULL, &net_place);
+    struct ranked *devices =
+        scaling_rank_names(a, c->devices, c->columns, &device_place);
     uint32_t net_count = pr_names_count(c->nets);
     uint32_t device_count = pr_names_count(c->devices);
     const char **texts = PR_ARENA_ARRAY(a, const char *, net_count);
@@ -688,7 +694,7 @@ static int put_in_order(struct pr_scaling_gather *g, struct pr_arena *a,
     p->net_count = net_count;
     p->devices = columns;
     p->device_count = device_count;
-    for (unsigned i = 0; i < PR_BENCH_MAX_THREADS; i++)
+    for (unsigned i = 0; i < PR_RESULTS_MAX_THREADS; i++)
         place_points(&g->collectors[i], net_place, device_place);
     return sort_points(g, a, p, err);
 }
@@ -696,8 +702,8 @@ static int put_in_order(struct pr_scaling_gather *g, struct pr_arena *a,
 /* ---- all threads together */
 
 /* Points of a thread get the numbers that names have in the first one. */
-static int adopt(struct collector *to, struct collector *from,
-                 struct pr_err *err)
+static int collector_merge(struct collector *to, struct collector *from,
+                           struct pr_err *err)
 {
     uint32_t net_count = from->count ? pr_names_count(from->nets) : 0;
     uint32_t device_count = from->count ? pr_names_count(from->devices) : 0;
@@ -712,8 +718,8 @@ static int adopt(struct collector *to, struct collector *from,
         rc = nets[i] == PR_NO_NAME ? pr_fail_nomem(err) : PR_OK;
     }
     for (uint32_t i = 0; !rc && i < device_count; i++)
-        rc = device_of(to, from->columns[i].device, from->columns[i].count,
-                       &devices[i], err);
+        rc = scaling_add_device(to, from->columns[i].device,
+                                from->columns[i].count, &devices[i], err);
     if (!rc)
         place_points(from, nets, devices);
     return rc;
@@ -733,39 +739,40 @@ pr_scaling_gather_new(const struct pr_scaling_opts *opts)
     return g;
 }
 
-void pr_scaling_restart(void *ctx)
+void pr_scaling_gather_restart(void *ctx)
 {
     struct pr_scaling_gather *g = ctx;
 
-    for (unsigned i = 0; i < PR_BENCH_MAX_THREADS; i++)
+    for (unsigned i = 0; i < PR_RESULTS_MAX_THREADS; i++)
         collector_done(&g->collectors[i]);
 }
 
 void pr_scaling_gather_free(struct pr_scaling_gather *g)
 {
     if (g)
-        pr_scaling_restart(g);
+        pr_scaling_gather_restart(g);
     pr_free(g);
 }
 
-int pr_scaling_gathered(struct pr_scaling_gather *g, struct pr_arena *a,
-                        struct pr_scaling_points *points, struct pr_scaling *s,
-                        struct pr_err *err)
+int pr_scaling_gather_finish(struct pr_scaling_gather *g, struct pr_arena *a,
+                             struct pr_scaling_points *points,
+                             struct pr_scaling *s, struct pr_err *err)
 {
     struct collector *first = &g->collectors[0];
     int rc = first->arena ? PR_OK : collector_init(first, err);
 
-    for (unsigned i = 0; !rc && i < PR_BENCH_MAX_THREADS; i++) {
+    for (unsigned i = 0; !rc && i < PR_RESULTS_MAX_THREADS; i++) {
         s->without += g->collectors[i].without;
         s->unusable += g->collectors[i].unusable;
         s->unrated += g->collectors[i].unrated;
         if (i)
-            rc = adopt(first, &g->collectors[i], err);
+            rc = collector_merge(first, &g->collectors[i], err);
     }
-    return rc ? rc : put_in_order(g, a, points, err);
+    return rc ? rc : scaling_sort_points(g, a, points, err);
 }
 
-double pr_scaling_half_width(struct pr_scaling_t *last, uint64_t n, double m2)
+double pr_scaling_half_width(struct pr_scaling_student_t *last, uint64_t n,
+                             double m2)
 {
     unsigned freedom;
 
@@ -773,6 +780,6 @@ double pr_scaling_half_width(struct pr_scaling_t *last, uint64_t n, double m2)
         return 0;
     freedom = n - 1 > 1000000 ? 1000000 : (unsigned)(n - 1);
     if (last->n != n)
-        *last = (struct pr_scaling_t){n, pr_student_t(0.025, freedom)};
+        *last = (struct pr_scaling_student_t){n, pr_student_t(0.025, freedom)};
     return last->t * sqrt(m2 / (double)(n - 1) / (double)n);
 }

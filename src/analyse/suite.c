@@ -14,10 +14,11 @@
 
 enum { MAX_SUMMARY = 1 << 28 };
 
-struct pr_suite_work *
-pr_suite_work_new(const char *path, enum pr_suite_kind kind, struct pr_err *err)
+struct pr_suite_build *pr_suite_build_new(const char *path,
+                                          enum pr_suite_kind kind,
+                                          struct pr_err *err)
 {
-    struct pr_suite_work *w = pr_alloc_zeroed(sizeof *w);
+    struct pr_suite_build *w = pr_alloc_zeroed(sizeof *w);
 
     if (w && (w->arena = pr_arena_new(65536))) {
         w->suite.path = pr_arena_str(w->arena, path);
@@ -33,7 +34,7 @@ pr_suite_work_new(const char *path, enum pr_suite_kind kind, struct pr_err *err)
 
 void pr_suite_free(struct pr_suite *s)
 {
-    struct pr_suite_work *w = (struct pr_suite_work *)s;
+    struct pr_suite_build *w = (struct pr_suite_build *)s;
 
     if (!w)
         return;
@@ -45,8 +46,8 @@ void pr_suite_free(struct pr_suite *s)
 }
 
 /* Takes the arena, also when it fails. */
-int pr_suite_adopt(struct pr_suite_work *w, struct pr_arena *a,
-                   struct pr_err *err)
+int pr_suite_adopt_arena(struct pr_suite_build *w, struct pr_arena *a,
+                         struct pr_err *err)
 {
     struct pr_arena **more =
         pr_realloc(w->more, (w->more_count + 1) * sizeof(struct pr_arena *));
@@ -60,17 +61,17 @@ int pr_suite_adopt(struct pr_suite_work *w, struct pr_arena *a,
     return PR_OK;
 }
 
-int pr_suite_note(struct pr_suite_work *w, const struct pr_err *e,
-                  struct pr_err *err)
+int pr_suite_add_bad_file(struct pr_suite_build *w, const struct pr_err *e,
+                          struct pr_err *err)
 {
     w->suite.bad++;
-    return pr_suite_remark(w, e, err);
+    return pr_suite_add_warning(w, e, err);
 }
 
-int pr_suite_remark(struct pr_suite_work *w, const struct pr_err *e,
-                    struct pr_err *err)
+int pr_suite_add_warning(struct pr_suite_build *w, const struct pr_err *e,
+                         struct pr_err *err)
 {
-    struct pr_suite_note *n = &w->notes[w->suite.note_count];
+    struct pr_suite_warning *n = &w->notes[w->suite.note_count];
 
     if (w->suite.note_count == PR_SUITE_NOTES)
         return PR_OK;
@@ -82,7 +83,7 @@ int pr_suite_remark(struct pr_suite_work *w, const struct pr_err *e,
     return PR_OK;
 }
 
-static bool has(const char *dir, const char *name)
+static bool suite_has_file(const char *dir, const char *name)
 {
     char path[4096];
 
@@ -98,48 +99,50 @@ static int no_systems(const char *path, struct pr_err *err)
 }
 
 /* Any .data file makes it milabench's, but in a folder with a plan of ours. */
-static enum pr_suite_kind kind_of(const char *path,
-                                  const struct pr_suite_files *f)
+static enum pr_suite_kind detect_suite_kind(const char *path,
+                                            const struct pr_suite_files *f)
 {
-    if (has(path, "plan.json"))
+    if (suite_has_file(path, "plan.json"))
         return PR_SUITE_RESULTS;
     if (f->data.count)
         return PR_SUITE_MILABENCH;
     if (f->has_folders &&
-        (pr_gather_is_tree(path) || pr_gather_is_system(path)))
+        (pr_gpu_systems_is_tree(path) || pr_gpu_systems_is_system(path)))
         return PR_SUITE_SYSTEMS;
     return PR_SUITE_RESULTS;
 }
 
-static int read_folder(struct pr_suite_work *w,
-                       const struct pr_suite_opts *opts, struct pr_err *err)
+static int suite_read_folder(struct pr_suite_build *w,
+                             const struct pr_suite_read_opts *opts,
+                             struct pr_err *err)
 {
     const char *path = w->suite.path;
-    bool run = !pr_suite_is_folder(path) && has(path, "plan.json");
+    bool run = !pr_suite_is_folder(path) && suite_has_file(path, "plan.json");
     struct pr_suite_files f = {.arena = w->arena};
-    int rc = run ? PR_OK : pr_suite_files(&f, path, err);
+    int rc = run ? PR_OK : pr_suite_find_files(&f, path, err);
 
     if (rc)
         return rc;
-    w->is_run = has(path, "plan.json");
-    w->suite.kind = run ? PR_SUITE_RUN : kind_of(path, &f);
+    w->is_run = suite_has_file(path, "plan.json");
+    w->suite.kind = run ? PR_SUITE_RUN : detect_suite_kind(path, &f);
     if (opts->system && w->suite.kind != PR_SUITE_SYSTEMS)
         return no_systems(path, err);
     if (w->suite.kind == PR_SUITE_RESULTS || run)
-        rc = pr_unfinished_find(path, w->arena, &w->suite.left, err);
+        rc = pr_run_unfinished_find(path, w->arena, &w->suite.left, err);
     if (rc)
         return rc;
     if (run)
         return pr_suite_read_run(w, err);
     if (w->suite.kind == PR_SUITE_MILABENCH)
-        return pr_suite_read_bench(w, &f.data, opts, err);
+        return pr_suite_read_milabench(w, &f.data, opts, err);
     if (w->suite.kind == PR_SUITE_SYSTEMS)
         return pr_suite_read_systems(w, opts, err);
     return pr_suite_read_results(w, &f.json, opts, err);
 }
 
-static int read_document(struct pr_suite_work *w,
-                         const struct pr_suite_opts *opts, struct pr_err *err)
+static int suite_read_document(struct pr_suite_build *w,
+                               const struct pr_suite_read_opts *opts,
+                               struct pr_err *err)
 {
     const char *text;
     size_t len;
@@ -149,14 +152,14 @@ static int read_document(struct pr_suite_work *w,
 
     if (rc)
         return rc;
-    if (pr_zip_is(text, len)) {
+    if (pr_zipdir_is_archive(text, len)) {
         w->suite.kind = PR_SUITE_MILABENCH;
-        return pr_suite_read_zip(w, text, len, opts, err);
+        return pr_suite_read_milabench_zip(w, text, len, opts, err);
     }
     return pr_suite_read_summary(w, text, len, w->suite.path, err);
 }
 
-static int hand_out(struct pr_suite_work *w, int rc, struct pr_suite **ret)
+static int hand_out(struct pr_suite_build *w, int rc, struct pr_suite **ret)
 {
     if (rc)
         pr_suite_free(&w->suite);
@@ -165,11 +168,11 @@ static int hand_out(struct pr_suite_work *w, int rc, struct pr_suite **ret)
     return rc;
 }
 
-int pr_suite_read(const char *path, const struct pr_suite_opts *opts,
+int pr_suite_read(const char *path, const struct pr_suite_read_opts *opts,
                   struct pr_suite **ret, struct pr_err *err)
 {
-    static const struct pr_suite_opts plain = {0};
-    struct pr_suite_work *w;
+    static const struct pr_suite_read_opts plain = {0};
+    struct pr_suite_build *w;
     struct stat st;
     size_t n = strlen(path);
 
@@ -177,7 +180,7 @@ int pr_suite_read(const char *path, const struct pr_suite_opts *opts,
         opts = &plain;
     if (stat(path, &st))
         return pr_fail_errno(err, PR_E_IO, path, "cannot open");
-    w = pr_suite_work_new(path, PR_SUITE_SUMMARY, err);
+    w = pr_suite_build_new(path, PR_SUITE_SUMMARY, err);
     if (!w)
         return PR_E_NOMEM;
     while (n > 1 && path[n - 1] == '/')
@@ -186,22 +189,22 @@ int pr_suite_read(const char *path, const struct pr_suite_opts *opts,
     if (!w->suite.path)
         return hand_out(w, pr_fail_nomem(err), ret);
     return hand_out(w,
-                    S_ISDIR(st.st_mode) ? read_folder(w, opts, err)
-                                        : read_document(w, opts, err),
+                    S_ISDIR(st.st_mode) ? suite_read_folder(w, opts, err)
+                                        : suite_read_document(w, opts, err),
                     ret);
 }
 
-int pr_suite_take(const struct pr_value *v, const char *name,
-                  struct pr_suite **ret, struct pr_err *err)
+int pr_suite_from_value(const struct pr_value *v, const char *name,
+                        struct pr_suite **ret, struct pr_err *err)
 {
-    struct pr_suite_work *w = pr_suite_work_new(name, PR_SUITE_SUMMARY, err);
+    struct pr_suite_build *w = pr_suite_build_new(name, PR_SUITE_SUMMARY, err);
     struct pr_value copy;
 
     if (!w)
         return PR_E_NOMEM;
     return hand_out(w,
-                    pr_copy(w->arena, v, &copy)
-                        ? pr_suite_take_summary(w, &copy, name, err)
+                    pr_value_copy(w->arena, v, &copy)
+                        ? pr_suite_summary_from_value(w, &copy, name, err)
                         : pr_fail_nomem(err),
                     ret);
 }

@@ -3,8 +3,9 @@
  * milarun, milabench or Prony left of them, summed up, scored and compared.
  *
  *     result files, .data files ──┐
- *     a summary, a baseline ──────┼─▶ struct pr_suite ─▶ struct pr_suite_report
- *     a run directory ────────────┘      (tests)           (rows and scores)
+ *     a summary, a baseline ──────┼─▶ struct pr_suite ─▶ struct
+ * pr_suite_score_report a run directory ────────────┘      (tests) (rows and
+ * scores)
  *
  * What is not known is NaN, or NULL. Everything lives as long as its suite.
  */
@@ -44,7 +45,7 @@ struct pr_suite_rate {
 };
 
 /* One child: a result file, a .data file, an experiment. */
-struct pr_suite_run {
+struct pr_suite_child {
     const char *path;    /* of its file */
     const char *job_id;  /* "REPEAT.DEVICE" */
     const char *device;  /* as CUDA_VISIBLE_DEVICES has it; NULL: none */
@@ -69,7 +70,7 @@ struct pr_suite_device {
 };
 
 /* What milabench tells beyond that; see docs/score.md. */
-struct pr_suite_bench {
+struct pr_milabench_test {
     const char *group;
     uint64_t gpus;
     double q1, median, q3, sem;
@@ -94,13 +95,13 @@ struct pr_suite_test {
     uint64_t short_runs;  /* good ones with too few slices to have a rate */
     uint64_t unavailable; /* of the failures: never started */
     uint64_t silent_runs; /* good ones without any rate */
-    struct pr_suite_run **runs;         /* in the order of their files */
-    size_t run_count;                   /* 0 for a summary */
-    const struct pr_suite_bench *bench; /* NULL: not milabench's */
+    struct pr_suite_child **runs;          /* in the order of their files */
+    size_t run_count;                      /* 0 for a summary */
+    const struct pr_milabench_test *bench; /* NULL: not milabench's */
 };
 
 /* Trouble with one file, which the others do not care for. */
-struct pr_suite_note {
+struct pr_suite_warning {
     const char *where, *text;
 };
 
@@ -116,18 +117,18 @@ struct pr_suite {
     enum pr_suite_kind kind;
     const struct pr_suite_test *tests; /* by name; a summary: as in the file */
     size_t count;
-    uint64_t files;                    /* looked at */
-    uint64_t skipped;                  /* JSON, but no result of a job */
-    uint64_t bad;                      /* could not be read */
-    const struct pr_suite_note *notes; /* the first of these */
+    uint64_t files;                       /* looked at */
+    uint64_t skipped;                     /* JSON, but no result of a job */
+    uint64_t bad;                         /* could not be read */
+    const struct pr_suite_warning *notes; /* the first of these */
     size_t note_count;
     struct pr_suite_host host;
-    struct pr_unfinished left; /* of a run of ours */
+    struct pr_run_unfinished left; /* of a run of ours */
 };
 
 enum { PR_SUITE_NOTES = 32 };
 
-struct pr_suite_opts {
+struct pr_suite_read_opts {
     unsigned threads; /* 0: one for each processor */
     unsigned curve;   /* points of a run's curve at most; 0: none */
     /* Which of the GPU systems below path; NULL: the only one. Their folders
@@ -137,7 +138,7 @@ struct pr_suite_opts {
 
 /* Which part of a run its rate is of, for people; NULL: whoever made the
  * numbers knows. */
-const char *pr_suite_window(enum pr_suite_kind kind);
+const char *pr_suite_window_text(enum pr_suite_kind kind);
 
 /* Reads whatever path is: a folder of results (walked in the directory's own
  * order, as milarun does), a summary or baseline, milabench's folder or zip,
@@ -146,7 +147,7 @@ const char *pr_suite_window(enum pr_suite_kind kind);
  * suite without tests. PR_E_IO, PR_E_FORMAT: the summary or archive itself is
  * damaged. PR_E_USAGE: a system that is not there, or several to choose from.
  */
-int pr_suite_read(const char *path, const struct pr_suite_opts *opts,
+int pr_suite_read(const char *path, const struct pr_suite_read_opts *opts,
                   struct pr_suite **ret, struct pr_err *err) PR_MUST_CHECK;
 void pr_suite_free(struct pr_suite *s); /* NULL is fine */
 
@@ -158,8 +159,9 @@ bool pr_suite_is_folder(const char *path);
 bool pr_suite_is_tree(const char *path);
 
 /* A summary that was read already; name is for errors. The value may go. */
-int pr_suite_take(const struct pr_value *v, const char *name,
-                  struct pr_suite **ret, struct pr_err *err) PR_MUST_CHECK;
+int pr_suite_from_value(const struct pr_value *v, const char *name,
+                        struct pr_suite **ret,
+                        struct pr_err *err) PR_MUST_CHECK;
 
 /* ---- weights */
 
@@ -174,9 +176,10 @@ struct pr_suite_weights {
 };
 
 /* {"standard.vae": {"weight": 8}, …}; a bare number is a weight, too. */
-int pr_suite_weights_take(const struct pr_value *v, const char *name,
-                          struct pr_arena *a, struct pr_suite_weights *ret,
-                          struct pr_err *err) PR_MUST_CHECK;
+int pr_suite_weights_from_value(const struct pr_value *v, const char *name,
+                                struct pr_arena *a,
+                                struct pr_suite_weights *ret,
+                                struct pr_err *err) PR_MUST_CHECK;
 
 /* ---- a report */
 
@@ -248,14 +251,15 @@ struct pr_suite_report_opts {
 };
 
 /* In the arena; suites and weights must outlive it. */
-int pr_suite_report(const struct pr_suite *s,
-                    const struct pr_suite_report_opts *opts, struct pr_arena *a,
-                    struct pr_suite_report *ret,
-                    struct pr_err *err) PR_MUST_CHECK;
+int pr_suite_score_report(const struct pr_suite *s,
+                          const struct pr_suite_report_opts *opts,
+                          struct pr_arena *a, struct pr_suite_report *ret,
+                          struct pr_err *err) PR_MUST_CHECK;
 
 /* ---- figures */
 
 /* As numpy computes them, to the last bit. */
-void pr_suite_stats(const double *v, size_t n, struct pr_suite_stats *ret);
+void pr_suite_compute_stats(const double *v, size_t n,
+                            struct pr_suite_stats *ret);
 
 #endif

@@ -33,13 +33,13 @@ struct bench {
     struct pile *devices, *loads; /* as they come */
     size_t device_count, device_cap, load_count, load_cap;
     double energy, elapsed; /* of the first run */
-    struct pr_suite_run **runs;
+    struct pr_suite_child **runs;
     size_t run_count, run_cap;
 };
 
 struct benches {
-    struct pr_suite_work *w;
-    const struct pr_suite_opts *opts;
+    struct pr_suite_build *w;
+    const struct pr_suite_read_opts *opts;
     struct pr_arena *scratch;
     struct bench *list;
     size_t count, cap;
@@ -64,13 +64,13 @@ static void benches_done(struct benches *b)
         piles_done(x->devices, x->device_count);
         piles_done(x->loads, x->load_count);
     }
-    pr_keyset_done(&b->names);
+    pr_keyset_free(&b->names);
     pr_arena_free(b->scratch);
 }
 
 /* ---- figures */
 
-static int by_size(const void *a, const void *b)
+static int by_number_value(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
 
@@ -83,19 +83,19 @@ struct figures {
 };
 
 /* Sorts the numbers in place. */
-static struct figures figures_of(struct pr_suite_numbers *x)
+static struct figures compute_rate_stats(struct pr_suite_numbers *x)
 {
     struct figures f;
     const double *v = x->v;
     size_t n = x->count;
 
     if (n)
-        qsort(x->v, n, sizeof *x->v, by_size);
+        qsort(x->v, n, sizeof *x->v, by_number_value);
     if (n >= 5) {
         v++;
         n -= 2;
     }
-    pr_suite_stats(v, n, &f.stats);
+    pr_suite_compute_stats(v, n, &f.stats);
     f.q1 = n ? pr_steady_quantile(v, n, 0.25) : (double)NAN;
     f.median = n ? pr_steady_quantile(v, n, 0.5) : (double)NAN;
     f.q3 = n ? pr_steady_quantile(v, n, 0.75) : (double)NAN;
@@ -105,17 +105,18 @@ static struct figures figures_of(struct pr_suite_numbers *x)
 
 /* ---- a file joins its bench */
 
-static int append(struct pr_suite_numbers *to, const struct pr_suite_numbers *x)
+static int append_numbers(struct pr_suite_numbers *to,
+                          const struct pr_suite_numbers *x)
 {
     int rc = PR_OK;
 
     for (size_t i = 0; !rc && i < x->count; i++)
-        rc = pr_suite_push(to, x->v[i]);
+        rc = pr_suite_numbers_add(to, x->v[i]);
     return rc;
 }
 
-static struct pile *pile_of(struct benches *b, struct pile **list,
-                            size_t *count, size_t *cap, const char *id)
+static struct pile *get_pile(struct benches *b, struct pile **list,
+                             size_t *count, size_t *cap, const char *id)
 {
     struct pile *p;
 
@@ -150,8 +151,9 @@ static int find_bench(struct benches *b, const char *name, struct bench **ret)
     return PR_OK;
 }
 
-static int keep_curve(struct benches *b, const struct pr_bench_data *d,
-                      struct pr_suite_run *run)
+static int milabench_keep_curve(struct benches *b,
+                                const struct pr_milabench_data *d,
+                                struct pr_suite_child *run)
 {
     float *curve;
 
@@ -168,50 +170,52 @@ static int keep_curve(struct benches *b, const struct pr_bench_data *d,
 }
 
 /* d's rates are sorted by this. */
-static int add_run(struct benches *b, struct bench *x, struct pr_bench_data *d,
-                   const char *path)
+static int milabench_add_run(struct benches *b, struct bench *x,
+                             struct pr_milabench_data *d, const char *path)
 {
-    struct pr_suite_run **runs = pr_arena_grow(
+    struct pr_suite_child **runs = pr_arena_grow(
         b->w->arena, x->runs, x->run_count, &x->run_cap, sizeof *runs);
-    struct pr_suite_run *run = PR_ARENA_NEW(b->w->arena, struct pr_suite_run);
+    struct pr_suite_child *run =
+        PR_ARENA_NEW(b->w->arena, struct pr_suite_child);
     struct pr_suite_rate *rate =
         PR_ARENA_NEW(b->w->arena, struct pr_suite_rate);
-    struct figures f = figures_of(&d->rates);
+    struct figures f = compute_rate_stats(&d->rates);
 
     if (!runs || !run || !rate)
         return PR_E_NOMEM;
     *rate =
         (struct pr_suite_rate){f.stats.mean, f.stats.std, (uint32_t)f.stats.n,
                                (uint32_t)d->rates.count};
-    *run = (struct pr_suite_run){.path = path,
-                                 .job_id = "",
-                                 .device = d->device,
-                                 .error = d->error,
-                                 .good = pr_bench_data_good(d),
-                                 .total = d->end_time - d->start_time,
-                                 .rates = rate,
-                                 .rate_count = d->rates.count ? 1 : 0};
+    *run = (struct pr_suite_child){.path = path,
+                                   .job_id = "",
+                                   .device = d->device,
+                                   .error = d->error,
+                                   .good = pr_milabench_data_is_good(d),
+                                   .total = d->end_time - d->start_time,
+                                   .rates = rate,
+                                   .rate_count = d->rates.count ? 1 : 0};
     x->runs = runs;
     runs[x->run_count++] = run;
-    return keep_curve(b, d, run);
+    return milabench_keep_curve(b, d, run);
 }
 
 static int add_loads(struct benches *b, struct bench *x,
-                     const struct pr_bench_data *d)
+                     const struct pr_milabench_data *d)
 {
     int rc = PR_OK;
 
     for (size_t i = 0; !rc && i < d->load_count; i++) {
-        struct pile *p =
-            pile_of(b, &x->loads, &x->load_count, &x->load_cap, d->loads[i].id);
-        rc = p ? append(&p->memory, &d->loads[i].memory) : PR_E_NOMEM;
+        struct pile *p = get_pile(b, &x->loads, &x->load_count, &x->load_cap,
+                                  d->loads[i].id);
+        rc = p ? append_numbers(&p->memory, &d->loads[i].memory) : PR_E_NOMEM;
         if (!rc)
-            rc = append(&p->power, &d->loads[i].power);
+            rc = append_numbers(&p->power, &d->loads[i].power);
     }
     return rc;
 }
 
-static int join(struct benches *b, struct pr_bench_data *d, const char *path)
+static int milabench_join_run(struct benches *b, struct pr_milabench_data *d,
+                              const char *path)
 {
     struct bench *x;
     struct pile *p = NULL;
@@ -222,37 +226,37 @@ static int join(struct benches *b, struct pr_bench_data *d, const char *path)
         x->elapsed = d->last_time - d->first_time;
     }
     if (!rc)
-        rc = append(&x->rates, &d->rates);
+        rc = append_numbers(&x->rates, &d->rates);
     if (!rc && d->has_device && d->rates.count) {
-        p = pile_of(b, &x->devices, &x->device_count, &x->device_cap,
-                    d->device);
-        rc = p ? append(&p->rates, &d->rates) : PR_E_NOMEM;
+        p = get_pile(b, &x->devices, &x->device_count, &x->device_cap,
+                     d->device);
+        rc = p ? append_numbers(&p->rates, &d->rates) : PR_E_NOMEM;
     }
     if (!rc)
         rc = add_loads(b, x, d);
     if (!rc)
-        rc = pr_suite_push(&x->wall, d->end_time - d->start_time);
+        rc = pr_suite_numbers_add(&x->wall, d->end_time - d->start_time);
     if (rc)
         return rc;
     x->group = d->group ? d->group : d->name;
     x->gpus = d->gpus > x->gpus ? d->gpus : x->gpus;
     x->weight = d->weight;
     x->enabled = d->enabled;
-    x->failures += !pr_bench_data_good(d);
+    x->failures += !pr_milabench_data_is_good(d);
     if (!b->w->suite.host.cpu && !b->w->suite.host.gpu)
         b->w->suite.host = d->host;
-    return add_run(b, x, d, path);
+    return milabench_add_run(b, x, d, path);
 }
 
 /* A run that did not end is named, and left out. */
-static int take_text(struct benches *b, const char *path, const char *text,
-                     size_t len, struct pr_err *err)
+static int milabench_read_text(struct benches *b, const char *path,
+                               const char *text, size_t len, struct pr_err *err)
 {
-    struct pr_suite_work *w = b->w;
-    struct pr_bench_data d;
+    struct pr_suite_build *w = b->w;
+    struct pr_milabench_data d;
     struct pr_err bad;
-    int rc = pr_bench_data_read(&d, text, len, w->arena, b->scratch,
-                                b->opts->curve, err);
+    int rc = pr_milabench_data_read(&d, text, len, w->arena, b->scratch,
+                                    b->opts->curve, err);
 
     w->suite.files++;
     if (!rc && !d.has_config) {
@@ -261,25 +265,25 @@ static int take_text(struct benches *b, const char *path, const char *text,
         pr_fail(&bad, PR_E_FORMAT, path,
                 "the run has not ended, and does not "
                 "count");
-        rc = pr_suite_note(w, &bad, err);
-    } else if (!rc && join(b, &d, path)) {
+        rc = pr_suite_add_bad_file(w, &bad, err);
+    } else if (!rc && milabench_join_run(b, &d, path)) {
         rc = pr_fail_nomem(err);
     }
-    pr_bench_data_done(&d);
+    pr_milabench_data_free(&d);
     return rc;
 }
 
 /* ---- benches become tests */
 
-static double max_of(const struct pile *p, size_t n, double *ret_watts)
+static double find_load_peak(const struct pile *p, size_t n, double *ret_watts)
 {
     double most = (double)NAN, watts = 0;
 
     for (size_t i = 0; i < n; i++) {
         struct pr_suite_numbers memory = p[i].memory, power = p[i].power;
-        struct figures f = figures_of(&memory);
+        struct figures f = compute_rate_stats(&memory);
         most = isnan(most) || f.stats.max > most ? f.stats.max : most;
-        watts += figures_of(&power).median;
+        watts += compute_rate_stats(&power).median;
     }
     *ret_watts = n ? watts / (double)n : (double)NAN;
     return most;
@@ -308,7 +312,7 @@ static int fill_devices(struct benches *b, struct bench *x,
         const char *id = x->devices[i].id;
         d[i].id = id;
         d[i].number = pr_suite_device_number(id, strlen(id));
-        d[i].stats = figures_of(&x->devices[i].rates).stats;
+        d[i].stats = compute_rate_stats(&x->devices[i].rates).stats;
     }
     t->devices = d;
     t->device_count = x->device_count;
@@ -318,29 +322,29 @@ static int fill_devices(struct benches *b, struct bench *x,
 static int fill_test(struct benches *b, struct bench *x,
                      struct pr_suite_test *t)
 {
-    struct pr_suite_bench *ret =
-        PR_ARENA_NEW(b->w->arena, struct pr_suite_bench);
-    struct figures f = figures_of(&x->rates);
+    struct pr_milabench_test *ret =
+        PR_ARENA_NEW(b->w->arena, struct pr_milabench_test);
+    struct figures f = compute_rate_stats(&x->rates);
 
     if (!ret)
         return PR_E_NOMEM;
-    *ret = (struct pr_suite_bench){.group = x->group,
-                                   .gpus = x->gpus,
-                                   .q1 = f.q1,
-                                   .median = f.median,
-                                   .q3 = f.q3,
-                                   .sem = f.sem,
-                                   .weight = x->weight,
-                                   .enabled = x->enabled,
-                                   .has_load = x->load_count > 0};
-    ret->peak_memory = max_of(x->loads, x->load_count, &ret->watts);
+    *ret = (struct pr_milabench_test){.group = x->group,
+                                      .gpus = x->gpus,
+                                      .q1 = f.q1,
+                                      .median = f.median,
+                                      .q3 = f.q3,
+                                      .sem = f.sem,
+                                      .weight = x->weight,
+                                      .enabled = x->enabled,
+                                      .has_load = x->load_count > 0};
+    ret->peak_memory = find_load_peak(x->loads, x->load_count, &ret->watts);
     ret->per_watt = per_watt(x, f.stats.mean);
     ret->kilojoules = x->elapsed > 0 ? x->energy : 0;
     *t = (struct pr_suite_test){.name = x->name,
                                 .n = x->n,
                                 .failures = x->failures,
                                 .train = f.stats,
-                                .total = figures_of(&x->wall).stats,
+                                .total = compute_rate_stats(&x->wall).stats,
                                 .peak_memory = ret->peak_memory,
                                 .runs = x->runs,
                                 .run_count = x->run_count,
@@ -375,15 +379,16 @@ static int fill_suite(struct benches *b, struct pr_err *err)
 
 /* ---- where they come from */
 
-static int begin(struct benches *b, struct pr_suite_work *w,
-                 const struct pr_suite_opts *opts, struct pr_err *err)
+static int milabench_begin_suite(struct benches *b, struct pr_suite_build *w,
+                                 const struct pr_suite_read_opts *opts,
+                                 struct pr_err *err)
 {
     *b = (struct benches){.w = w, .opts = opts, .scratch = pr_arena_new(65536)};
     w->suite.host.gpu_memory = (double)NAN;
     return b->scratch ? PR_OK : pr_fail_nomem(err);
 }
 
-static int finish(struct benches *b, int rc, struct pr_err *err)
+static int milabench_finish_suite(struct benches *b, int rc, struct pr_err *err)
 {
     if (!rc)
         rc = fill_suite(b, err);
@@ -406,7 +411,8 @@ static bool is_aside(const char *path, const char *root)
     return false;
 }
 
-static int take_file(struct benches *b, const char *path, struct pr_err *err)
+static int milabench_read_file(struct benches *b, const char *path,
+                               struct pr_err *err)
 {
     struct pr_view view;
     struct pr_err bad;
@@ -416,27 +422,28 @@ static int take_file(struct benches *b, const char *path, struct pr_err *err)
         return PR_OK;
     rc = pr_file_map(path, &view, &bad);
     if (rc)
-        return pr_suite_note(b->w, &bad, err);
-    rc = take_text(b, path, view.data, view.len, err);
+        return pr_suite_add_bad_file(b->w, &bad, err);
+    rc = milabench_read_text(b, path, view.data, view.len, err);
     pr_file_unmap(&view);
     return rc;
 }
 
-int pr_suite_read_bench(struct pr_suite_work *w,
-                        const struct pr_suite_paths *files,
-                        const struct pr_suite_opts *opts, struct pr_err *err)
+int pr_suite_read_milabench(struct pr_suite_build *w,
+                            const struct pr_suite_paths *files,
+                            const struct pr_suite_read_opts *opts,
+                            struct pr_err *err)
 {
     struct benches b;
-    int rc = begin(&b, w, opts, err);
+    int rc = milabench_begin_suite(&b, w, opts, err);
 
     for (size_t i = 0; !rc && i < files->count; i++)
-        rc = take_file(&b, files->list[i], err);
-    return finish(&b, rc, err);
+        rc = milabench_read_file(&b, files->list[i], err);
+    return milabench_finish_suite(&b, rc, err);
 }
 
-static int take_member(struct benches *b, struct pr_inflate *z,
-                       const struct pr_zip_member *m, struct pr_buf *text,
-                       struct pr_err *err)
+static int milabench_read_member(struct benches *b, struct pr_inflate *z,
+                                 const struct pr_archive_member *m,
+                                 struct pr_buf *text, struct pr_err *err)
 {
     const char *path = pr_arena_printf(b->w->arena, "%s/%.*s", b->w->suite.path,
                                        (int)m->name_len, m->name);
@@ -448,29 +455,31 @@ static int take_member(struct benches *b, struct pr_inflate *z,
     if (m->name_len < 5 || memcmp(m->name + m->name_len - 5, ".data", 5) != 0 ||
         is_aside(path, b->w->suite.path))
         return PR_OK;
-    rc = pr_unzip(m, z, text, path, &bad);
+    rc = pr_zipdir_read_member(m, z, text, path, &bad);
     if (rc == PR_E_NOMEM)
         return pr_fail_nomem(err);
-    return rc ? pr_suite_note(b->w, &bad, err)
-              : take_text(b, path, text->data, text->len, err);
+    return rc ? pr_suite_add_bad_file(b->w, &bad, err)
+              : milabench_read_text(b, path, text->data, text->len, err);
 }
 
-int pr_suite_read_zip(struct pr_suite_work *w, const char *text, size_t len,
-                      const struct pr_suite_opts *opts, struct pr_err *err)
+int pr_suite_read_milabench_zip(struct pr_suite_build *w, const char *text,
+                                size_t len,
+                                const struct pr_suite_read_opts *opts,
+                                struct pr_err *err)
 {
     PR_AUTO_BUF struct pr_buf room = PR_BUF_INIT(MAX_ZIP_MEMBER);
     struct pr_inflate *inflate = pr_inflate_new();
     struct pr_zipdir z;
-    struct pr_zip_member m;
+    struct pr_archive_member m;
     struct benches b;
-    int rc = begin(&b, w, opts, err);
+    int rc = milabench_begin_suite(&b, w, opts, err);
 
     if (!rc && !inflate)
         rc = pr_fail_nomem(err);
     if (!rc)
         rc = pr_zipdir_open(&z, text, len, w->suite.path, err);
     while (!rc && (rc = pr_zipdir_next(&z, &m, err)) == 1)
-        rc = take_member(&b, inflate, &m, &room, err);
+        rc = milabench_read_member(&b, inflate, &m, &room, err);
     pr_inflate_free(inflate);
-    return finish(&b, rc, err);
+    return milabench_finish_suite(&b, rc, err);
 }

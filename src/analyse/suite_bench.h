@@ -5,13 +5,13 @@
 #include "analyse/suite_impl.h"
 
 /* What was sampled of one device. */
-struct pr_bench_load {
+struct pr_milabench_load {
     const char *id;
     struct pr_suite_numbers memory, power;
 };
 
 /* One .data file. Text is in the arena it was read with. */
-struct pr_bench_data {
+struct pr_milabench_data {
     bool has_config, started, ended, early_stop, nan_loss, no_log;
     bool has_device;
     const char *name, *group, *device, *error;
@@ -21,7 +21,7 @@ struct pr_bench_data {
     double start_time, end_time;
     int64_t return_code;
     struct pr_suite_numbers rates;
-    struct pr_bench_load *loads;
+    struct pr_milabench_load *loads;
     size_t load_count, load_cap;
     double energy, first_time, last_time; /* J; NaN: no sample */
     struct pr_suite_host host;
@@ -29,11 +29,12 @@ struct pr_bench_data {
 };
 
 /* Reads all events; lines that are none are passed over. PR_E_NOMEM. */
-int pr_bench_data_read(struct pr_bench_data *d, const char *text, size_t len,
-                       struct pr_arena *keep, struct pr_arena *scratch,
-                       unsigned curve, struct pr_err *err) PR_MUST_CHECK;
-void pr_bench_data_done(struct pr_bench_data *d);
+int pr_milabench_data_read(struct pr_milabench_data *d, const char *text,
+                           size_t len, struct pr_arena *keep,
+                           struct pr_arena *scratch, unsigned curve,
+                           struct pr_err *err) PR_MUST_CHECK;
+void pr_milabench_data_free(struct pr_milabench_data *d);
 
-bool pr_bench_data_good(const struct pr_bench_data *d);
+bool pr_milabench_data_is_good(const struct pr_milabench_data *d);
 
 #endif

@@ -13,7 +13,7 @@
 
 enum { MAX_DEPTH = 64, LOOK = 4096 };
 
-static bool ends_with(const char *s, const char *end)
+static bool suite_name_ends_with(const char *s, const char *end)
 {
     size_t n = strlen(s), k = strlen(end);
 
@@ -21,7 +21,7 @@ static bool ends_with(const char *s, const char *end)
 }
 
 /* 'f', 'd', or 0: neither. A link to a folder may lead back here. */
-static char kind_of(const struct dirent *e, int fd)
+static char get_entry_type(const struct dirent *e, int fd)
 {
     struct stat st;
 
@@ -38,8 +38,8 @@ static char kind_of(const struct dirent *e, int fd)
     return S_ISREG(st.st_mode) ? 'f' : '\0';
 }
 
-static int add(struct pr_arena *a, struct pr_suite_paths *p, const char *dir,
-               const char *name, struct pr_err *err)
+static int suite_add_path(struct pr_arena *a, struct pr_suite_paths *p,
+                          const char *dir, const char *name, struct pr_err *err)
 {
     size_t n = strlen(dir), k = strlen(name);
     const char **list =
@@ -63,9 +63,9 @@ static struct pr_suite_paths *list_for(struct pr_suite_files *f,
 {
     if (strncmp(name, PR_TEMP_PREFIX, sizeof PR_TEMP_PREFIX - 1) == 0)
         return NULL;
-    return ends_with(name, ".json")   ? &f->json
-           : ends_with(name, ".data") ? &f->data
-                                      : NULL;
+    return suite_name_ends_with(name, ".json")   ? &f->json
+           : suite_name_ends_with(name, ".data") ? &f->data
+                                                 : NULL;
 }
 
 /* Whether more of the tree would change the answer. */
@@ -81,8 +81,8 @@ struct visit {
     struct pr_suite_paths dirs; /* in it */
 };
 
-static int see(struct visit *v, int fd, const char *dir, const struct dirent *e,
-               struct pr_err *err)
+static int suite_visit_entry(struct visit *v, int fd, const char *dir,
+                             const struct dirent *e, struct pr_err *err)
 {
     const char *name = e->d_name;
     struct pr_suite_paths *p = list_for(v->f, name);
@@ -90,14 +90,16 @@ static int see(struct visit *v, int fd, const char *dir, const struct dirent *e,
 
     if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
         return PR_OK;
-    kind = kind_of(e, fd);
-    v->f->has_folders |= pr_folder_is(fd, e);
+    kind = get_entry_type(e, fd);
+    v->f->has_folders |= pr_entry_is_folder(fd, e);
     if (kind == 'd')
-        return add(v->a, &v->dirs, dir, name, err);
-    return kind == 'f' && p ? add(v->f->arena, p, dir, name, err) : PR_OK;
+        return suite_add_path(v->a, &v->dirs, dir, name, err);
+    return kind == 'f' && p ? suite_add_path(v->f->arena, p, dir, name, err)
+                            : PR_OK;
 }
 
-static int list(struct visit *v, const char *dir, struct pr_err *err)
+static int suite_list_folder(struct visit *v, const char *dir,
+                             struct pr_err *err)
 {
     DIR *d = opendir(dir);
     const struct dirent *e;
@@ -106,30 +108,30 @@ static int list(struct visit *v, const char *dir, struct pr_err *err)
     if (!d)
         return pr_fail_errno(err, PR_E_IO, dir, "cannot open");
     while (!rc && !is_enough(v->f) && (e = readdir(d)))
-        rc = see(v, dirfd(d), dir, e, err);
+        rc = suite_visit_entry(v, dirfd(d), dir, e, err);
     closedir(d);
     return rc;
 }
 
-static int walk(struct pr_suite_files *f, const char *dir, unsigned depth,
-                struct pr_err *err)
+static int suite_walk_folder(struct pr_suite_files *f, const char *dir,
+                             unsigned depth, struct pr_err *err)
 {
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(4096);
     struct visit v = {.f = f, .a = a};
-    int rc = a ? list(&v, dir, err) : pr_fail_nomem(err);
+    int rc = a ? suite_list_folder(&v, dir, err) : pr_fail_nomem(err);
 
     if (rc == PR_E_IO && depth) /* one below that we may not see */
         rc = PR_OK;
     for (size_t i = 0;
          !rc && !is_enough(f) && depth < MAX_DEPTH && i < v.dirs.count; i++)
-        rc = walk(f, v.dirs.list[i], depth + 1, err);
+        rc = suite_walk_folder(f, v.dirs.list[i], depth + 1, err);
     return rc;
 }
 
-int pr_suite_files(struct pr_suite_files *f, const char *dir,
-                   struct pr_err *err)
+int pr_suite_find_files(struct pr_suite_files *f, const char *dir,
+                        struct pr_err *err)
 {
-    return walk(f, dir, 0, err);
+    return suite_walk_folder(f, dir, 0, err);
 }
 
 /* "SUITE.JOB.J0.1.20200615-120044-000044.json", also with FAIL in it; the name
@@ -138,7 +140,7 @@ static bool is_result_name(const char *name)
 {
     const char *j = name;
 
-    if (!ends_with(name, ".json"))
+    if (!suite_name_ends_with(name, ".json"))
         return false;
     while ((j = strstr(j, ".J"))) {
         j += 2;
@@ -157,7 +159,8 @@ bool pr_suite_is_folder(const char *path)
     if (!d)
         return false;
     for (unsigned i = 0; !found && i < LOOK && (e = readdir(d)); i++)
-        found = is_result_name(e->d_name) || ends_with(e->d_name, ".data");
+        found = is_result_name(e->d_name) ||
+                suite_name_ends_with(e->d_name, ".data");
     closedir(d);
     return found;
 }
@@ -167,5 +170,5 @@ bool pr_suite_is_tree(const char *path)
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(65536);
     struct pr_suite_files f = {.arena = a, .first_only = true};
 
-    return a && !pr_suite_files(&f, path, NULL) && is_enough(&f);
+    return a && !pr_suite_find_files(&f, path, NULL) && is_enough(&f);
 }

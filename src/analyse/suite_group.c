@@ -16,7 +16,7 @@ struct group {
 /* ---- one test */
 
 struct gather {
-    struct pr_suite_work *w;
+    struct pr_suite_build *w;
     struct pr_suite_test *test;
     struct pr_suite_numbers total, train;
     struct pr_keyset ids;
@@ -27,7 +27,7 @@ struct gather {
 
 /* One id, "3": a device; "0,1", "" and nothing: none. Python's int() takes
  * blanks around it. */
-static bool one_device(const struct pr_suite_run *run, const char **ret_id,
+static bool one_device(const struct pr_suite_child *run, const char **ret_id,
                        size_t *ret_len)
 {
     const char *s = run->device;
@@ -58,7 +58,7 @@ int64_t pr_suite_device_number(const char *s, size_t len)
     return n;
 }
 
-static int add_device(struct gather *g, const char *name, int64_t number)
+static int suite_add_device(struct gather *g, const char *name, int64_t number)
 {
     struct pr_suite_device *devices =
         pr_arena_grow(g->w->arena, g->devices, g->device_count, &g->device_cap,
@@ -79,8 +79,9 @@ static int add_device(struct gather *g, const char *name, int64_t number)
 }
 
 /* The rates of a run on one device are also that device's. */
-static int see_device(struct gather *g, const struct pr_suite_run *run,
-                      const char *id, size_t len)
+static int suite_add_device_rates(struct gather *g,
+                                  const struct pr_suite_child *run,
+                                  const char *id, size_t len)
 {
     int64_t number = pr_suite_device_number(id, len);
     const char *name =
@@ -92,24 +93,26 @@ static int see_device(struct gather *g, const struct pr_suite_run *run,
                  : PR_E_NOMEM;
 
     if (!rc)
-        rc = add_device(g, name, number);
+        rc = suite_add_device(g, name, number);
     for (uint32_t i = 0; rc >= 0 && i < run->rate_count; i++)
-        rc = pr_suite_push(&g->of[at], run->rates[i].rate);
+        rc = pr_suite_numbers_add(&g->of[at], run->rates[i].rate);
     return rc < 0 ? rc : PR_OK;
 }
 
-static int see_run(struct gather *g, const struct pr_suite_item *item)
+static int suite_add_run_rates(struct gather *g,
+                               const struct pr_suite_item *item)
 {
-    const struct pr_suite_run *run = &item->run;
+    const struct pr_suite_child *run = &item->run;
     struct pr_suite_test *t = g->test;
     const char *id;
     size_t len;
     bool brief = false;
-    int rc = isnan(run->total) ? PR_OK : pr_suite_push(&g->total, run->total);
+    int rc =
+        isnan(run->total) ? PR_OK : pr_suite_numbers_add(&g->total, run->total);
 
     for (uint32_t i = 0; !rc && i < run->rate_count; i++) {
         brief |= isnan(run->rates[i].rate);
-        rc = pr_suite_push(&g->train, run->rates[i].rate);
+        rc = pr_suite_numbers_add(&g->train, run->rates[i].rate);
     }
     t->short_runs += brief;
     t->silent_runs += !run->rate_count;
@@ -119,7 +122,8 @@ static int see_run(struct gather *g, const struct pr_suite_item *item)
         t->peak_memory = item->peak;
         t->peak_is_whole = item->peak_is_whole;
     }
-    return one_device(run, &id, &len) ? see_device(g, run, id, len) : PR_OK;
+    return one_device(run, &id, &len) ? suite_add_device_rates(g, run, id, len)
+                                      : PR_OK;
 }
 
 static void gather_done(struct gather *g)
@@ -128,10 +132,10 @@ static void gather_done(struct gather *g)
         pr_free(g->of[i].v);
     pr_free(g->total.v);
     pr_free(g->train.v);
-    pr_keyset_done(&g->ids);
+    pr_keyset_free(&g->ids);
 }
 
-static int make_test(struct pr_suite_work *w, struct pr_suite_test *t,
+static int make_test(struct pr_suite_build *w, struct pr_suite_test *t,
                      struct pr_suite_item *const *items, size_t count)
 {
     struct gather g = {.w = w, .test = t};
@@ -139,7 +143,7 @@ static int make_test(struct pr_suite_work *w, struct pr_suite_test *t,
 
     t->n = t->run_count = count;
     t->peak_is_whole = true;
-    t->runs = PR_ARENA_ARRAY(w->arena, struct pr_suite_run *, count);
+    t->runs = PR_ARENA_ARRAY(w->arena, struct pr_suite_child *, count);
     if (!t->runs)
         return PR_E_NOMEM;
     for (size_t i = 0; !rc && i < count; i++) {
@@ -147,12 +151,12 @@ static int make_test(struct pr_suite_work *w, struct pr_suite_test *t,
         t->failures += !items[i]->run.good;
         t->unavailable += items[i]->run.unavailable;
         if (items[i]->run.good)
-            rc = see_run(&g, items[i]);
+            rc = suite_add_run_rates(&g, items[i]);
     }
     for (size_t i = 0; i < g.device_count; i++)
-        pr_suite_stats(g.of[i].v, g.of[i].count, &g.devices[i].stats);
-    pr_suite_stats(g.total.v, g.total.count, &t->total);
-    pr_suite_stats(g.train.v, g.train.count, &t->train);
+        pr_suite_compute_stats(g.of[i].v, g.of[i].count, &g.devices[i].stats);
+    pr_suite_compute_stats(g.total.v, g.total.count, &t->total);
+    pr_suite_compute_stats(g.train.v, g.train.count, &t->train);
     t->devices = g.devices;
     t->device_count = g.device_count;
     gather_done(&g);
@@ -161,7 +165,7 @@ static int make_test(struct pr_suite_work *w, struct pr_suite_test *t,
 
 /* ---- all */
 
-static int by_name(const void *a, const void *b)
+static int by_group_name(const void *a, const void *b)
 {
     return strcmp(((const struct group *)a)->name,
                   ((const struct group *)b)->name);
@@ -224,7 +228,7 @@ static struct pr_suite_item **line_up(struct pr_arena *a, struct sort *s,
     return all;
 }
 
-static int make_tests(struct pr_suite_work *w, struct pr_arena *a,
+static int make_tests(struct pr_suite_build *w, struct pr_arena *a,
                       struct sort *s, struct pr_suite_item *items, size_t count)
 {
     struct pr_suite_item **all = line_up(a, s, items, count);
@@ -233,7 +237,7 @@ static int make_tests(struct pr_suite_work *w, struct pr_arena *a,
     int rc = all && tests ? PR_OK : PR_E_NOMEM;
 
     if (!rc && s->count)
-        qsort(s->groups, s->count, sizeof *s->groups, by_name);
+        qsort(s->groups, s->count, sizeof *s->groups, by_group_name);
     for (size_t i = 0; !rc && i < s->count; i++) {
         tests[i].name = s->groups[i].name;
         rc = make_test(w, &tests[i], all + s->groups[i].first,
@@ -244,8 +248,8 @@ static int make_tests(struct pr_suite_work *w, struct pr_arena *a,
     return rc;
 }
 
-int pr_suite_group(struct pr_suite_work *w, struct pr_suite_item *items,
-                   size_t count, struct pr_err *err)
+int pr_suite_group_runs(struct pr_suite_build *w, struct pr_suite_item *items,
+                        size_t count, struct pr_err *err)
 {
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(65536);
     struct sort s = {0};
@@ -255,6 +259,6 @@ int pr_suite_group(struct pr_suite_work *w, struct pr_suite_item *items,
         rc = find_groups(a, &s, items, count);
     if (!rc)
         rc = make_tests(w, a, &s, items, count);
-    pr_keyset_done(&s.names);
+    pr_keyset_free(&s.names);
     return rc ? pr_fail_nomem(err) : PR_OK;
 }

@@ -16,7 +16,7 @@ enum {
 struct pr_suite_item {
     const char *path;
     const char *group; /* the test it belongs to; NULL: none */
-    struct pr_suite_run run;
+    struct pr_suite_child run;
     double peak; /* MiB; 0: nothing was larger */
     bool peak_is_whole;
     const char *host, *gpu;
@@ -25,21 +25,21 @@ struct pr_suite_item {
 /* Two arenas of one reader: what stays, and what the next file overwrites. */
 struct pr_suite_reader {
     struct pr_arena *keep, *scratch;
-    const struct pr_suite_opts *opts;
+    const struct pr_suite_read_opts *opts;
     const char *root;   /* a run directory, whose links are not followed */
     struct pr_buf text; /* of the file */
 };
 
 int pr_suite_reader_init(struct pr_suite_reader *r,
-                         const struct pr_suite_opts *opts,
+                         const struct pr_suite_read_opts *opts,
                          struct pr_err *err) PR_MUST_CHECK;
-void pr_suite_reader_done(struct pr_suite_reader *r); /* keep stays */
+void pr_suite_reader_free(struct pr_suite_reader *r); /* keep stays */
 
 /* A result of milarun's. 1: item is filled; 0: it is none, and skipped;
  * PR_E_FORMAT: it is damaged. */
-int pr_suite_result(struct pr_suite_reader *r, const char *text, size_t len,
-                    struct pr_suite_item *item,
-                    struct pr_err *err) PR_MUST_CHECK;
+int pr_milarun_result_read(struct pr_suite_reader *r, const char *text,
+                           size_t len, struct pr_suite_item *item,
+                           struct pr_err *err) PR_MUST_CHECK;
 
 /* ---- a list of numbers that grows */
 
@@ -49,7 +49,7 @@ struct pr_suite_numbers {
 };
 
 /* PR_E_NOMEM. */
-int pr_suite_push(struct pr_suite_numbers *n, double d) PR_MUST_CHECK;
+int pr_suite_numbers_add(struct pr_suite_numbers *n, double d) PR_MUST_CHECK;
 
 /* ---- slices of a rank, as they come */
 
@@ -82,64 +82,68 @@ struct pr_suite_files {
 
 /* Files below dir in the directory's own order: files first, then folders, as
  * os.walk has it. All are files, not pipes, and what they were a moment ago. */
-int pr_suite_files(struct pr_suite_files *f, const char *dir,
-                   struct pr_err *err) PR_MUST_CHECK;
+int pr_suite_find_files(struct pr_suite_files *f, const char *dir,
+                        struct pr_err *err) PR_MUST_CHECK;
 
 /* ---- the suite under construction */
 
-struct pr_suite_work {
+struct pr_suite_build {
     struct pr_suite suite; /* first: it is what is handed out */
     struct pr_arena *arena;
     struct pr_arena **more; /* of the readers */
     size_t more_count;
     bool is_run; /* a run directory */
-    struct pr_suite_note notes[PR_SUITE_NOTES];
+    struct pr_suite_warning notes[PR_SUITE_NOTES];
 };
 
-struct pr_suite_work *pr_suite_work_new(const char *path,
-                                        enum pr_suite_kind kind,
-                                        struct pr_err *err);
-int pr_suite_adopt(struct pr_suite_work *w, struct pr_arena *a,
-                   struct pr_err *err) PR_MUST_CHECK;
+struct pr_suite_build *pr_suite_build_new(const char *path,
+                                          enum pr_suite_kind kind,
+                                          struct pr_err *err);
+int pr_suite_adopt_arena(struct pr_suite_build *w, struct pr_arena *a,
+                         struct pr_err *err) PR_MUST_CHECK;
 /* A file that could not be read. */
-int pr_suite_note(struct pr_suite_work *w, const struct pr_err *e,
-                  struct pr_err *err) PR_MUST_CHECK;
+int pr_suite_add_bad_file(struct pr_suite_build *w, const struct pr_err *e,
+                          struct pr_err *err) PR_MUST_CHECK;
 /* One that could. */
-int pr_suite_remark(struct pr_suite_work *w, const struct pr_err *e,
-                    struct pr_err *err) PR_MUST_CHECK;
+int pr_suite_add_warning(struct pr_suite_build *w, const struct pr_err *e,
+                         struct pr_err *err) PR_MUST_CHECK;
 
 /* Runs become tests, sorted by name. */
-int pr_suite_group(struct pr_suite_work *w, struct pr_suite_item *items,
-                   size_t count, struct pr_err *err) PR_MUST_CHECK;
+int pr_suite_group_runs(struct pr_suite_build *w, struct pr_suite_item *items,
+                        size_t count, struct pr_err *err) PR_MUST_CHECK;
 
 /* -1: the id is no number. */
 int64_t pr_suite_device_number(const char *s, size_t len);
 
 /* What milabench says of the machine; text is borrowed. meta may be NULL. */
-void pr_suite_host_take(const struct pr_value *meta, struct pr_suite_host *ret);
+void pr_milabench_host_read(const struct pr_value *meta,
+                            struct pr_suite_host *ret);
 
 /* ---- the kinds */
 
-int pr_suite_read_results(struct pr_suite_work *w,
+int pr_suite_read_results(struct pr_suite_build *w,
                           const struct pr_suite_paths *files,
-                          const struct pr_suite_opts *opts,
+                          const struct pr_suite_read_opts *opts,
                           struct pr_err *err) PR_MUST_CHECK;
-int pr_suite_read_run(struct pr_suite_work *w,
+int pr_suite_read_run(struct pr_suite_build *w,
                       struct pr_err *err) PR_MUST_CHECK;
-int pr_suite_read_systems(struct pr_suite_work *w,
-                          const struct pr_suite_opts *opts,
+int pr_suite_read_systems(struct pr_suite_build *w,
+                          const struct pr_suite_read_opts *opts,
                           struct pr_err *err) PR_MUST_CHECK;
 /* Folders and zips of .data files. */
-int pr_suite_read_bench(struct pr_suite_work *w,
-                        const struct pr_suite_paths *files,
-                        const struct pr_suite_opts *opts,
-                        struct pr_err *err) PR_MUST_CHECK;
-int pr_suite_read_zip(struct pr_suite_work *w, const char *text, size_t len,
-                      const struct pr_suite_opts *opts,
-                      struct pr_err *err) PR_MUST_CHECK;
-int pr_suite_take_summary(struct pr_suite_work *w, const struct pr_value *v,
-                          const char *name, struct pr_err *err) PR_MUST_CHECK;
-int pr_suite_read_summary(struct pr_suite_work *w, const char *text, size_t len,
-                          const char *name, struct pr_err *err) PR_MUST_CHECK;
+int pr_suite_read_milabench(struct pr_suite_build *w,
+                            const struct pr_suite_paths *files,
+                            const struct pr_suite_read_opts *opts,
+                            struct pr_err *err) PR_MUST_CHECK;
+int pr_suite_read_milabench_zip(struct pr_suite_build *w, const char *text,
+                                size_t len,
+                                const struct pr_suite_read_opts *opts,
+                                struct pr_err *err) PR_MUST_CHECK;
+int pr_suite_summary_from_value(struct pr_suite_build *w,
+                                const struct pr_value *v, const char *name,
+                                struct pr_err *err) PR_MUST_CHECK;
+int pr_suite_read_summary(struct pr_suite_build *w, const char *text,
+                          size_t len, const char *name,
+                          struct pr_err *err) PR_MUST_CHECK;
 
 #endif

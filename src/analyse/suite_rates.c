@@ -34,15 +34,15 @@ static const char *read_plain(const char *p, struct digits *ret)
     static const uint64_t tens[] = {1,      10,      100,      1000,     10000,
                                     100000, 1000000, 10000000, 100000000};
     uint32_t whole = 0, part = 0, rest = 0;
-    unsigned before = pr_digits(p, &whole), n, more = 0;
+    unsigned before = pr_decimal_read_eight(p, &whole), n, more = 0;
 
     if (!before || p[before] != '.')
         return NULL;
     p += before + 1;
-    n = pr_digits(p, &part);
+    n = pr_decimal_read_eight(p, &part);
     p += n;
     if (n == 8) {
-        more = pr_digits(p, &rest);
+        more = pr_decimal_read_eight(p, &rest);
         p += more;
     }
     if (!n || before + n + more > MOST_PLACES || (*p >= '0' && *p <= '9') ||
@@ -54,8 +54,8 @@ static const char *read_plain(const char *p, struct digits *ret)
 }
 
 /* From the first digit to what is none; NULL: too large to be rough about. */
-static const char *read_digits(const char *p, const char *end,
-                               struct digits *ret)
+static const char *rates_read_digits(const char *p, const char *end,
+                                     struct digits *ret)
 {
     struct digits d = {0};
     bool point = false;
@@ -74,7 +74,7 @@ static const char *read_digits(const char *p, const char *end,
 }
 
 /* What is after the letter. */
-static int read_exponent(const char *p, const char *end)
+static int rates_read_exponent(const char *p, const char *end)
 {
     bool less = p < end && *p == '-';
     int e = 0;
@@ -86,7 +86,7 @@ static int read_exponent(const char *p, const char *end)
 }
 
 /* Any number, to some fifteen digits; NaN: none. */
-static double rough(const char *p, const char *end)
+static double read_rough_number(const char *p, const char *end)
 {
     struct digits d;
     bool minus = p < end && *p == '-';
@@ -95,16 +95,17 @@ static double rough(const char *p, const char *end)
     p += minus;
     if (p == end || *p < '0' || *p > '9')
         return (double)NAN;
-    p = read_digits(p, end, &d);
+    p = rates_read_digits(p, end, &d);
     if (!p)
         return (double)NAN;
     v = p < end && (*p | 32) == 'e'
-            ? (double)d.all * pow(10, read_exponent(p + 1, end) - (int)d.places)
+            ? (double)d.all *
+                  pow(10, rates_read_exponent(p + 1, end) - (int)d.places)
             : (double)d.all * tenth[d.places];
     return minus ? -v : v;
 }
 
-static const char *skip_space(const char *p, const char *end)
+static const char *rates_skip_space(const char *p, const char *end)
 {
     do {
         while (p < end && (unsigned char)*p < ' ')
@@ -115,10 +116,10 @@ static const char *skip_space(const char *p, const char *end)
 }
 
 /* Up to a comma or the end. The last twenty are behind that. */
-static const char *add_early(struct pr_suite_slices *s, const char *p,
-                             const char *end)
+static const char *rates_add_one_early(struct pr_suite_slices *s, const char *p,
+                                       const char *end)
 {
-    const char *start = skip_space(p, end), *after, *comma;
+    const char *start = rates_skip_space(p, end), *after, *comma;
     struct digits d;
 
     after = start < end ? read_plain(start, &d) : NULL;
@@ -128,25 +129,26 @@ static const char *add_early(struct pr_suite_slices *s, const char *p,
     }
     comma = memchr(p, ',', (size_t)(end - p));
     comma = comma ? comma : end;
-    pr_suite_slices_add(s, rough(start < comma ? start : comma, comma));
+    pr_suite_slices_add(
+        s, read_rough_number(start < comma ? start : comma, comma));
     return comma;
 }
 
-static void take_early(struct pr_suite_slices *s, const char *p,
-                       const char *end, size_t count)
+static void rates_add_early(struct pr_suite_slices *s, const char *p,
+                            const char *end, size_t count)
 {
     if (!s->points) {
         s->count += count;
         return;
     }
     for (; p < end; p++)
-        p = add_early(s, p, end);
+        p = rates_add_one_early(s, p, end);
 }
 
 /* Where the last twenty begin, and how many are before them. from: there are
  * no more than that. */
-static const char *find_last(const char *from, const char *end,
-                             size_t *ret_early)
+static const char *find_last_rates(const char *from, const char *end,
+                                   size_t *ret_early)
 {
     size_t commas = pr_count_byte(from, end, ',');
 
@@ -170,10 +172,10 @@ static void skip_early(struct pr_json_scan *scan, struct pr_suite_slices *s)
         memchr(from, '[', (size_t)(end - from)) ||
         memchr(from, '{', (size_t)(end - from)))
         return;
-    last = find_last(from, end, &n);
+    last = find_last_rates(from, end, &n);
     if (last == from)
         return;
-    take_early(s, from, last - 1, n);
+    rates_add_early(s, from, last - 1, n);
     scan->line += (unsigned)pr_count_byte(from, last, '\n');
     scan->pos = last;
     from = memrchr(scan->line_start, '\n', (size_t)(last - scan->line_start));
@@ -182,23 +184,25 @@ static void skip_early(struct pr_json_scan *scan, struct pr_suite_slices *s)
 
 /* ---- all */
 
-static int take_one(struct pr_json_scan *scan, struct pr_suite_slices *s)
+static int rates_read_one(struct pr_json_scan *scan, struct pr_suite_slices *s)
 {
     struct pr_value v = {0};
     int rc;
 
     pr_json_skip_space(scan);
     if (scan->pos == scan->end)
-        return pr_json_wrong(scan, scan->pos, "the text ends inside a list");
+        return pr_json_scan_fail(scan, scan->pos,
+                                 "the text ends inside a list");
     rc = strchr("\"[{", *scan->pos) ? pr_json_scan_skip(scan)
                                     : pr_json_scan_word(scan, &v);
     if (!rc)
-        pr_suite_slices_add(s, pr_is_number(&v) ? pr_number(&v) : (double)NAN);
+        pr_suite_slices_add(s, pr_value_is_number(&v) ? pr_value_number(&v)
+                                                      : (double)NAN);
     return rc;
 }
 
-int pr_suite_rates_take(struct pr_json_walk *w, struct pr_suite_slices *s,
-                        struct pr_arena *scratch, struct pr_err *err)
+int pr_milarun_rates_read(struct pr_json_walk *w, struct pr_suite_slices *s,
+                          struct pr_arena *scratch, struct pr_err *err)
 {
     struct pr_json_scan scan = {.pos = w->pos,
                                 .end = w->end,
@@ -215,7 +219,7 @@ int pr_suite_rates_take(struct pr_json_walk *w, struct pr_suite_slices *s,
     pr_json_skip_space(&scan);
     more = scan.pos == scan.end || *scan.pos != ']';
     while (more) {
-        int rc = take_one(&scan, s);
+        int rc = rates_read_one(&scan, s);
         if (rc)
             return rc;
         pr_json_skip_space(&scan);
@@ -223,7 +227,7 @@ int pr_suite_rates_take(struct pr_json_walk *w, struct pr_suite_slices *s,
         scan.pos += more;
     }
     if (scan.pos == scan.end || *scan.pos != ']')
-        return pr_json_wrong(&scan, scan.pos, "expected ',' or ']'");
+        return pr_json_scan_fail(&scan, scan.pos, "expected ',' or ']'");
     w->pos = scan.pos + 1;
     w->text = scan.line_start;
     w->line = scan.line;

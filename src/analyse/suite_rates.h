@@ -7,8 +7,8 @@
 
 /* The list at the cursor, which is at its bracket or blanks before it. What is
  * no number among them counts as NaN. */
-int pr_suite_rates_take(struct pr_json_walk *w, struct pr_suite_slices *s,
-                        struct pr_arena *scratch,
-                        struct pr_err *err) PR_MUST_CHECK;
+int pr_milarun_rates_read(struct pr_json_walk *w, struct pr_suite_slices *s,
+                          struct pr_arena *scratch,
+                          struct pr_err *err) PR_MUST_CHECK;
 
 #endif

@@ -25,21 +25,21 @@ struct make {
 /* ---- which rows */
 
 /* milabench puts benches of one group together. */
-static const char *group_of(const struct pr_suite_row *r)
+static const char *get_row_group(const struct pr_suite_row *r)
 {
     return r->test && r->test->bench ? r->test->bench->group : r->name;
 }
 
-static int by_name(const void *a, const void *b)
+static int by_row_group(const void *a, const void *b)
 {
     const struct pr_suite_row *x = a, *y = b;
-    int order = strcmp(group_of(x), group_of(y));
+    int order = strcmp(get_row_group(x), get_row_group(y));
 
     return order ? order : strcmp(x->name, y->name);
 }
 
-static int add_row(struct make *m, const char *name,
-                   struct pr_suite_row **ret_row)
+static int score_add_row(struct make *m, const char *name,
+                         struct pr_suite_row **ret_row)
 {
     uint32_t at = (uint32_t)m->count;
     int rc = pr_keyset_put(&m->names, name, (uint32_t)strlen(name), at, &at);
@@ -68,39 +68,39 @@ static int add_row(struct make *m, const char *name,
     return PR_OK;
 }
 
-static int add_rows(struct make *m)
+static int score_add_rows(struct make *m)
 {
     const struct pr_suite_report_opts *o = m->o;
     struct pr_suite_row *row;
     int rc = PR_OK;
 
     for (size_t i = 0; !rc && i < m->s->count; i++) {
-        rc = add_row(m, m->s->tests[i].name, &row);
+        rc = score_add_row(m, m->s->tests[i].name, &row);
         if (!rc)
             row->test = &m->s->tests[i];
     }
     for (size_t b = 0; b < o->base_count; b++)
         for (size_t i = 0; !rc && i < o->bases[b]->count; i++)
-            rc = add_row(m, o->bases[b]->tests[i].name, &row);
+            rc = score_add_row(m, o->bases[b]->tests[i].name, &row);
     for (size_t i = 0; !rc && o->weights && i < o->weights->count; i++) {
-        rc = add_row(m, o->weights->list[i].name, &row);
+        rc = score_add_row(m, o->weights->list[i].name, &row);
         if (!rc)
             row->weight = o->weights->list[i].weight;
     }
     if (!rc && m->count)
-        qsort(m->rows, m->count, sizeof *m->rows, by_name);
+        qsort(m->rows, m->count, sizeof *m->rows, by_row_group);
     return rc;
 }
 
 /* ---- figures of a row */
 
-static double penalty(const struct pr_suite_stats *t)
+static double compute_penalty(const struct pr_suite_stats *t)
 {
     return t->std < t->mean ? t->std : t->mean;
 }
 
 /* What failed everywhere has no rate, and is worth nothing: 0, not unknown. */
-static void fill_row(struct pr_suite_row *row, bool penalise)
+static void score_fill_row(struct pr_suite_row *row, bool penalise)
 {
     const struct pr_suite_test *t = row->test;
     double share;
@@ -113,7 +113,7 @@ static void fill_row(struct pr_suite_row *row, bool penalise)
     row->std_share = t->train.std / t->train.mean;
     share = t->n ? 1 - row->fail / row->n : (double)NAN;
     row->plain_adj = share * row->perf;
-    row->fair_adj = share * (row->perf - penalty(&t->train));
+    row->fair_adj = share * (row->perf - compute_penalty(&t->train));
     if (t->n && t->failures == t->n && isnan(row->perf))
         row->plain_adj = row->fair_adj = 0;
     row->adj = penalise ? row->fair_adj : row->plain_adj;
@@ -131,9 +131,10 @@ static double machine_score(const struct pr_suite_test *t)
 }
 
 /* A bench weighs what its config says, unless weights were given. */
-static void fill_bench(struct pr_suite_row *row, bool weighed, bool penalise)
+static void score_fill_milabench(struct pr_suite_row *row, bool weighed,
+                                 bool penalise)
 {
-    const struct pr_suite_bench *b = row->test ? row->test->bench : NULL;
+    const struct pr_milabench_test *b = row->test ? row->test->bench : NULL;
 
     if (!b)
         return;
@@ -155,7 +156,7 @@ static void fill_beside(struct pr_suite_beside *b, const struct pr_suite_row *r,
         return;
     b->perf = t->train.mean;
     b->ratio = r->perf / b->perf;
-    b->adj = b->perf - (penalise ? penalty(&t->train) : 0);
+    b->adj = b->perf - (penalise ? compute_penalty(&t->train) : 0);
     b->ratio_adj = r->adj / b->adj;
     b->machine = machine_score(t);
 }
@@ -186,23 +187,23 @@ static int fill_base(struct make *m, size_t base, struct pr_suite_beside *all)
         fill_beside(&all[i * m->o->base_count + base], row,
                     found ? &s->tests[at] : NULL, m->o->penalise);
     }
-    pr_keyset_done(&names);
+    pr_keyset_free(&names);
     return rc;
 }
 
-static bool counts(const struct pr_suite_row *r)
+static bool is_row_enabled(const struct pr_suite_row *r)
 {
     return !r->test || !r->test->bench || r->test->bench->enabled;
 }
 
 /* Nothing ran, or nothing of it could: that is a gap, not a failure. */
-static bool has_no_figure(const struct pr_suite_row *r)
+static bool has_no_rate(const struct pr_suite_row *r)
 {
     return isnan(r->plain_adj) ||
            (r->test && r->test->n && r->test->unavailable == r->test->n);
 }
 
-static int fill_rows(struct make *m)
+static int score_fill_rows(struct make *m)
 {
     size_t bases = m->o->base_count;
     struct pr_suite_beside *all =
@@ -211,10 +212,11 @@ static int fill_rows(struct make *m)
 
     for (size_t i = 0; !rc && i < m->count; i++) {
         struct pr_suite_row *row = &m->rows[i];
-        fill_row(row, m->o->penalise);
+        score_fill_row(row, m->o->penalise);
         if (m->bench)
-            fill_bench(row, m->o->weights != NULL, m->o->penalise);
-        row->missing = row->weight > 0 && counts(row) && has_no_figure(row);
+            score_fill_milabench(row, m->o->weights != NULL, m->o->penalise);
+        row->missing =
+            row->weight > 0 && is_row_enabled(row) && has_no_rate(row);
         row->beside = all + i * bases;
     }
     for (size_t b = 0; !rc && b < bases; b++)
@@ -226,7 +228,8 @@ static int fill_rows(struct make *m)
 
 enum column { ADJ, PLAIN, FAIR, STRICT, BASE, MACHINE };
 
-static double cell(const struct pr_suite_row *r, enum column c, size_t base)
+static double get_score_cell(const struct pr_suite_row *r, enum column c,
+                             size_t base)
 {
     switch (c) {
     case ADJ:
@@ -245,15 +248,17 @@ static double cell(const struct pr_suite_row *r, enum column c, size_t base)
 /* The weighted geometric mean. Both sums leave out what is unknown, each for
  * itself, as milarun's do: a test without a figure then counts as 1. Strictly
  * it is left out of both. */
-static double score(const struct make *m, enum column c, size_t base)
+static double compute_milarun_score(const struct make *m, enum column c,
+                                    size_t base)
 {
     double sum = 0, weights = 0;
 
     for (size_t i = 0; i < m->count; i++) {
         const struct pr_suite_row *r = &m->rows[i];
-        double value = cell(r, c, base), term = log(value) * r->weight;
+        double value = get_score_cell(r, c, base),
+               term = log(value) * r->weight;
 
-        if (isnan(r->weight) || (c == STRICT && has_no_figure(r)))
+        if (isnan(r->weight) || (c == STRICT && has_no_rate(r)))
             continue;
         weights += r->weight;
         if (!isnan(term))
@@ -263,15 +268,17 @@ static double score(const struct make *m, enum column c, size_t base)
 }
 
 /* milabench's: logarithms of one more than each, and what has none is 0. */
-static double bench_score(const struct make *m, enum column c, size_t base)
+static double compute_milabench_score(const struct make *m, enum column c,
+                                      size_t base)
 {
     double sum = 0, weights = 0;
 
     for (size_t i = 0; i < m->count; i++) {
         const struct pr_suite_row *r = &m->rows[i];
-        double value = cell(r, c, base);
+        double value = get_score_cell(r, c, base);
 
-        if (isnan(r->weight) || !counts(r) || (c == STRICT && has_no_figure(r)))
+        if (isnan(r->weight) || !is_row_enabled(r) ||
+            (c == STRICT && has_no_rate(r)))
             continue;
         weights += r->weight;
         if (!isnan(value))
@@ -280,9 +287,10 @@ static double bench_score(const struct make *m, enum column c, size_t base)
     return exp(sum / weights);
 }
 
-static double total(const struct make *m, enum column c)
+static double compute_total_score(const struct make *m, enum column c)
 {
-    return m->bench ? bench_score(m, c, 0) : score(m, c, 0);
+    return m->bench ? compute_milabench_score(m, c, 0)
+                    : compute_milarun_score(m, c, 0);
 }
 
 static int score_bases(const struct make *m, struct pr_suite_report *ret)
@@ -293,8 +301,8 @@ static int score_bases(const struct make *m, struct pr_suite_report *ret)
     if (!scores)
         return PR_E_NOMEM;
     for (size_t i = 0; i < ret->bases; i++) {
-        scores[i].score =
-            m->bench ? bench_score(m, MACHINE, i) : score(m, BASE, i);
+        scores[i].score = m->bench ? compute_milabench_score(m, MACHINE, i)
+                                   : compute_milarun_score(m, BASE, i);
         scores[i].ratio = ret->score / scores[i].score;
         scores[i].empty = !m->o->bases[i]->count;
     }
@@ -310,8 +318,10 @@ static int fill_scores(const struct make *m, struct pr_suite_report *ret)
         const struct pr_suite_row *r = &m->rows[i];
         fail += isnan(r->fail) ? 0 : r->fail;
         n += isnan(r->n) ? 0 : r->n;
-        all += isnan(r->weight) || !counts(r) ? 0 : r->weight;
-        there += isnan(r->weight) || !counts(r) || r->missing ? 0 : r->weight;
+        all += isnan(r->weight) || !is_row_enabled(r) ? 0 : r->weight;
+        there += isnan(r->weight) || !is_row_enabled(r) || r->missing
+                     ? 0
+                     : r->weight;
         ret->missing += r->missing;
     }
     ret->failure_rate = fail / n;
@@ -319,10 +329,10 @@ static int fill_scores(const struct make *m, struct pr_suite_report *ret)
     if (!ret->scored)
         return PR_OK;
     ret->coverage = there / all;
-    ret->milarun = total(m, PLAIN);
-    ret->penalised = total(m, FAIR);
-    ret->strict = total(m, STRICT);
-    ret->score = total(m, ADJ);
+    ret->milarun = compute_total_score(m, PLAIN);
+    ret->penalised = compute_total_score(m, FAIR);
+    ret->strict = compute_total_score(m, STRICT);
+    ret->score = compute_total_score(m, ADJ);
     if (m->o->price > 0 || m->o->price < 0) {
         ret->price = m->o->price;
         ret->rpp = ret->price / ret->score;
@@ -347,7 +357,8 @@ static bool has_devices(const struct pr_suite_test *t, size_t n, size_t *where)
     return true;
 }
 
-static double measure_of(const struct pr_suite_stats *s, unsigned measure)
+static double get_device_measure(const struct pr_suite_stats *s,
+                                 unsigned measure)
 {
     return measure == 0 ? s->mean : measure == 1 ? s->min : s->max;
 }
@@ -358,7 +369,7 @@ static void fill_shares(double *cells, const struct pr_suite_test *t, size_t n,
     double best = (double)NAN;
 
     for (size_t i = 0; i < n; i++) {
-        cells[i] = measure_of(&t->devices[where[i]].stats, measure);
+        cells[i] = get_device_measure(&t->devices[where[i]].stats, measure);
         if (isnan(best) || cells[i] > best)
             best = cells[i];
     }
@@ -397,12 +408,12 @@ static int fill_matrix(const struct make *m, struct pr_suite_report *ret)
 
 /* ---- all */
 
-static int fill(struct make *m, struct pr_suite_report *ret)
+static int score_fill_report(struct make *m, struct pr_suite_report *ret)
 {
-    int rc = add_rows(m);
+    int rc = score_add_rows(m);
 
     if (!rc)
-        rc = fill_rows(m);
+        rc = score_fill_rows(m);
     if (rc)
         return rc;
     ret->rows = m->rows;
@@ -411,9 +422,10 @@ static int fill(struct make *m, struct pr_suite_report *ret)
     return rc || !m->o->compare_devices ? rc : fill_matrix(m, ret);
 }
 
-int pr_suite_report(const struct pr_suite *s,
-                    const struct pr_suite_report_opts *opts, struct pr_arena *a,
-                    struct pr_suite_report *ret, struct pr_err *err)
+int pr_suite_score_report(const struct pr_suite *s,
+                          const struct pr_suite_report_opts *opts,
+                          struct pr_arena *a, struct pr_suite_report *ret,
+                          struct pr_err *err)
 {
     bool bench = s->kind == PR_SUITE_MILABENCH;
     struct make m = {.s = s, .o = opts, .arena = a, .bench = bench};
@@ -438,7 +450,7 @@ int pr_suite_report(const struct pr_suite *s,
         .rpp = nan,
         .has_matrix = opts->compare_devices,
     };
-    rc = fill(&m, ret);
-    pr_keyset_done(&m.names);
+    rc = score_fill_report(&m, ret);
+    pr_keyset_free(&m.names);
     return rc ? pr_fail_nomem(err) : PR_OK;
 }

@@ -35,7 +35,7 @@ struct parse {
 /* ---- steps */
 
 /* The kind of the value at the cursor by its first byte. */
-static char peek(struct parse *p)
+static char milarun_peek_byte(struct parse *p)
 {
     const char *s = p->w.pos;
 
@@ -44,47 +44,48 @@ static char peek(struct parse *p)
     return s < p->w.end ? *s : '\0';
 }
 
-static int skip(struct parse *p)
+static int milarun_skip_value(struct parse *p)
 {
     const char *text;
     size_t len;
 
-    return pr_json_span(&p->w, &text, &len, p->err);
+    return pr_json_walk_span(&p->w, &text, &len, p->err);
 }
 
-static int take(struct parse *p, struct pr_value *ret)
+static int milarun_read_value(struct parse *p, struct pr_value *ret)
 {
-    return pr_json_take(&p->w, p->r->scratch, ret, p->err);
+    return pr_json_walk_read(&p->w, p->r->scratch, ret, p->err);
 }
 
 /* Calls each for the members of the map at the cursor; each must take or skip
  * the value. What is no map is skipped. */
-static int members(struct parse *p,
-                   int (*each)(struct parse *p, const char *key, size_t len))
+static int milarun_each_member(struct parse *p,
+                               int (*each)(struct parse *p, const char *key,
+                                           size_t len))
 {
     const char *key;
     size_t len;
     int rc;
 
-    if (peek(p) != '{')
-        return skip(p);
-    rc = pr_json_enter(&p->w, '{', p->err);
-    while (!rc && (rc = pr_json_next_span(&p->w, '}', p->r->scratch, &key, &len,
-                                          p->err)) == 1)
+    if (milarun_peek_byte(p) != '{')
+        return milarun_skip_value(p);
+    rc = pr_json_walk_enter(&p->w, '{', p->err);
+    while (!rc && (rc = pr_json_walk_next_span(&p->w, '}', p->r->scratch, &key,
+                                               &len, p->err)) == 1)
         rc = each(p, key, len);
     return rc;
 }
 
-static bool is(const char *key, size_t len, const char *name)
+static bool is_member_named(const char *key, size_t len, const char *name)
 {
     return strlen(name) == len && memcmp(key, name, len) == 0;
 }
 
 /* Text is kept; *ret is left alone when the value is none. */
-static int take_text(struct parse *p, const char **ret)
+static int milarun_read_text(struct parse *p, const char **ret)
 {
     struct pr_value v;
-    int rc = take(p, &v);
+    int rc = milarun_read_value(p, &v);
 
     if (rc || v.kind != PR_STR)
         return rc;
@@ -92,17 +93,17 @@ static int take_text(struct parse *p, const char **ret)
     return *ret ? PR_OK : pr_fail_nomem(p->err);
 }
 
-static int take_number(struct parse *p, double *ret)
+static int milarun_read_number(struct parse *p, double *ret)
 {
     struct pr_value v;
-    int rc = take(p, &v);
+    int rc = milarun_read_value(p, &v);
 
-    if (!rc && pr_is_number(&v))
-        *ret = pr_number(&v);
+    if (!rc && pr_value_is_number(&v))
+        *ret = pr_value_number(&v);
     return rc;
 }
 
-static bool is_true(const struct pr_value *v)
+static bool is_python_true(const struct pr_value *v)
 {
     switch (v->kind) {
     case PR_NULL:
@@ -118,13 +119,13 @@ static bool is_true(const struct pr_value *v)
     }
 }
 
-static int take_flag(struct parse *p, bool *ret)
+static int milarun_read_flag(struct parse *p, bool *ret)
 {
     struct pr_value v;
-    int rc = take(p, &v);
+    int rc = milarun_read_value(p, &v);
 
     if (!rc)
-        *ret = is_true(&v);
+        *ret = is_python_true(&v);
     return rc;
 }
 
@@ -132,26 +133,28 @@ static int take_flag(struct parse *p, bool *ret)
 
 static int scheme_member(struct parse *p, const char *key, size_t len)
 {
-    return is(key, len, "type") ? take_text(p, &p->scheme) : skip(p);
+    return is_member_named(key, len, "type") ? milarun_read_text(p, &p->scheme)
+                                             : milarun_skip_value(p);
 }
 
 static int job_member(struct parse *p, const char *key, size_t len)
 {
-    return is(key, len, "partition_scheme") ? members(p, scheme_member)
-                                            : skip(p);
+    return is_member_named(key, len, "partition_scheme")
+               ? milarun_each_member(p, scheme_member)
+               : milarun_skip_value(p);
 }
 
 static int environ_member(struct parse *p, const char *key, size_t len)
 {
-    return is(key, len, "CUDA_VISIBLE_DEVICES")
-               ? take_text(p, &p->item->run.device)
-               : skip(p);
+    return is_member_named(key, len, "CUDA_VISIBLE_DEVICES")
+               ? milarun_read_text(p, &p->item->run.device)
+               : milarun_skip_value(p);
 }
 
 static int metric_member(struct parse *p, const char *key, size_t len)
 {
     double value = 0;
-    int rc = take_number(p, &value);
+    int rc = milarun_read_number(p, &value);
 
     (void)key;
     (void)len;
@@ -161,9 +164,9 @@ static int metric_member(struct parse *p, const char *key, size_t len)
 
 /* ---- timings */
 
-static int keep_curve(struct parse *p, const struct pr_suite_slices *s)
+static int milarun_keep_curve(struct parse *p, const struct pr_suite_slices *s)
 {
-    struct pr_suite_run *run = &p->item->run;
+    struct pr_suite_child *run = &p->item->run;
     float *curve;
 
     if (!s->points || run->curve || !s->used)
@@ -184,27 +187,29 @@ static int rates_member(struct parse *p, const char *key, size_t len)
     unsigned points = p->r->opts->curve;
     int rc;
 
-    if (!is(key, len, "rates") || peek(p) != '[' || !p->rate_count)
-        return skip(p);
+    if (!is_member_named(key, len, "rates") || milarun_peek_byte(p) != '[' ||
+        !p->rate_count)
+        return milarun_skip_value(p);
     if (points && !p->item->run.curve) {
         s.room = (points > CURVE_MAX ? CURVE_MAX : points + points % 2);
         s.points = PR_ARENA_ARRAY(p->r->scratch, double, s.room);
         if (!s.points)
             return pr_fail_nomem(p->err);
     }
-    rc = pr_suite_rates_take(&p->w, &s, p->r->scratch, p->err);
+    rc = pr_milarun_rates_read(&p->w, &s, p->r->scratch, p->err);
     if (rc)
         return rc;
     pr_suite_slices_end(&s, &p->rates[p->rate_count - 1]);
-    return keep_curve(p, &s);
+    return milarun_keep_curve(p, &s);
 }
 
 static int program_member(struct parse *p, const char *key, size_t len)
 {
-    if (is(key, len, "time"))
-        return take_number(p, &p->item->run.total);
-    return is(key, len, "start") ? take_text(p, &p->item->run.started)
-                                 : skip(p);
+    if (is_member_named(key, len, "time"))
+        return milarun_read_number(p, &p->item->run.total);
+    return is_member_named(key, len, "start")
+               ? milarun_read_text(p, &p->item->run.started)
+               : milarun_skip_value(p);
 }
 
 /* A rank without a list of rates has none: NaN, as of too few. */
@@ -212,10 +217,10 @@ static int timing_member(struct parse *p, const char *key, size_t len)
 {
     struct pr_suite_rate *rates;
 
-    if (is(key, len, "program"))
-        return members(p, program_member);
+    if (is_member_named(key, len, "program"))
+        return milarun_each_member(p, program_member);
     if (len < 5 || memcmp(key, "train", 5) != 0 || p->rate_count == MAX_RANKS)
-        return skip(p);
+        return milarun_skip_value(p);
     rates = pr_arena_grow(p->r->scratch, p->rates, p->rate_count, &p->rate_cap,
                           sizeof *rates);
     if (!rates)
@@ -223,7 +228,7 @@ static int timing_member(struct parse *p, const char *key, size_t len)
     p->rates = rates;
     rates[p->rate_count++] =
         (struct pr_suite_rate){.rate = (double)NAN, .std = (double)NAN};
-    return members(p, rates_member);
+    return milarun_each_member(p, rates_member);
 }
 
 /* ---- gpu_monitor */
@@ -234,11 +239,11 @@ static int memory_member(struct parse *p, const char *key, size_t len)
     struct pr_value v;
     int rc;
 
-    if (!is(key, len, "max"))
-        return skip(p);
-    rc = take(p, &v);
-    if (!rc && pr_is_number(&v)) {
-        peak->memory = pr_number(&v);
+    if (!is_member_named(key, len, "max"))
+        return milarun_skip_value(p);
+    rc = milarun_read_value(p, &v);
+    if (!rc && pr_value_is_number(&v)) {
+        peak->memory = pr_value_number(&v);
         peak->whole = v.kind == PR_INT;
     }
     return rc;
@@ -246,7 +251,9 @@ static int memory_member(struct parse *p, const char *key, size_t len)
 
 static int device_member(struct parse *p, const char *key, size_t len)
 {
-    return is(key, len, "memory") ? members(p, memory_member) : skip(p);
+    return is_member_named(key, len, "memory")
+               ? milarun_each_member(p, memory_member)
+               : milarun_skip_value(p);
 }
 
 /* The run has one device, and this is another. */
@@ -254,7 +261,7 @@ static bool is_other(const struct parse *p, const char *key, size_t len)
 {
     const char *device = p->item->run.device;
 
-    return device && !strchr(device, ',') && !is(key, len, device);
+    return device && !strchr(device, ',') && !is_member_named(key, len, device);
 }
 
 static int monitor_member(struct parse *p, const char *key, size_t len)
@@ -262,7 +269,7 @@ static int monitor_member(struct parse *p, const char *key, size_t len)
     struct peak *peaks;
 
     if (is_other(p, key, len))
-        return skip(p);
+        return milarun_skip_value(p);
     peaks = pr_arena_grow(p->r->scratch, p->peaks, p->peak_count, &p->peak_cap,
                           sizeof *peaks);
     if (!peaks)
@@ -272,7 +279,7 @@ static int monitor_member(struct parse *p, const char *key, size_t len)
         .id = pr_arena_copy(p->r->scratch, key, len), .memory = -1};
     if (!peaks[p->peak_count++].id)
         return pr_fail_nomem(p->err);
-    return members(p, device_member);
+    return milarun_each_member(p, device_member);
 }
 
 /* One device: its own peak. Several, or none named: the largest of all. */
@@ -293,10 +300,10 @@ static void find_peak(struct parse *p)
 /* ---- the file */
 
 /* A traceback says at its end what it is about. */
-static int take_error(struct parse *p)
+static int milarun_read_error(struct parse *p)
 {
     struct pr_value v;
-    int rc = take(p, &v);
+    int rc = milarun_read_value(p, &v);
     size_t n;
 
     if (rc || v.kind != PR_STR)
@@ -306,16 +313,16 @@ static int take_error(struct parse *p)
     return p->item->run.error ? PR_OK : pr_fail_nomem(p->err);
 }
 
-static int take_job_id(struct parse *p)
+static int milarun_read_job_id(struct parse *p)
 {
     PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(PR_SUITE_MAX_FILE);
     struct pr_value v;
-    int rc = take(p, &v);
+    int rc = milarun_read_value(p, &v);
 
     p->has_job = !rc && v.kind != PR_NULL;
     if (!p->has_job)
         return rc;
-    pr_text(&text, &v);
+    pr_value_write_text(&text, &v);
     p->item->run.job_id =
         text.data ? pr_arena_copy(p->r->keep, text.data, text.len) : NULL;
     return text.failed ? pr_fail_nomem(p->err) : PR_OK;
@@ -327,17 +334,17 @@ static int prony_member(struct parse *p, const char *key, size_t len)
     double attempts = 1;
     int rc;
 
-    if (!is(key, len, "attempts"))
-        return skip(p);
-    rc = take_number(p, &attempts);
+    if (!is_member_named(key, len, "attempts"))
+        return milarun_skip_value(p);
+    rc = milarun_read_number(p, &attempts);
     p->item->run.unavailable = attempts == 0;
     return rc;
 }
 
-static int take_count(struct parse *p)
+static int milarun_read_device_count(struct parse *p)
 {
     struct pr_value v;
-    int rc = take(p, &v);
+    int rc = milarun_read_value(p, &v);
 
     if (!rc && v.kind == PR_INT)
         p->device_count = v.i;
@@ -346,42 +353,42 @@ static int take_count(struct parse *p)
 
 static int result_member(struct parse *p, const char *key, size_t len)
 {
-    if (is(key, len, "name"))
-        return take_text(p, &p->name);
-    if (is(key, len, "job_id"))
-        return take_job_id(p);
-    if (is(key, len, "sub_job"))
-        return take_flag(p, &p->is_sub_job);
-    if (is(key, len, "job"))
-        return members(p, job_member);
-    if (is(key, len, "success"))
-        return take_flag(p, &p->success);
-    if (is(key, len, "error"))
-        return take_error(p);
-    if (is(key, len, "hostname"))
-        return take_text(p, &p->item->host);
-    if (is(key, len, "gpu"))
-        return take_text(p, &p->item->gpu);
-    if (is(key, len, "device_count"))
-        return take_count(p);
-    if (is(key, len, "environ"))
-        return members(p, environ_member);
-    if (is(key, len, "metrics"))
-        return members(p, metric_member);
-    if (is(key, len, "prony"))
-        return members(p, prony_member);
-    if (is(key, len, "timings")) {
+    if (is_member_named(key, len, "name"))
+        return milarun_read_text(p, &p->name);
+    if (is_member_named(key, len, "job_id"))
+        return milarun_read_job_id(p);
+    if (is_member_named(key, len, "sub_job"))
+        return milarun_read_flag(p, &p->is_sub_job);
+    if (is_member_named(key, len, "job"))
+        return milarun_each_member(p, job_member);
+    if (is_member_named(key, len, "success"))
+        return milarun_read_flag(p, &p->success);
+    if (is_member_named(key, len, "error"))
+        return milarun_read_error(p);
+    if (is_member_named(key, len, "hostname"))
+        return milarun_read_text(p, &p->item->host);
+    if (is_member_named(key, len, "gpu"))
+        return milarun_read_text(p, &p->item->gpu);
+    if (is_member_named(key, len, "device_count"))
+        return milarun_read_device_count(p);
+    if (is_member_named(key, len, "environ"))
+        return milarun_each_member(p, environ_member);
+    if (is_member_named(key, len, "metrics"))
+        return milarun_each_member(p, metric_member);
+    if (is_member_named(key, len, "prony"))
+        return milarun_each_member(p, prony_member);
+    if (is_member_named(key, len, "timings")) {
         p->rate_count = 0; /* said twice: the last one counts */
-        return members(p, timing_member);
+        return milarun_each_member(p, timing_member);
     }
-    if (is(key, len, "gpu_monitor")) {
+    if (is_member_named(key, len, "gpu_monitor")) {
         p->peak_count = 0;
-        return members(p, monitor_member);
+        return milarun_each_member(p, monitor_member);
     }
-    return skip(p);
+    return milarun_skip_value(p);
 }
 
-static int finish(struct parse *p)
+static int milarun_finish_result(struct parse *p)
 {
     struct pr_suite_item *item = p->item;
     struct pr_suite_rate *rates;
@@ -404,27 +411,29 @@ static int finish(struct parse *p)
     return 1;
 }
 
-int pr_suite_result(struct pr_suite_reader *r, const char *text, size_t len,
-                    struct pr_suite_item *item, struct pr_err *err)
+int pr_milarun_result_read(struct pr_suite_reader *r, const char *text,
+                           size_t len, struct pr_suite_item *item,
+                           struct pr_err *err)
 {
     struct parse p = {.r = r, .item = item, .err = err};
     int rc;
 
     pr_arena_reset(r->scratch);
-    item->run = (struct pr_suite_run){.path = item->path, .total = (double)NAN};
+    item->run =
+        (struct pr_suite_child){.path = item->path, .total = (double)NAN};
     pr_json_walk_init(&p.w, text, len, item->path);
-    if (peek(&p) != '{')
-        return peek(&p)
+    if (milarun_peek_byte(&p) != '{')
+        return milarun_peek_byte(&p)
                    ? pr_fail(err, PR_E_FORMAT, item->path,
                              "not a result: expected a map")
                    : pr_fail(err, PR_E_FORMAT, item->path, "the file is empty");
-    rc = members(&p, result_member);
-    if (!rc && peek(&p))
+    rc = milarun_each_member(&p, result_member);
+    if (!rc && milarun_peek_byte(&p))
         rc = pr_fail(err, PR_E_FORMAT, item->path,
                      "not valid JSON: text after the end");
     if (rc || !p.has_job || p.is_sub_job)
         return rc;
-    return p.name ? finish(&p)
+    return p.name ? milarun_finish_result(&p)
                   : pr_fail(err, PR_E_FORMAT, item->path,
                             "not a result: it has a job_id but no name");
 }

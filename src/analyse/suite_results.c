@@ -36,7 +36,8 @@ struct crew {
 };
 
 int pr_suite_reader_init(struct pr_suite_reader *r,
-                         const struct pr_suite_opts *opts, struct pr_err *err)
+                         const struct pr_suite_read_opts *opts,
+                         struct pr_err *err)
 {
     *r = (struct pr_suite_reader){
         .keep = pr_arena_new(65536),
@@ -46,16 +47,16 @@ int pr_suite_reader_init(struct pr_suite_reader *r,
     return r->keep && r->scratch ? PR_OK : pr_fail_nomem(err);
 }
 
-void pr_suite_reader_done(struct pr_suite_reader *r)
+void pr_suite_reader_free(struct pr_suite_reader *r)
 {
     pr_arena_free(r->scratch);
     r->scratch = NULL;
-    pr_buf_done(&r->text);
+    pr_buf_free(&r->text);
 }
 
 /* A short read of what is a file, not a pipe, is its end. */
-static int read_fd(int fd, const char *path, struct pr_buf *text,
-                   struct pr_err *err)
+static int suite_read_fd(int fd, const char *path, struct pr_buf *text,
+                         struct pr_err *err)
 {
     size_t room;
     ssize_t n;
@@ -75,8 +76,9 @@ static int read_fd(int fd, const char *path, struct pr_buf *text,
 }
 
 /* 1, 0, or what is wrong with the file. */
-static int read_file(struct pr_suite_reader *r, struct pr_suite_item *item,
-                     struct pr_err *err)
+static int suite_read_result_file(struct pr_suite_reader *r,
+                                  struct pr_suite_item *item,
+                                  struct pr_err *err)
 {
     struct stat st;
     int fd = pr_file_open_in(r->root, item->path, &st, err);
@@ -85,16 +87,17 @@ static int read_file(struct pr_suite_reader *r, struct pr_suite_item *item,
     if (fd < 0)
         return fd;
     pr_buf_clear(&r->text);
-    rc = read_fd(fd, item->path, &r->text, err);
+    rc = suite_read_fd(fd, item->path, &r->text, err);
     close(fd);
-    return rc ? rc : pr_suite_result(r, r->text.data, r->text.len, item, err);
+    return rc ? rc
+              : pr_milarun_result_read(r, r->text.data, r->text.len, item, err);
 }
 
-static int take_file(struct worker *w, size_t i)
+static int suite_read_item(struct worker *w, size_t i)
 {
     struct crew *c = w->crew;
     struct pr_err e = {0};
-    int rc = read_file(&w->reader, &c->items[i], &e);
+    int rc = suite_read_result_file(&w->reader, &c->items[i], &e);
 
     if (rc == 1)
         return PR_OK;
@@ -112,21 +115,22 @@ static int take_file(struct worker *w, size_t i)
     return pr_fail_nomem(&w->err);
 }
 
-static void *work(void *arg)
+static void *suite_run_worker(void *arg)
 {
     struct worker *w = arg;
     struct crew *c = w->crew;
     size_t i;
 
     while (!w->rc && !c->stop && (i = c->next++) < c->count)
-        w->rc = take_file(w, i);
+        w->rc = suite_read_item(w, i);
     if (w->rc)
         c->stop = true;
     return NULL;
 }
 
 /* The first worker is the caller; where no thread can be had it does all. */
-static unsigned pick_threads(const struct pr_suite_opts *o, size_t files)
+static unsigned suite_count_threads(const struct pr_suite_read_opts *o,
+                                    size_t files)
 {
     long n = o->threads ? (long)o->threads : sysconf(_SC_NPROCESSORS_ONLN);
     size_t most = files / PER_THREAD + 1;
@@ -135,10 +139,11 @@ static unsigned pick_threads(const struct pr_suite_opts *o, size_t files)
     return (size_t)n > most && !o->threads ? (unsigned)most : (unsigned)n;
 }
 
-static int run_crew(struct pr_suite_work *w, struct crew *c,
-                    const struct pr_suite_opts *opts, struct pr_err *err)
+static int suite_run_workers(struct pr_suite_build *w, struct crew *c,
+                             const struct pr_suite_read_opts *opts,
+                             struct pr_err *err)
 {
-    unsigned want = pick_threads(opts, c->count), started = 1;
+    unsigned want = suite_count_threads(opts, c->count), started = 1;
     int rc = PR_OK;
 
     for (unsigned i = 0; !rc && i < want; i++) {
@@ -146,17 +151,18 @@ static int run_crew(struct pr_suite_work *w, struct crew *c,
         k->crew = c;
         rc = pr_suite_reader_init(&k->reader, opts, err);
         k->reader.root = w->is_run ? w->suite.path : NULL;
-        if (pr_suite_adopt(w, k->reader.keep, rc ? NULL : err) && !rc) {
+        if (pr_suite_adopt_arena(w, k->reader.keep, rc ? NULL : err) && !rc) {
             k->reader.keep = NULL;
             rc = PR_E_NOMEM;
         }
     }
     if (rc)
         return rc;
-    while (started < want && pthread_create(&c->workers[started].thread, NULL,
-                                            work, &c->workers[started]) == 0)
+    while (started < want &&
+           pthread_create(&c->workers[started].thread, NULL, suite_run_worker,
+                          &c->workers[started]) == 0)
         started++;
-    work(&c->workers[0]);
+    suite_run_worker(&c->workers[0]);
     for (unsigned i = 1; i < started; i++)
         pthread_join(c->workers[i].thread, NULL);
     for (unsigned i = 0; !rc && i < started; i++)
@@ -165,7 +171,7 @@ static int run_crew(struct pr_suite_work *w, struct crew *c,
     return rc;
 }
 
-static int count_up(struct pr_suite_work *w, const struct crew *c,
+static int count_up(struct pr_suite_build *w, const struct crew *c,
                     struct pr_err *err)
 {
     int rc = PR_OK;
@@ -174,7 +180,7 @@ static int count_up(struct pr_suite_work *w, const struct crew *c,
     for (size_t i = 0; !rc && i < c->count; i++) {
         w->suite.skipped += c->skipped[i];
         if (c->bad[i])
-            rc = pr_suite_note(w, c->bad[i], err);
+            rc = pr_suite_add_bad_file(w, c->bad[i], err);
         if (!w->suite.host.name)
             w->suite.host.name = c->items[i].host;
         if (!w->suite.host.gpu)
@@ -183,9 +189,10 @@ static int count_up(struct pr_suite_work *w, const struct crew *c,
     return rc;
 }
 
-static int read_all(struct pr_suite_work *w, const struct pr_suite_paths *f,
-                    struct pr_arena *a, const struct pr_suite_opts *opts,
-                    struct pr_err *err)
+static int suite_read_all(struct pr_suite_build *w,
+                          const struct pr_suite_paths *f, struct pr_arena *a,
+                          const struct pr_suite_read_opts *opts,
+                          struct pr_err *err)
 {
     struct crew *c = PR_ARENA_NEW(a, struct crew);
     int rc;
@@ -200,19 +207,20 @@ static int read_all(struct pr_suite_work *w, const struct pr_suite_paths *f,
         return pr_fail_nomem(err);
     for (size_t i = 0; i < f->count; i++)
         c->items[i].path = f->list[i];
-    rc = run_crew(w, c, opts, err);
+    rc = suite_run_workers(w, c, opts, err);
     for (unsigned i = 0; i < c->worker_count; i++)
-        pr_suite_reader_done(&c->workers[i].reader);
+        pr_suite_reader_free(&c->workers[i].reader);
     if (!rc)
         rc = count_up(w, c, err);
-    return rc ? rc : pr_suite_group(w, c->items, c->count, err);
+    return rc ? rc : pr_suite_group_runs(w, c->items, c->count, err);
 }
 
-int pr_suite_read_results(struct pr_suite_work *w,
+int pr_suite_read_results(struct pr_suite_build *w,
                           const struct pr_suite_paths *files,
-                          const struct pr_suite_opts *opts, struct pr_err *err)
+                          const struct pr_suite_read_opts *opts,
+                          struct pr_err *err)
 {
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(65536);
 
-    return a ? read_all(w, files, a, opts, err) : pr_fail_nomem(err);
+    return a ? suite_read_all(w, files, a, opts, err) : pr_fail_nomem(err);
 }

@@ -11,7 +11,7 @@
 #include <string.h>
 
 struct list {
-    struct pr_suite_work *w;
+    struct pr_suite_build *w;
     struct pr_suite_item *items;
     uint32_t *places; /* among those of a name, in a repeat */
     size_t count, cap, place_cap;
@@ -24,21 +24,21 @@ struct list {
     size_t name_count, name_cap;
 };
 
-static const char *text_at(const struct pr_value *map, const char *key)
+static const char *suite_get_text(const struct pr_value *map, const char *key)
 {
     const struct pr_value *v = map ? pr_get(map, key) : NULL;
 
     return v && v->kind == PR_STR ? v->s : NULL;
 }
 
-static int keep(struct list *l, const char *s, const char **ret)
+static int suite_keep_text(struct list *l, const char *s, const char **ret)
 {
     *ret = s ? pr_arena_str(l->w->arena, s) : NULL;
     return s && !*ret ? PR_E_NOMEM : PR_OK;
 }
 
 /* The rate of an experiment that has one. */
-static int set_rate(struct list *l, struct pr_suite_run *run,
+static int set_rate(struct list *l, struct pr_suite_child *run,
                     const struct pr_value *results)
 {
     const struct pr_value *v = results ? pr_get(results, "throughput") : NULL;
@@ -46,35 +46,38 @@ static int set_rate(struct list *l, struct pr_suite_run *run,
         results ? pr_get(results, "throughput_std") : NULL;
     struct pr_suite_rate *rate;
 
-    if (!v || !pr_is_number(v))
+    if (!v || !pr_value_is_number(v))
         return PR_OK;
     rate = PR_ARENA_NEW(l->w->arena, struct pr_suite_rate);
     if (!rate)
         return PR_E_NOMEM;
-    rate->rate = pr_number(v);
-    rate->std = std && pr_is_number(std) ? pr_number(std) : (double)NAN;
+    rate->rate = pr_value_number(v);
+    rate->std =
+        std && pr_value_is_number(std) ? pr_value_number(std) : (double)NAN;
     run->rates = rate;
     run->rate_count = 1;
     return PR_OK;
 }
 
-static int fill(struct list *l, struct pr_suite_item *item,
-                const struct pr_rundata_row *row)
+static int suite_fill_item(struct list *l, struct pr_suite_item *item,
+                           const struct pr_run_data_row *row)
 {
     const struct pr_value *result = row->result;
     const struct pr_value *device = pr_get(row->params, "exp.device");
-    const char *status = text_at(result, "status");
-    const char *name = text_at(row->params, "exp.name");
-    int rc = keep(l, name && *name ? name : row->id, &item->group);
+    const char *status = suite_get_text(result, "status");
+    const char *name = suite_get_text(row->params, "exp.name");
+    int rc = suite_keep_text(l, name && *name ? name : row->id, &item->group);
 
-    item->run = (struct pr_suite_run){
+    item->run = (struct pr_suite_child){
         .total = (double)NAN, .good = status && strcmp(status, "ok") == 0};
     if (!rc)
-        rc = keep(l, text_at(result, "started"), &item->run.started);
+        rc = suite_keep_text(l, suite_get_text(result, "started"),
+                             &item->run.started);
     if (!rc)
-        rc = keep(l, text_at(result, "reason"), &item->run.error);
+        rc = suite_keep_text(l, suite_get_text(result, "reason"),
+                             &item->run.error);
     if (!rc && device && device->kind == PR_STR)
-        rc = keep(l, device->s, &item->run.device);
+        rc = suite_keep_text(l, device->s, &item->run.device);
     item->run.path =
         pr_arena_printf(l->w->arena, "%s/experiments/%s/result.json",
                         l->w->suite.path, row->id);
@@ -89,14 +92,14 @@ static int fill(struct list *l, struct pr_suite_item *item,
 }
 
 /* How many of this name came before it in its repeat. */
-static int place_of(struct list *l, const char *name, int64_t repeat,
-                    uint32_t *ret)
+static int find_place_in_repeat(struct list *l, const char *name,
+                                int64_t repeat, uint32_t *ret)
 {
     uint32_t at;
     int rc;
 
     if (repeat != l->repeat) {
-        pr_keyset_done(&l->seen);
+        pr_keyset_free(&l->seen);
         l->name_count = 0;
         l->repeat = repeat;
     }
@@ -117,7 +120,7 @@ static int place_of(struct list *l, const char *name, int64_t repeat,
 }
 
 /* Repeats that a config of Lambda's asks for are told by task.repeat alone. */
-static int64_t repeat_of(const struct pr_rundata_row *row)
+static int64_t number_repeat(const struct pr_run_data_row *row)
 {
     enum { MOST = 100000 }; /* more than a config may ask for */
     const struct pr_value *v = pr_get(row->params, "task.repeat");
@@ -127,7 +130,7 @@ static int64_t repeat_of(const struct pr_rundata_row *row)
 
 /* What has no result yet does not count: the run may be going on. Its place
  * does. */
-static int add(struct list *l, const struct pr_rundata_row *row)
+static int suite_add_item(struct list *l, const struct pr_run_data_row *row)
 {
     struct pr_suite_item *items =
         pr_arena_grow(l->w->arena, l->items, l->count, &l->cap, sizeof *items);
@@ -142,10 +145,10 @@ static int add(struct list *l, const struct pr_rundata_row *row)
     if (!items || !places)
         return PR_E_NOMEM;
     items[l->count] = (struct pr_suite_item){0};
-    rc = fill(l, &items[l->count], row);
+    rc = suite_fill_item(l, &items[l->count], row);
     if (!rc)
-        rc = place_of(l, items[l->count].group, repeat_of(row),
-                      &places[l->count]);
+        rc = find_place_in_repeat(l, items[l->count].group, number_repeat(row),
+                                  &places[l->count]);
     if (rc)
         return rc;
     l->count += row->result != NULL;
@@ -153,7 +156,7 @@ static int add(struct list *l, const struct pr_rundata_row *row)
 }
 
 /* Names that stand for several get the place appended. */
-static int tell_apart(struct list *l)
+static int append_places(struct list *l)
 {
     struct pr_keyset names = {0};
     bool *several = PR_ARENA_ARRAY(l->w->arena, bool, l->count);
@@ -167,7 +170,7 @@ static int tell_apart(struct list *l)
         first[i] = at;
         several[at] |= l->places[i] > 0;
     }
-    pr_keyset_done(&names);
+    pr_keyset_free(&names);
     for (size_t i = 0; rc >= 0 && i < l->count; i++) {
         if (!several[first[i]])
             continue;
@@ -178,29 +181,29 @@ static int tell_apart(struct list *l)
     return rc < 0 ? rc : PR_OK;
 }
 
-int pr_suite_read_run(struct pr_suite_work *w, struct pr_err *err)
+int pr_suite_read_run(struct pr_suite_build *w, struct pr_err *err)
 {
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(65536);
     struct list l = {.w = w, .repeat = -1};
-    struct pr_rundata *d;
-    struct pr_rundata_row row;
+    struct pr_run_data *d;
+    struct pr_run_data_row row;
     struct pr_err bad;
-    int rc = a ? pr_rundata_open(w->suite.path, &d, err) : pr_fail_nomem(err);
+    int rc = a ? pr_run_data_open(w->suite.path, &d, err) : pr_fail_nomem(err);
 
     if (rc)
         return rc;
-    while ((rc = pr_rundata_next(d, a, &row, &bad, err)) == 1) {
+    while ((rc = pr_run_data_next(d, a, &row, &bad, err)) == 1) {
         w->suite.files++;
-        rc = bad.code ? pr_suite_note(w, &bad, err) : PR_OK;
-        if (!rc && add(&l, &row))
+        rc = bad.code ? pr_suite_add_bad_file(w, &bad, err) : PR_OK;
+        if (!rc && suite_add_item(&l, &row))
             rc = pr_fail_nomem(err);
         if (rc)
             break;
         pr_arena_reset(a);
     }
-    pr_rundata_close(d);
-    pr_keyset_done(&l.seen);
-    if (!rc && tell_apart(&l))
+    pr_run_data_close(d);
+    pr_keyset_free(&l.seen);
+    if (!rc && append_places(&l))
         rc = pr_fail_nomem(err);
-    return rc ? rc : pr_suite_group(w, l.items, l.count, err);
+    return rc ? rc : pr_suite_group_runs(w, l.items, l.count, err);
 }

@@ -8,7 +8,8 @@
 
 #include <math.h>
 
-void pr_suite_stats(const double *v, size_t n, struct pr_suite_stats *ret)
+void pr_suite_compute_stats(const double *v, size_t n,
+                            struct pr_suite_stats *ret)
 {
     double nan = (double)NAN;
 
@@ -26,7 +27,7 @@ void pr_suite_stats(const double *v, size_t n, struct pr_suite_stats *ret)
     }
 }
 
-int pr_suite_push(struct pr_suite_numbers *n, double d)
+int pr_suite_numbers_add(struct pr_suite_numbers *n, double d)
 {
     if (n->count == n->cap) {
         size_t cap = n->cap ? n->cap * 2 : 64;
@@ -42,7 +43,7 @@ int pr_suite_push(struct pr_suite_numbers *n, double d)
 
 /* ---- slices */
 
-const char *pr_suite_window(enum pr_suite_kind kind)
+const char *pr_suite_window_text(enum pr_suite_kind kind)
 {
     switch (kind) {
     case PR_SUITE_RESULTS:
@@ -59,7 +60,7 @@ const char *pr_suite_window(enum pr_suite_kind kind)
 }
 
 /* A full curve becomes one of half as many points. */
-static void fold(struct pr_suite_slices *s)
+static void slices_halve_curve(struct pr_suite_slices *s)
 {
     for (uint32_t i = 0; i < s->used / 2; i++)
         s->points[i] = (s->points[2 * i] + s->points[2 * i + 1]) / 2;
@@ -67,7 +68,7 @@ static void fold(struct pr_suite_slices *s)
     s->each *= 2;
 }
 
-static void add_point(struct pr_suite_slices *s, double rate)
+static void slices_add_point(struct pr_suite_slices *s, double rate)
 {
     if (s->part && s->part < s->each) {
         double *last = &s->points[s->used - 1];
@@ -76,7 +77,7 @@ static void add_point(struct pr_suite_slices *s, double rate)
         return;
     }
     if (s->used == s->room)
-        fold(s);
+        slices_halve_curve(s);
     s->points[s->used++] = rate;
     s->part = 1;
 }
@@ -85,7 +86,7 @@ void pr_suite_slices_add(struct pr_suite_slices *s, double rate)
 {
     s->last[s->count++ % PR_SUITE_STEADY] = rate;
     if (s->points)
-        add_point(s, rate);
+        slices_add_point(s, rate);
 }
 
 /* rates[-20:-2]: of the last twenty without the last two. */
@@ -100,7 +101,7 @@ void pr_suite_slices_end(const struct pr_suite_slices *s,
 
     for (uint64_t i = from; i < to; i++)
         window[n++] = s->last[i % PR_SUITE_STEADY];
-    pr_suite_stats(window, n, &stats);
+    pr_suite_compute_stats(window, n, &stats);
     *ret = (struct pr_suite_rate){
         .rate = stats.mean,
         .std = stats.std,

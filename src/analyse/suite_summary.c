@@ -8,28 +8,30 @@
 #include <math.h>
 #include <string.h>
 
-static double number_at(const struct pr_value *map, const char *key)
+static double summary_get_number(const struct pr_value *map, const char *key)
 {
     const struct pr_value *v = map ? pr_get(map, key) : NULL;
 
-    return v && pr_is_number(v) ? pr_number(v) : (double)NAN;
+    return v && pr_value_is_number(v) ? pr_value_number(v) : (double)NAN;
 }
 
 static uint64_t count_at(const struct pr_value *map, const char *key)
 {
-    double d = number_at(map, key);
+    double d = summary_get_number(map, key);
 
     return d >= 0 && d < 9e15 ? (uint64_t)d : 0;
 }
 
-static void read_stats(const struct pr_value *v, struct pr_suite_stats *ret)
+static void summary_read_stats(const struct pr_value *v,
+                               struct pr_suite_stats *ret)
 {
-    *ret = (struct pr_suite_stats){count_at(v, "n"), number_at(v, "min"),
-                                   number_at(v, "max"), number_at(v, "mean"),
-                                   number_at(v, "std")};
+    *ret = (struct pr_suite_stats){
+        count_at(v, "n"), summary_get_number(v, "min"),
+        summary_get_number(v, "max"), summary_get_number(v, "mean"),
+        summary_get_number(v, "std")};
 }
 
-static int read_devices(struct pr_suite_work *w, const struct pr_value *map,
+static int read_devices(struct pr_suite_build *w, const struct pr_value *map,
                         struct pr_suite_test *t, struct pr_err *err)
 {
     struct pr_suite_device *d;
@@ -43,15 +45,15 @@ static int read_devices(struct pr_suite_work *w, const struct pr_value *map,
         const struct pr_member *m = &map->members[i];
         d[i].id = m->key;
         d[i].number = pr_suite_device_number(m->key, m->key_len);
-        read_stats(&m->value, &d[i].stats);
+        summary_read_stats(&m->value, &d[i].stats);
     }
     t->devices = d;
     t->device_count = map->len;
     return PR_OK;
 }
 
-static int wrong(const struct pr_member *m, const char *name, const char *what,
-                 struct pr_err *err)
+static int summary_fail_member(const struct pr_member *m, const char *name,
+                               const char *what, struct pr_err *err)
 {
     pr_fail_at(err, PR_E_FORMAT, name, m->line, m->col,
                "not a summary: '%.64s' %s", m->key, what);
@@ -60,7 +62,7 @@ static int wrong(const struct pr_member *m, const char *name, const char *what,
 
 /* ---- milabench's */
 
-static void read_load(const struct pr_value *load, struct pr_suite_bench *b)
+static void read_load(const struct pr_value *load, struct pr_milabench_test *b)
 {
     double watts = 0;
 
@@ -68,33 +70,35 @@ static void read_load(const struct pr_value *load, struct pr_suite_bench *b)
     b->has_load = load && load->kind == PR_MAP && load->len;
     for (uint32_t i = 0; b->has_load && i < load->len; i++) {
         const struct pr_value *v = &load->members[i].value;
-        double most = number_at(pr_get(v, "memory"), "max");
+        double most = summary_get_number(pr_get(v, "memory"), "max");
         if (isnan(b->peak_memory) || most > b->peak_memory)
             b->peak_memory = most;
-        watts += number_at(pr_get(v, "power"), "median");
+        watts += summary_get_number(pr_get(v, "power"), "median");
     }
     if (b->has_load)
         b->watts = watts / load->len;
 }
 
-static int read_bench(struct pr_suite_work *w, const struct pr_value *v,
+static int read_bench(struct pr_suite_build *w, const struct pr_value *v,
                       const struct pr_value *rate, struct pr_suite_test *t,
                       struct pr_err *err)
 {
-    struct pr_suite_bench *b = PR_ARENA_NEW(w->arena, struct pr_suite_bench);
+    struct pr_milabench_test *b =
+        PR_ARENA_NEW(w->arena, struct pr_milabench_test);
     const struct pr_value *group = pr_get(v, "group");
     const struct pr_value *enabled = pr_get(v, "enabled");
-    double weight = number_at(v, "weight"), energy = number_at(v, "energy");
-    double per_watt = number_at(v, "perf_watt");
+    double weight = summary_get_number(v, "weight"),
+           energy = summary_get_number(v, "energy");
+    double per_watt = summary_get_number(v, "perf_watt");
 
     if (!b)
         return pr_fail_nomem(err);
     b->group = group && group->kind == PR_STR ? group->s : t->name;
     b->gpus = count_at(v, "ngpu");
-    b->q1 = number_at(rate, "q1");
-    b->median = number_at(rate, "median");
-    b->q3 = number_at(rate, "q3");
-    b->sem = number_at(rate, "sem");
+    b->q1 = summary_get_number(rate, "q1");
+    b->median = summary_get_number(rate, "median");
+    b->q3 = summary_get_number(rate, "q3");
+    b->sem = summary_get_number(rate, "sem");
     b->weight = isnan(weight) ? 0 : weight;
     b->enabled = enabled && enabled->kind == PR_BOOL && enabled->b;
     b->kilojoules = isnan(energy) ? 0 : energy;
@@ -104,11 +108,11 @@ static int read_bench(struct pr_suite_work *w, const struct pr_value *v,
     t->bench = b;
     w->suite.kind = PR_SUITE_MILABENCH;
     if (!w->suite.host.cpu && !w->suite.host.gpus)
-        pr_suite_host_take(pr_get(v, "meta"), &w->suite.host);
+        pr_milabench_host_read(pr_get(v, "meta"), &w->suite.host);
     return PR_OK;
 }
 
-static int read_test(struct pr_suite_work *w, const struct pr_member *m,
+static int read_test(struct pr_suite_build *w, const struct pr_member *m,
                      const char *name, struct pr_suite_test *t,
                      struct pr_err *err)
 {
@@ -120,25 +124,27 @@ static int read_test(struct pr_suite_work *w, const struct pr_member *m,
     if (modern)
         train = pr_get(v, "train_rate");
     if (v->kind != PR_MAP)
-        return wrong(m, name, "is not a map", err);
+        return summary_fail_member(m, name, "is not a map", err);
     if (!train || train->kind != PR_MAP)
-        return wrong(m, name, "has no 'train' with a mean", err);
+        return summary_fail_member(m, name, "has no 'train' with a mean", err);
     t->name = m->key;
     t->n = count_at(v, "n");
     t->failures = count_at(v, "failures");
-    read_stats(train, &t->train);
+    summary_read_stats(train, &t->train);
     if (modern)
         t->train.n = t->n;
-    read_stats(pr_get(v, modern ? "walltime" : "total"), &t->total);
+    summary_read_stats(pr_get(v, modern ? "walltime" : "total"), &t->total);
     peak = pr_get(v, "peak_memory");
-    t->peak_memory = peak && pr_is_number(peak) ? pr_number(peak) : (double)NAN;
+    t->peak_memory =
+        peak && pr_value_is_number(peak) ? pr_value_number(peak) : (double)NAN;
     t->peak_is_whole = peak && peak->kind == PR_INT;
     rc = read_devices(w, pr_get(v, modern ? "per_gpu" : "pergpu"), t, err);
     return rc || !modern ? rc : read_bench(w, v, train, t, err);
 }
 
-int pr_suite_take_summary(struct pr_suite_work *w, const struct pr_value *v,
-                          const char *name, struct pr_err *err)
+int pr_suite_summary_from_value(struct pr_suite_build *w,
+                                const struct pr_value *v, const char *name,
+                                struct pr_err *err)
 {
     struct pr_suite_test *tests;
     int rc = PR_OK;
@@ -157,29 +163,30 @@ int pr_suite_take_summary(struct pr_suite_work *w, const struct pr_value *v,
         rc = read_test(w, &v->members[i], name, &tests[i], err);
     for (uint32_t i = 0; !rc && i < v->len; i++)
         if (w->suite.kind == PR_SUITE_MILABENCH && !tests[i].bench)
-            rc = wrong(&v->members[i], name, "is not of the kind of the others",
-                       err);
+            rc = summary_fail_member(&v->members[i], name,
+                                     "is not of the kind of the others", err);
     w->suite.tests = tests;
     w->suite.count = v->len;
     w->suite.files = 1;
     return rc;
 }
 
-int pr_suite_read_summary(struct pr_suite_work *w, const char *text, size_t len,
-                          const char *name, struct pr_err *err)
+int pr_suite_read_summary(struct pr_suite_build *w, const char *text,
+                          size_t len, const char *name, struct pr_err *err)
 {
     struct pr_json_in in = {.text = text, .len = len, .name = name};
     struct pr_value v;
     int rc = pr_json_read(&in, w->arena, &v, NULL, err);
 
-    return rc ? rc : pr_suite_take_summary(w, &v, name, err);
+    return rc ? rc : pr_suite_summary_from_value(w, &v, name, err);
 }
 
 /* ---- weights */
 
-int pr_suite_weights_take(const struct pr_value *v, const char *name,
-                          struct pr_arena *a, struct pr_suite_weights *ret,
-                          struct pr_err *err)
+int pr_suite_weights_from_value(const struct pr_value *v, const char *name,
+                                struct pr_arena *a,
+                                struct pr_suite_weights *ret,
+                                struct pr_err *err)
 {
     struct pr_suite_weight *list;
 
@@ -196,8 +203,8 @@ int pr_suite_weights_take(const struct pr_value *v, const char *name,
         const struct pr_value *w =
             m->value.kind == PR_MAP ? pr_get(&m->value, "weight") : &m->value;
         list[i] = (struct pr_suite_weight){m->key, (double)NAN};
-        if (w && pr_is_number(w))
-            list[i].weight = pr_number(w);
+        if (w && pr_value_is_number(w))
+            list[i].weight = pr_value_number(w);
         else if (w || m->value.len)
             return pr_fail_at(err, PR_E_FORMAT, name, m->line, m->col,
                               "'%.64s' has no weight that is a number", m->key);

@@ -12,7 +12,7 @@
 #include <string.h>
 
 struct tree {
-    struct pr_suite_work *w;
+    struct pr_suite_build *w;
     const char *dir, *system; /* where the systems are, and which */
     struct pr_gpu_tasks tasks;
     struct pr_systems systems;
@@ -23,12 +23,12 @@ struct tree {
 /* ---- which system */
 
 /* A system's own folder: the one above it is the tree. */
-static int split(struct tree *t, struct pr_err *err)
+static int split_system_path(struct tree *t, struct pr_err *err)
 {
     const char *path = t->w->suite.path;
     char whole[PATH_MAX], *slash;
 
-    if (!pr_gather_is_system(path)) {
+    if (!pr_gpu_systems_is_system(path)) {
         t->dir = path;
         return PR_OK;
     }
@@ -42,8 +42,9 @@ static int split(struct tree *t, struct pr_err *err)
 }
 
 /* The row with tasks; of several none can be chosen for the user. */
-static int choose(struct tree *t, const struct pr_gather *g, bool named,
-                  const struct pr_gather_row **ret, struct pr_err *err)
+static int choose_system_row(struct tree *t, const struct pr_gpu_systems *g,
+                             bool named, const struct pr_gpu_systems_row **ret,
+                             struct pr_err *err)
 {
     const char *first = NULL, *second = NULL;
     size_t n = 0;
@@ -79,15 +80,15 @@ static const char *what_failed(const struct pr_gpu_task_reading *r)
     return *r->words ? r->words : pr_gpu_task_end_words(r->end);
 }
 
-static int add_run(struct tree *t, const struct pr_gather_row *row,
-                   const struct pr_gather_cell *c, size_t at)
+static int add_log_run(struct tree *t, const struct pr_gpu_systems_row *row,
+                       const struct pr_gpu_systems_cell *c, size_t at)
 {
     struct pr_arena *a = t->w->arena;
     const struct pr_gpu_task_reading *r = &c->logs[at].reading;
     struct pr_suite_item *items =
         pr_arena_grow(a, t->items, t->count, &t->cap, sizeof *items);
     struct pr_suite_rate *rate = PR_ARENA_NEW(a, struct pr_suite_rate);
-    struct pr_suite_run run = {.total = (double)NAN, .good = r->printed > 0};
+    struct pr_suite_child run = {.total = (double)NAN, .good = r->printed > 0};
 
     if (!items || !rate)
         return PR_E_NOMEM;
@@ -110,22 +111,24 @@ static int add_run(struct tree *t, const struct pr_gather_row *row,
 }
 
 /* One figure of ten times too much would carry the whole score. */
-static int doubt(struct tree *t, const struct pr_gather_row *row,
-                 const struct pr_gather_cell *c, struct pr_err *err)
+static int warn_implausible(struct tree *t,
+                            const struct pr_gpu_systems_row *row,
+                            const struct pr_gpu_systems_cell *c,
+                            struct pr_err *err)
 {
-    struct pr_gather_stat s;
+    struct pr_gpu_systems_stat s;
     struct pr_err e;
 
-    pr_gather_stat(row, c, &s);
-    if (!(s.flags & PR_GATHER_IMPLAUSIBLE))
+    pr_gpu_systems_compute_stat(row, c, &s);
+    if (!(s.flags & PR_GPU_SYSTEMS_IMPLAUSIBLE))
         return PR_OK;
     pr_fail(&e, PR_E_FORMAT, c->name,
             "%.5g %s are implausible, and count in the score", s.max,
             c->task->unit);
-    return pr_suite_remark(t->w, &e, err);
+    return pr_suite_add_warning(t->w, &e, err);
 }
 
-static int add_system(struct tree *t, const struct pr_gather_row *row,
+static int add_system(struct tree *t, const struct pr_gpu_systems_row *row,
                       struct pr_err *err)
 {
     int rc = PR_OK;
@@ -133,29 +136,30 @@ static int add_system(struct tree *t, const struct pr_gather_row *row,
     t->w->suite.host.name = row->name;
     t->w->suite.host.gpus = row->gpus > 0 ? (uint64_t)row->gpus : 0;
     for (size_t i = 0; !rc && i < row->count; i++) {
-        const struct pr_gather_cell *c = &row->cells[i];
+        const struct pr_gpu_systems_cell *c = &row->cells[i];
 
         t->w->suite.files += c->count;
         for (size_t k = 0; !rc && k < c->count; k++)
-            rc = add_run(t, row, c, k) ? pr_fail_nomem(err) : PR_OK;
+            rc = add_log_run(t, row, c, k) ? pr_fail_nomem(err) : PR_OK;
         if (!rc)
-            rc = doubt(t, row, c, err);
+            rc = warn_implausible(t, row, c, err);
     }
     return rc;
 }
 
-int pr_suite_read_systems(struct pr_suite_work *w,
-                          const struct pr_suite_opts *opts, struct pr_err *err)
+int pr_suite_read_systems(struct pr_suite_build *w,
+                          const struct pr_suite_read_opts *opts,
+                          struct pr_err *err)
 {
     struct tree t = {.w = w, .system = opts->system};
-    struct pr_gather_opts how = {.tasks = &t.tasks,
-                                 .systems = &t.systems,
-                                 .precision = PR_GATHER_BOTH,
-                                 .full = true,
-                                 .threads = opts->threads};
-    const struct pr_gather_row *row = NULL;
-    struct pr_gather g;
-    int rc = split(&t, err);
+    struct pr_gpu_systems_opts how = {.tasks = &t.tasks,
+                                      .systems = &t.systems,
+                                      .precision = PR_GPU_SYSTEMS_BOTH,
+                                      .full = true,
+                                      .threads = opts->threads};
+    const struct pr_gpu_systems_row *row = NULL;
+    struct pr_gpu_systems g;
+    int rc = split_system_path(&t, err);
 
     if (!rc)
         rc = pr_gpu_tasks_load(w->arena, &t.tasks, err);
@@ -163,10 +167,10 @@ int pr_suite_read_systems(struct pr_suite_work *w,
         rc = pr_systems_load(&t.systems, w->arena, err);
     how.system = t.system ? t.system : "all";
     if (!rc)
-        rc = pr_gather_read(t.dir, &how, w->arena, &g, err);
+        rc = pr_gpu_systems_read(t.dir, &how, w->arena, &g, err);
     if (!rc)
-        rc = choose(&t, &g, t.system != NULL, &row, err);
+        rc = choose_system_row(&t, &g, t.system != NULL, &row, err);
     if (!rc && row)
         rc = add_system(&t, row, err);
-    return rc ? rc : pr_suite_group(w, t.items, t.count, err);
+    return rc ? rc : pr_suite_group_runs(w, t.items, t.count, err);
 }

@@ -22,7 +22,8 @@ struct events {
     struct pr_arena *scratch;
 };
 
-static int note(struct events *v, const struct pr_event *e, struct pr_err *err)
+static int unfinished_keep_event(struct events *v, const struct pr_event *e,
+                                 struct pr_err *err)
 {
     uint32_t id = pr_names_add(v->ids, e->id, strlen(e->id));
 
@@ -42,15 +43,16 @@ static int note(struct events *v, const struct pr_event *e, struct pr_err *err)
     return PR_OK;
 }
 
-static int read_line(struct events *v, const char *line, size_t len,
-                     struct pr_err *err)
+static int unfinished_read_line(struct events *v, const char *line, size_t len,
+                                struct pr_err *err)
 {
     struct pr_event e;
     int rc = pr_event_read(line, len, v->scratch, &e, NULL);
 
     if (rc == PR_E_NOMEM)
         return pr_fail_nomem(err);
-    rc = rc == 1 && e.id ? note(v, &e, err) : PR_OK; /* half a line is none */
+    rc = rc == 1 && e.id ? unfinished_keep_event(v, &e, err)
+                         : PR_OK; /* half a line is none */
     pr_arena_reset(v->scratch);
     return rc;
 }
@@ -70,15 +72,16 @@ static int read_events(struct events *v, const char *dir, struct pr_err *err)
         const char *end = memchr(line, '\n', text.len - at);
         size_t len = end ? (size_t)(end - line) : text.len - at;
 
-        rc = read_line(v, line, len, err);
+        rc = unfinished_read_line(v, line, len, err);
         at += len + 1;
     }
     pr_file_unmap(&text);
     return rc;
 }
 
-static int add_name(struct pr_unfinished *u, const struct pr_planned *p,
-                    struct pr_arena *a, struct pr_err *err)
+static int unfinished_add_name(struct pr_run_unfinished *u,
+                               const struct pr_plan_file_experiment *p,
+                               struct pr_arena *a, struct pr_err *err)
 {
     const struct pr_value *v = pr_get(&p->params, "exp.name");
     const char *name;
@@ -94,9 +97,10 @@ static int add_name(struct pr_unfinished *u, const struct pr_planned *p,
     return PR_OK;
 }
 
-static int look_at(struct pr_unfinished *u, const struct events *v,
-                   const char *dir, const struct pr_planned *p,
-                   struct pr_arena *a, struct pr_err *err)
+static int unfinished_check_experiment(struct pr_run_unfinished *u,
+                                       const struct events *v, const char *dir,
+                                       const struct pr_plan_file_experiment *p,
+                                       struct pr_arena *a, struct pr_err *err)
 {
     uint32_t id = pr_names_find(v->ids, p->id, strlen(p->id));
     char path[4096 + 64];
@@ -109,14 +113,14 @@ static int look_at(struct pr_unfinished *u, const struct events *v,
     if (id == PR_NO_NAME)
         return PR_OK;
     u->begun++;
-    return add_name(u, p, a, err);
+    return unfinished_add_name(u, p, a, err);
 }
 
-static int walk_plan(struct pr_unfinished *u, struct events *v, const char *dir,
-                     struct pr_arena *a, struct pr_err *err)
+static int walk_plan(struct pr_run_unfinished *u, struct events *v,
+                     const char *dir, struct pr_arena *a, struct pr_err *err)
 {
     struct pr_plan_file plan;
-    struct pr_planned p;
+    struct pr_plan_file_experiment p;
     char path[4096];
     int rc;
 
@@ -125,7 +129,7 @@ static int walk_plan(struct pr_unfinished *u, struct events *v, const char *dir,
     if (rc)
         return rc;
     while ((rc = pr_plan_file_next(&plan, v->scratch, &p, err)) == 1) {
-        rc = look_at(u, v, dir, &p, a, err);
+        rc = unfinished_check_experiment(u, v, dir, &p, a, err);
         if (rc)
             break;
         pr_arena_reset(v->scratch);
@@ -134,11 +138,11 @@ static int walk_plan(struct pr_unfinished *u, struct events *v, const char *dir,
     return rc;
 }
 
-int pr_unfinished_find(const char *dir, struct pr_arena *a,
-                       struct pr_unfinished *ret, struct pr_err *err)
+int pr_run_unfinished_find(const char *dir, struct pr_arena *a,
+                           struct pr_run_unfinished *ret, struct pr_err *err)
 {
     struct events v = {.ids = pr_names_new(), .scratch = pr_arena_new(65536)};
-    struct pr_unfinished u = {0};
+    struct pr_run_unfinished u = {0};
     char path[4096];
     int rc = v.ids && v.scratch ? PR_OK : pr_fail_nomem(err);
 

@@ -14,7 +14,7 @@
 
 enum { PR_UNFINISHED_NAMES = 3 };
 
-struct pr_unfinished {
+struct pr_run_unfinished {
     uint64_t total;   /* experiments of the plan; 0: there is no plan */
     uint64_t missing; /* without a result, or interrupted; 0: it is whole */
     uint64_t begun;   /* of these */
@@ -26,8 +26,8 @@ struct pr_unfinished {
 
 /* Looks at a run directory. One without plan.json is not one of ours: PR_OK,
  * and total is 0. */
-int pr_unfinished_find(const char *dir, struct pr_arena *a,
-                       struct pr_unfinished *ret,
-                       struct pr_err *err) PR_MUST_CHECK;
+int pr_run_unfinished_find(const char *dir, struct pr_arena *a,
+                           struct pr_run_unfinished *ret,
+                           struct pr_err *err) PR_MUST_CHECK;
 
 #endif

@@ -79,7 +79,7 @@ void pr_arena_reset(struct pr_arena *a)
 }
 
 /* From start on in the current block if there is room, else in a new one. */
-static void *take(struct pr_arena *a, size_t start, size_t bytes)
+static void *arena_take_bytes(struct pr_arena *a, size_t start, size_t bytes)
 {
     struct block *b = a->current;
 
@@ -98,7 +98,7 @@ static void *take(struct pr_arena *a, size_t start, size_t bytes)
 
 void *pr_arena_alloc(struct pr_arena *a, size_t bytes)
 {
-    return take(a, (a->used + 15) & ~(size_t)15, bytes);
+    return arena_take_bytes(a, (a->used + 15) & ~(size_t)15, bytes);
 }
 
 void *pr_arena_zeroed(struct pr_arena *a, size_t bytes)
@@ -111,7 +111,7 @@ void *pr_arena_zeroed(struct pr_arena *a, size_t bytes)
 char *pr_arena_copy(struct pr_arena *a, const char *s, size_t len)
 {
     /* Text needs no alignment: strings lie end to end. */
-    char *p = len < SIZE_MAX ? take(a, a->used, len + 1) : NULL;
+    char *p = len < SIZE_MAX ? arena_take_bytes(a, a->used, len + 1) : NULL;
 
     if (!p)
         return NULL;

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-void pr_buf_done(struct pr_buf *b)
+void pr_buf_free(struct pr_buf *b)
 {
     size_t max = b->max;
 

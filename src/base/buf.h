@@ -21,7 +21,7 @@ struct pr_buf {
         NULL, 0, 0, (max_bytes), false, false \
     }
 
-void pr_buf_done(struct pr_buf *b);  /* frees; the struct may be reused */
+void pr_buf_free(struct pr_buf *b);  /* frees; the struct may be reused */
 void pr_buf_clear(struct pr_buf *b); /* empties, keeps the memory */
 bool pr_buf_reserve(struct pr_buf *b, size_t more);
 void pr_buf_add(struct pr_buf *b, const void *bytes, size_t len);
@@ -36,6 +36,6 @@ static inline bool pr_buf_ok(const struct pr_buf *b)
     return !b->failed;
 }
 
-#define PR_AUTO_BUF __attribute__((cleanup(pr_buf_done)))
+#define PR_AUTO_BUF __attribute__((cleanup(pr_buf_free)))
 
 #endif

@@ -56,7 +56,7 @@ static uint32_t table[8][256];
 static pthread_once_t table_made = PTHREAD_ONCE_INIT;
 
 /* Eight tables, so that eight bytes go in at once. */
-static void make_table(void)
+static void crc32c_make_tables(void)
 {
     for (uint32_t i = 0; i < 256; i++) {
         uint32_t c = i;

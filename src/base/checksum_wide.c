@@ -26,12 +26,13 @@ int pr_crc32_wide_works(void)
            __builtin_cpu_supports("vpclmulqdq");
 }
 
-WIDE static inline __m256i load(const uint8_t *p)
+WIDE static inline __m256i crc_load_block(const uint8_t *p)
 {
     return _mm256_loadu_si256((const __m256i *)(const void *)p);
 }
 
-WIDE static inline __m256i fold(__m256i x, __m256i factors, __m256i next)
+WIDE static inline __m256i crc_fold_block(__m256i x, __m256i factors,
+                                          __m256i next)
 {
     __m256i low = _mm256_clmulepi64_epi128(x, factors, 0x00);
     __m256i high = _mm256_clmulepi64_epi128(x, factors, 0x11);
@@ -48,13 +49,13 @@ WIDE void pr_crc32_wide_fold(enum pr_crc32_kind kind, uint32_t crc,
     __m256i x[VECTORS];
 
     for (int i = 0; i < VECTORS; i++)
-        x[i] = load(data + 32 * i);
+        x[i] = crc_load_block(data + 32 * i);
     x[0] = _mm256_xor_si256(x[0],
                             _mm256_set_epi32(0, 0, 0, 0, 0, 0, 0, (int)~crc));
     for (data += STEP, len -= STEP; len >= STEP; data += STEP, len -= STEP)
 #pragma GCC unroll 8
         for (int i = 0; i < VECTORS; i++)
-            x[i] = fold(x[i], factors, load(data + 32 * i));
+            x[i] = crc_fold_block(x[i], factors, crc_load_block(data + 32 * i));
     for (int i = 0; i < VECTORS; i++)
         _mm256_storeu_si256((__m256i *)(void *)(rest + 32 * i), x[i]);
 }

@@ -29,7 +29,7 @@ uint64_t pr_wall_clock_ns(void)
     return read_clock(CLOCK_REALTIME);
 }
 
-static struct timespec time_at(uint64_t ns)
+static struct timespec ns_to_timespec(uint64_t ns)
 {
     return (struct timespec){(time_t)(ns / 1000000000),
                              (long)(ns % 1000000000)};
@@ -38,7 +38,7 @@ static struct timespec time_at(uint64_t ns)
 void pr_sleep_on(struct pr_clock *c, const _Atomic uint32_t *word,
                  uint32_t seen, uint64_t until_ns)
 {
-    struct timespec at = time_at(until_ns);
+    struct timespec at = ns_to_timespec(until_ns);
 
     if (c)
         c->sleep(c, word, seen, until_ns);

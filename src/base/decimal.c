@@ -26,7 +26,7 @@ struct decimal {
 /* Far beyond any text whose digits could make up for it. */
 enum { MAX_EXPONENT = 100000000 };
 
-static long read_exponent(const char *s, const char *end)
+static long decimal_read_exponent(const char *s, const char *end)
 {
     bool negative = *s == '-';
     long n = 0;
@@ -38,13 +38,13 @@ static long read_exponent(const char *s, const char *end)
 }
 
 /* Past the digits at s, eight at a time where that is certain to fit. */
-static const char *read_digits(const char *s, const char *end,
-                               struct decimal *d)
+static const char *decimal_read_digits(const char *s, const char *end,
+                                       struct decimal *d)
 {
     uint32_t eight;
 
     while (end - s >= 8 && d->digits < 100000000000u &&
-           pr_digits(s, &eight) == 8) {
+           pr_decimal_read_eight(s, &eight) == 8) {
         d->digits = d->digits * 100000000 + eight;
         s += 8;
     }
@@ -55,14 +55,14 @@ static const char *read_digits(const char *s, const char *end,
     return s;
 }
 
-static struct decimal split(const char *s, const char *end)
+static struct decimal decimal_split_text(const char *s, const char *end)
 {
     struct decimal d = {.negative = *s == '-', .exact = true};
     bool point = false;
 
     s += *s == '-' || *s == '+';
     while (s < end && (*s | 32) != 'e') {
-        const char *after = read_digits(s, end, &d);
+        const char *after = decimal_read_digits(s, end, &d);
 
         d.exponent -= point ? after - s : 0;
         s = after;
@@ -70,7 +70,7 @@ static struct decimal split(const char *s, const char *end)
             point |= *s++ == '.';
     }
     if (s < end)
-        d.exponent += read_exponent(s + 1, end);
+        d.exponent += decimal_read_exponent(s + 1, end);
     return d;
 }
 
@@ -91,7 +91,7 @@ static bool by_doubles(const struct decimal *d, double *ret)
 }
 
 #ifdef __SIZEOF_INT128__
-static int bits_of(u128 n)
+static int count_u128_bits(u128 n)
 {
     uint64_t high = (uint64_t)(n >> 64), low = (uint64_t)n;
 
@@ -103,7 +103,7 @@ static int bits_of(u128 n)
 /* digits / 10^n as a quotient of integers: more than 64 bits of it are kept,
  * and what is cut off sets the lowest bit, so that the conversion rounds as if
  * it saw everything. 5^27 is the last that fits 64 bits. */
-static bool by_division(const struct decimal *d, double *ret)
+static bool decimal_divide_exact(const struct decimal *d, double *ret)
 {
     int n = (int)-d->exponent;
     uint64_t five = 1, kept;
@@ -114,12 +114,12 @@ static bool by_division(const struct decimal *d, double *ret)
         return false;
     for (int i = 0; i < n; i++)
         five *= 5;
-    shift = 128 - bits_of(d->digits);
+    shift = 128 - count_u128_bits(d->digits);
     top = (u128)d->digits << shift;
     quotient = top / five;
     if (quotient * five != top)
         quotient |= 1;
-    cut = bits_of(quotient) - 64; /* never below 0: five has 63 bits */
+    cut = count_u128_bits(quotient) - 64; /* never below 0: five has 63 bits */
     kept = (uint64_t)(quotient >> cut);
     if ((u128)kept << cut != quotient)
         kept |= 1;
@@ -127,7 +127,7 @@ static bool by_division(const struct decimal *d, double *ret)
     return true;
 }
 #else
-static bool by_division(const struct decimal *d, double *ret)
+static bool decimal_divide_exact(const struct decimal *d, double *ret)
 {
     (void)d;
     (void)ret;
@@ -167,25 +167,26 @@ static double by_library(const char *s, const char *end, long exponent)
 
 double pr_decimal_read(const char *s, size_t len)
 {
-    struct decimal d = split(s, s + len);
+    struct decimal d = decimal_split_text(s, s + len);
     double f;
 
-    if (!d.exact || (!by_doubles(&d, &f) && !by_division(&d, &f)))
+    if (!d.exact || (!by_doubles(&d, &f) && !decimal_divide_exact(&d, &f)))
         f = by_library(s, s + len, d.exponent);
     return d.negative ? -f : f;
 }
 
-static bool is_digit(char c)
+static bool decimal_is_digit(char c)
 {
     return c >= '0' && c <= '9';
 }
 
-static const char *skip_digits(const char *s, const char *end)
+static const char *decimal_skip_digits(const char *s, const char *end)
 {
     const char *from = s;
 
-    while (s < end && (is_digit(*s) || (*s == '_' && s > from && s + 1 < end &&
-                                        is_digit(s[1]))))
+    while (s < end &&
+           (decimal_is_digit(*s) ||
+            (*s == '_' && s > from && s + 1 < end && decimal_is_digit(s[1]))))
         s++;
     return s;
 }
@@ -196,11 +197,11 @@ size_t pr_decimal_length(const char *s, size_t len)
     bool any;
 
     s += s < end && (*s == '-' || *s == '+');
-    more = skip_digits(s, end);
+    more = decimal_skip_digits(s, end);
     any = more > s;
     s = more;
     if (s < end && *s == '.') {
-        more = skip_digits(s + 1, end);
+        more = decimal_skip_digits(s + 1, end);
         any |= more > s + 1;
         s = more;
     }
@@ -210,7 +211,7 @@ size_t pr_decimal_length(const char *s, size_t len)
         const char *e = s + 1;
 
         e += e < end && (*e == '-' || *e == '+');
-        more = skip_digits(e, end);
+        more = decimal_skip_digits(e, end);
         s = more > e ? more : s;
     }
     return (size_t)(s - from);
@@ -219,7 +220,7 @@ size_t pr_decimal_length(const char *s, size_t len)
 /* |f| times 10^digits as a whole number, rounded to even as printf does. The
  * product of the mantissa (53 bits) and a thousand fits, and what is shifted
  * out of it decides. */
-static uint64_t scaled(double f, unsigned digits)
+static uint64_t scale_to_whole(double f, unsigned digits)
 {
     static const uint64_t tens[] = {1, 10, 100, 1000};
     uint64_t top, kept, rest, half;
@@ -249,7 +250,7 @@ size_t pr_decimal_fixed(double f, unsigned digits,
 
     if (digits > 3 || !(fabs(f) < 1e15))
         return 0;
-    whole = scaled(f, digits);
+    whole = scale_to_whole(f, digits);
     for (unsigned i = 0; i < digits; i++, whole /= 10)
         text[--at] = (char)('0' + whole % 10);
     if (digits)

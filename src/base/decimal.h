@@ -30,7 +30,7 @@ size_t pr_decimal_fixed(double f, unsigned digits,
 /* The digits at p, up to eight of them, and what they say. Eight bytes must be
  * there to look at. Pairs of digits are multiplied, then pairs of these, side
  * by side in one word. */
-static inline unsigned pr_digits(const char *p, uint32_t *ret)
+static inline unsigned pr_decimal_read_eight(const char *p, uint32_t *ret)
 {
     const uint64_t ones = 0x0101010101010101u;
     uint64_t w, other;

@@ -35,8 +35,8 @@ void pr_inflater_start(struct pr_inflater *z)
     z->recent.len = 0;
 }
 
-static void remember(struct pr_inflate_back *recent, const uint8_t *in,
-                     size_t len)
+static void inflater_keep_recent(struct pr_inflate_back *recent,
+                                 const uint8_t *in, size_t len)
 {
     const unsigned most = sizeof recent->bytes;
 
@@ -95,7 +95,7 @@ enum pr_inflate_end pr_inflater_step(struct pr_inflater *z, const uint8_t *in,
         return PR_INFLATE_END;
     }
     *in_len = give - z->s.avail_in;
-    remember(&z->recent, in, *in_len);
+    inflater_keep_recent(&z->recent, in, *in_len);
     return PR_INFLATE_MORE;
 }
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-bool pr_environ_same(const char *a, const char *b)
+bool pr_environ_is_same(const char *a, const char *b)
 {
     size_t n = strcspn(a, "=");
 
@@ -13,7 +13,7 @@ bool pr_environ_same(const char *a, const char *b)
 bool pr_environ_has(const char *const *list, const char *word)
 {
     for (; list && *list; list++)
-        if (pr_environ_same(word, *list))
+        if (pr_environ_is_same(word, *list))
             return true;
     return false;
 }

@@ -35,8 +35,8 @@ const char *pr_code_text(int code)
  * still gets its code back from pr_hint and pr_reword. */
 static _Thread_local int last_code;
 
-static void fill(struct pr_err *err, int code, const char *where,
-                 const char *fmt, va_list ap)
+static void err_fill(struct pr_err *err, int code, const char *where,
+                     const char *fmt, va_list ap)
 {
     char msg[sizeof err->msg];
 
@@ -56,7 +56,7 @@ int pr_fail(struct pr_err *err, int code, const char *where, const char *fmt,
     if (err) {
         va_list ap;
         va_start(ap, fmt);
-        fill(err, code, where, fmt, ap);
+        err_fill(err, code, where, fmt, ap);
         va_end(ap);
     }
     return last_code = code;
@@ -92,7 +92,7 @@ int pr_fail_errno(struct pr_err *err, int code, const char *where,
         size_t used;
 
         va_start(ap, fmt);
-        fill(err, code, where, fmt, ap);
+        err_fill(err, code, where, fmt, ap);
         va_end(ap);
         err->sys_errno = saved;
         used = strlen(err->msg);
@@ -118,7 +118,7 @@ int pr_fail_at(struct pr_err *err, int code, const char *name, unsigned line,
         else
             snprintf(where, sizeof where, "%s", name ? name : "");
         va_start(ap, fmt);
-        fill(err, code, where, fmt, ap);
+        err_fill(err, code, where, fmt, ap);
         va_end(ap);
     }
     return last_code = code;
@@ -140,7 +140,7 @@ int pr_reword(struct pr_err *err, const char *where, const char *fmt, ...)
     memcpy(hint, err->hint, sizeof hint);
     sys_errno = err->sys_errno;
     va_start(ap, fmt);
-    fill(err, err->code, where, fmt, ap);
+    err_fill(err, err->code, where, fmt, ap);
     va_end(ap);
     memcpy(err->hint, hint, sizeof hint);
     err->sys_errno = sys_errno;

@@ -14,7 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static int refuse(int fd, const char *path, const char *why, struct pr_err *err)
+static int file_close_and_fail(int fd, const char *path, const char *why,
+                               struct pr_err *err)
 {
     if (fd >= 0)
         close(fd);
@@ -22,8 +23,8 @@ static int refuse(int fd, const char *path, const char *why, struct pr_err *err)
 }
 
 /* What an open file is: not a folder, and regular where that is asked for. */
-static int check_kind(int fd, const char *path, bool regular, struct stat *st,
-                      struct pr_err *err)
+static int file_check_kind(int fd, const char *path, bool regular,
+                           struct stat *st, struct pr_err *err)
 {
     if (fstat(fd, st) < 0) {
         pr_fail_errno(err, PR_E_IO, path, "cannot look at");
@@ -31,9 +32,10 @@ static int check_kind(int fd, const char *path, bool regular, struct stat *st,
         return PR_E_IO;
     }
     if (S_ISDIR(st->st_mode))
-        return refuse(fd, path, "is a folder, expected a file", err);
+        return file_close_and_fail(fd, path, "is a folder, expected a file",
+                                   err);
     if (regular && !S_ISREG(st->st_mode))
-        return refuse(fd, path, "is not a regular file", err);
+        return file_close_and_fail(fd, path, "is not a regular file", err);
     return fd;
 }
 
@@ -43,12 +45,12 @@ static int open_to_read(const char *path, struct stat *st, struct pr_err *err)
 
     if (fd < 0)
         return pr_fail_errno(err, PR_E_IO, path, "cannot open");
-    return check_kind(fd, path, false, st, err);
+    return file_check_kind(fd, path, false, st, err);
 }
 
 /* The file at rest, a path below the folder at, or -1: no step on the way may
  * be a link. A pipe that nobody writes to must not stop us. */
-static int open_below(int at, const char *rest, bool *ret_link)
+static int file_open_below(int at, const char *rest, bool *ret_link)
 {
     char name[256];
     size_t n = strcspn(rest, "/");
@@ -69,7 +71,7 @@ static int open_below(int at, const char *rest, bool *ret_link)
     }
     close(at);
     rest += n + strspn(rest + n, "/");
-    return fd < 0 || last ? fd : open_below(fd, rest, ret_link);
+    return fd < 0 || last ? fd : file_open_below(fd, rest, ret_link);
 }
 
 int pr_file_open_in(const char *dir, const char *path, struct stat *ret,
@@ -82,21 +84,23 @@ int pr_file_open_in(const char *dir, const char *path, struct stat *ret,
                       : O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 
     if (fd >= 0 && dir && strncmp(path, dir, n) != 0)
-        return refuse(fd, path, "lies outside the folder", err);
+        return file_close_and_fail(fd, path, "lies outside the folder", err);
     if (fd >= 0 && dir)
-        fd = open_below(fd, path + n + strspn(path + n, "/"), &link);
+        fd = file_open_below(fd, path + n + strspn(path + n, "/"), &link);
     if (link) {
-        refuse(-1, path, "a link leads there, which is not followed", err);
+        file_close_and_fail(-1, path,
+                            "a link leads there, which is not followed", err);
         return pr_hint(err, "put the file itself into the run directory");
     }
     if (fd < 0)
         return pr_fail_errno(err, PR_E_IO, path, "cannot open");
-    return check_kind(fd, path, true, ret, err);
+    return file_check_kind(fd, path, true, ret, err);
 }
 
 /* Pipes and /proc files have no size to trust: read until the end. */
-static int read_fd(int fd, const char *path, size_t max, struct pr_arena *a,
-                   struct pr_view *ret, struct pr_err *err)
+static int file_read_fd(int fd, const char *path, size_t max,
+                        struct pr_arena *a, struct pr_view *ret,
+                        struct pr_err *err)
 {
     PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(SIZE_MAX / 2);
     ssize_t n = 1;
@@ -127,7 +131,7 @@ static int read_and_close(int fd, const char *path, size_t max,
 
     if (fd < 0)
         return fd;
-    rc = read_fd(fd, path, max, a, &view, err);
+    rc = file_read_fd(fd, path, max, a, &view, err);
     close(fd);
     if (rc)
         return rc;
@@ -218,7 +222,7 @@ static int open_special(const char *path)
 }
 
 /* The folder that a path is in. False: too long. */
-static bool folder_of(const char *path, char out[static 4096])
+static bool path_get_folder(const char *path, char out[static 4096])
 {
     const char *slash = strrchr(path, '/');
     size_t n = slash == path ? 1 : slash ? (size_t)(slash - path) : 0;
@@ -234,7 +238,7 @@ static int sync_folder_of(const char *path, struct pr_err *err)
 {
     char folder[4096];
 
-    return folder_of(path, folder) ? pr_sync_names(folder, err) : PR_OK;
+    return path_get_folder(path, folder) ? pr_sync_names(folder, err) : PR_OK;
 }
 
 /* ---- writing whole files */
@@ -271,8 +275,8 @@ int pr_file_create(const char *path, struct pr_new_file *ret,
     return PR_OK;
 }
 
-int pr_file_put(struct pr_new_file *f, const void *data, size_t len,
-                struct pr_err *err)
+int pr_file_append(struct pr_new_file *f, const void *data, size_t len,
+                   struct pr_err *err)
 {
     if (pr_write_all(f->fd, data, len))
         return PR_OK;
@@ -282,7 +286,7 @@ int pr_file_put(struct pr_new_file *f, const void *data, size_t len,
 /* Bytes first, then the name: a name that is on the device without its bytes
  * is an empty file after a power cut. What is synced later is at least on its
  * way, which on most file systems is enough for that. */
-static bool settle(const struct pr_new_file *f)
+static bool file_sync_bytes(const struct pr_new_file *f)
 {
     if (f->later)
         (void)sync_file_range(f->fd, 0, 0, SYNC_FILE_RANGE_WRITE);
@@ -292,7 +296,7 @@ static bool settle(const struct pr_new_file *f)
 int pr_file_commit(struct pr_new_file *f, struct pr_err *err)
 {
     bool is_new = *f->temp != '\0';
-    bool ok = !is_new || settle(f);
+    bool ok = !is_new || file_sync_bytes(f);
     int saved = errno;
 
     if (close(f->fd) < 0 && ok) {
@@ -319,15 +323,15 @@ void pr_file_discard(struct pr_new_file *f)
     f->fd = -1;
 }
 
-static int write_whole(const char *path, const void *data, size_t len,
-                       bool later, struct pr_err *err)
+static int file_write_whole(const char *path, const void *data, size_t len,
+                            bool later, struct pr_err *err)
 {
     struct pr_new_file f;
     int rc = pr_file_create(path, &f, err);
 
     f.later = later;
     if (!rc)
-        rc = pr_file_put(&f, data, len, err);
+        rc = pr_file_append(&f, data, len, err);
     if (!rc)
         return pr_file_commit(&f, err);
     pr_file_discard(&f);
@@ -337,13 +341,13 @@ static int write_whole(const char *path, const void *data, size_t len,
 int pr_file_write(const char *path, const void *data, size_t len,
                   struct pr_err *err)
 {
-    return write_whole(path, data, len, false, err);
+    return file_write_whole(path, data, len, false, err);
 }
 
 int pr_file_write_later(const char *path, const void *data, size_t len,
                         struct pr_err *err)
 {
-    return write_whole(path, data, len, true, err);
+    return file_write_whole(path, data, len, true, err);
 }
 
 int pr_make_dirs(const char *path, struct pr_err *err)

@@ -51,8 +51,8 @@ struct pr_new_file {
 
 int pr_file_create(const char *path, struct pr_new_file *ret,
                    struct pr_err *err) PR_MUST_CHECK;
-int pr_file_put(struct pr_new_file *f, const void *data, size_t len,
-                struct pr_err *err) PR_MUST_CHECK;
+int pr_file_append(struct pr_new_file *f, const void *data, size_t len,
+                   struct pr_err *err) PR_MUST_CHECK;
 int pr_file_commit(struct pr_new_file *f, struct pr_err *err) PR_MUST_CHECK;
 void pr_file_discard(struct pr_new_file *f); /* after a failure; or no-op */
 

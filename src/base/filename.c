@@ -22,7 +22,7 @@ bool pr_filename_has_control(const char *s)
     return false;
 }
 
-bool pr_filename_fits(const char *name)
+bool pr_filename_is_safe(const char *name)
 {
     return *name && *name != '.' && !strchr(name, '/') &&
            !pr_filename_has_control(name);

@@ -8,7 +8,7 @@
 /* Whether it can be one as it is: it is not empty, stays in its folder (no
  * '/'), is not hidden (no '.' at the start, and so neither "." nor ".."), and
  * has no control characters. */
-bool pr_filename_fits(const char *name);
+bool pr_filename_is_safe(const char *name);
 
 /* Line breaks, escape sequences and the like, in UTF-8. */
 bool pr_filename_has_control(const char *s);

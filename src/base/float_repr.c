@@ -128,7 +128,7 @@ static uint64_t nearest_multiple(const struct exact *x, unsigned step)
 }
 
 /* 15 digits if those were not tried before, then 16; 17 always suffice. */
-static bool exact_digits(double f, int exponent, struct shortest *s)
+static bool float_find_exact_digits(double f, int exponent, struct shortest *s)
 {
     bool tried = exponent <= 14 && exponent >= -8;
     uint64_t digits = 0;
@@ -144,7 +144,7 @@ static bool exact_digits(double f, int exponent, struct shortest *s)
     return true;
 }
 #else
-static bool exact_digits(double f, int exponent, struct shortest *s)
+static bool float_find_exact_digits(double f, int exponent, struct shortest *s)
 {
     (void)f;
     (void)exponent;
@@ -171,7 +171,7 @@ static void next_up(char *text)
 
 /* The nearest decimal of a length may fail to read back while the next one
  * does: above a power of two doubles are twice as far apart as below. */
-static bool reads_back(char *text, double f)
+static bool float_reads_back(char *text, double f)
 {
     int binary;
 
@@ -192,7 +192,7 @@ static void printed_digits(double f, struct shortest *s)
      * have fewer. */
     for (int precision = f < DBL_MIN ? 0 : 14; precision <= 16; precision++) {
         snprintf(text, sizeof text, "%.*e", precision, f);
-        if (reads_back(text, f))
+        if (float_reads_back(text, f))
             break;
     }
     e = strchr(text, 'e');
@@ -213,13 +213,14 @@ static void find_shortest(double f, struct shortest *s)
     }
     if (f >= 1e-11 && f < 1e17) {
         int exponent = exponent_of(f);
-        if (short_digits(f, exponent, s) || exact_digits(f, exponent, s))
+        if (short_digits(f, exponent, s) ||
+            float_find_exact_digits(f, exponent, s))
             return;
     }
     printed_digits(f, s);
 }
 
-static char *put(char *p, const char *digits, int n)
+static char *copy_digits(char *p, const char *digits, int n)
 {
     memcpy(p, digits, (size_t)n);
     return p + n;
@@ -238,7 +239,7 @@ static char *put_exponent(char *p, int exponent)
     return p;
 }
 
-static char *put_number(char *p, const struct shortest *s)
+static char *float_write_digits(char *p, const struct shortest *s)
 {
     int whole = s->exponent + 1; /* digits before the point */
 
@@ -246,22 +247,22 @@ static char *put_number(char *p, const struct shortest *s)
         *p++ = s->digits[0];
         if (s->n > 1) {
             *p++ = '.';
-            p = put(p, s->digits + 1, s->n - 1);
+            p = copy_digits(p, s->digits + 1, s->n - 1);
         }
         return put_exponent(p, s->exponent);
     }
     if (whole <= 0) {
-        p = put(p, "0.000", 2 - whole);
-        return put(p, s->digits, s->n);
+        p = copy_digits(p, "0.000", 2 - whole);
+        return copy_digits(p, s->digits, s->n);
     }
     if (s->n <= whole) {
-        p = put(p, s->digits, s->n);
+        p = copy_digits(p, s->digits, s->n);
         memset(p, '0', (size_t)(whole - s->n));
-        return put(p + (whole - s->n), ".0", 2);
+        return copy_digits(p + (whole - s->n), ".0", 2);
     }
-    p = put(p, s->digits, whole);
+    p = copy_digits(p, s->digits, whole);
     *p++ = '.';
-    return put(p, s->digits + whole, s->n - whole);
+    return copy_digits(p, s->digits + whole, s->n - whole);
 }
 
 size_t pr_float_repr(char out[static 32], double f)
@@ -272,18 +273,18 @@ size_t pr_float_repr(char out[static 32], double f)
     if (signbit(f) && !isnan(f))
         *p++ = '-';
     if (isnan(f)) {
-        p = put(p, "nan", 3);
+        p = copy_digits(p, "nan", 3);
     } else if (isinf(f)) {
-        p = put(p, "inf", 3);
+        p = copy_digits(p, "inf", 3);
     } else {
         find_shortest(fabs(f), &s);
-        p = put_number(p, &s);
+        p = float_write_digits(p, &s);
     }
     *p = '\0';
     return (size_t)(p - out);
 }
 
-void pr_float_text(struct pr_buf *out, double f)
+void pr_float_write_repr(struct pr_buf *out, double f)
 {
     char text[32];
 

@@ -7,13 +7,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static int by_name(const void *a, const void *b)
+static int folder_compare_names(const void *a, const void *b)
 {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
 /* A folder of a hundred thousand files is listed without a look at each. */
-bool pr_folder_is(int at, const struct dirent *e)
+bool pr_entry_is_folder(int at, const struct dirent *e)
 {
     struct stat st;
 
@@ -22,8 +22,8 @@ bool pr_folder_is(int at, const struct dirent *e)
     return fstatat(at, e->d_name, &st, 0) == 0 && S_ISDIR(st.st_mode);
 }
 
-static bool is_wanted(bool (*take)(int at, const struct dirent *e), DIR *d,
-                      const struct dirent *e)
+static bool folder_is_wanted(bool (*take)(int at, const struct dirent *e),
+                             DIR *d, const struct dirent *e)
 {
     if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
         return false;
@@ -44,7 +44,7 @@ int pr_folder_names(const char *dir,
     if (!d)
         return pr_fail_errno(err, PR_E_IO, dir, "cannot open");
     while (ok && (e = readdir(d))) {
-        if (!is_wanted(take, d, e))
+        if (!folder_is_wanted(take, d, e))
             continue;
         names = pr_arena_grow(a, names, n, &cap, sizeof *names);
         ok = names && (names[n] = pr_arena_str(a, e->d_name));
@@ -54,13 +54,13 @@ int pr_folder_names(const char *dir,
     if (!ok)
         return pr_fail_nomem(err);
     if (n)
-        qsort(names, n, sizeof *names, by_name);
+        qsort(names, n, sizeof *names, folder_compare_names);
     *ret = names;
     *ret_count = n;
     return PR_OK;
 }
 
-const char *pr_folder_whole(const char *dir, struct pr_arena *a)
+const char *pr_folder_absolute(const char *dir, struct pr_arena *a)
 {
     char here[PATH_MAX];
 

@@ -17,9 +17,9 @@ int pr_folder_names(const char *dir,
 
 /* Its path from the root on, whether it is there or not. In the arena; NULL:
  * out of memory, or we are nowhere. */
-const char *pr_folder_whole(const char *dir, struct pr_arena *a);
+const char *pr_folder_absolute(const char *dir, struct pr_arena *a);
 
 /* Whether that is a folder, or a link to one. */
-bool pr_folder_is(int at, const struct dirent *e);
+bool pr_entry_is_folder(int at, const struct dirent *e);
 
 #endif

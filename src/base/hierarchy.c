@@ -18,7 +18,7 @@ struct mount {
 };
 
 /* \040 stands for a blank, and so on. */
-static void unescape(char *s)
+static void cgroup_unescape_path(char *s)
 {
     char *to = s;
 
@@ -53,8 +53,8 @@ static bool parse_mount(char *line, struct mount *m)
     if (!m->type || !strtok_r(NULL, " ", &save))
         return false;
     m->options = strtok_r(NULL, " ", &save);
-    unescape(m->root);
-    unescape(m->point);
+    cgroup_unescape_path(m->root);
+    cgroup_unescape_path(m->point);
     return m->options != NULL;
 }
 
@@ -64,7 +64,7 @@ static int version_in(const struct mount *m, const char *controller)
     if (strcmp(m->type, "cgroup2") == 0)
         return 2;
     return strcmp(m->type, "cgroup") == 0 &&
-           pr_sysfile_word(m->options, ",", controller);
+           pr_sysfile_has_word(m->options, ",", controller);
 }
 
 /* The path of our group, "4:memory:/path" or "0::/path". */
@@ -82,7 +82,8 @@ static bool own_path(char *text, int version, const char *controller,
             continue;
         *path++ = '\0';
         list++;
-        if (version == 2 ? !*list : pr_sysfile_word(list, ",", controller)) {
+        if (version == 2 ? !*list
+                         : pr_sysfile_has_word(list, ",", controller)) {
             *ret = path;
             return true;
         }
@@ -111,9 +112,10 @@ static const char *own_folder(const char *root, const struct mount *m,
     return pr_arena_str(a, folder);
 }
 
-static int describe(const char *root, const struct mount *m, int version,
-                    const char *controller, struct pr_arena *a,
-                    struct pr_hierarchy *ret, struct pr_err *err)
+static int cgroup_describe_mount(const char *root, const struct mount *m,
+                                 int version, const char *controller,
+                                 struct pr_arena *a, struct pr_cgroup *ret,
+                                 struct pr_err *err)
 {
     char groups[TEXT / 2], none[] = "/", *path = none;
 
@@ -125,15 +127,15 @@ static int describe(const char *root, const struct mount *m, int version,
     return ret->mount && ret->own ? PR_OK : pr_fail_nomem(err);
 }
 
-int pr_hierarchy_mount(const char *root, const char *controller,
-                       struct pr_arena *a, struct pr_hierarchy *ret,
-                       struct pr_err *err)
+int pr_cgroup_find_mount(const char *root, const char *controller,
+                         struct pr_arena *a, struct pr_cgroup *ret,
+                         struct pr_err *err)
 {
     char text[TEXT], *save = NULL;
     struct mount m, best = {0};
     int found = 0;
 
-    *ret = (struct pr_hierarchy){0};
+    *ret = (struct pr_cgroup){0};
     if (!pr_sysfile_read(text, sizeof text, "%s/proc/self/mountinfo", root))
         return PR_OK;
     for (char *line = strtok_r(text, "\n", &save); line && found != 1;
@@ -145,28 +147,29 @@ int pr_hierarchy_mount(const char *root, const char *controller,
             best = m;
         }
     }
-    return found ? describe(root, &best, found, controller, a, ret, err)
+    return found ? cgroup_describe_mount(root, &best, found, controller, a, ret,
+                                         err)
                  : PR_OK;
 }
 
-int pr_hierarchy_find(const char *root, const char *controller,
-                      struct pr_arena *a, struct pr_hierarchy *ret,
-                      struct pr_err *err)
+int pr_cgroup_find(const char *root, const char *controller, struct pr_arena *a,
+                   struct pr_cgroup *ret, struct pr_err *err)
 {
     char text[512];
-    int rc = pr_hierarchy_mount(root, controller, a, ret, err);
+    int rc = pr_cgroup_find_mount(root, controller, a, ret, err);
 
     if (!rc && ret->version == 2 &&
         (!pr_sysfile_read(text, sizeof text, "%s/cgroup.controllers",
                           ret->own) ||
-         !pr_sysfile_word(text, " ", controller)))
+         !pr_sysfile_has_word(text, " ", controller)))
         ret->version = 0;
     return rc;
 }
 
 /* Goes from our group up to the mount's root; the least that f finds. */
-static double tightest(const struct pr_hierarchy *h,
-                       bool (*f)(const char *dir, int version, double *ret))
+static double cgroup_find_tightest(const struct pr_cgroup *h,
+                                   bool (*f)(const char *dir, int version,
+                                             double *ret))
 {
     size_t least = strlen(h->mount);
     double best = INFINITY, here;
@@ -185,7 +188,7 @@ static double tightest(const struct pr_hierarchy *h,
     }
 }
 
-static bool memory_limit(const char *dir, int version, double *ret)
+static bool cgroup_read_memory_limit(const char *dir, int version, double *ret)
 {
     uint64_t bytes;
 
@@ -219,21 +222,21 @@ static bool cpu_quota(const char *dir, int version, double *ret)
     return period > 0;
 }
 
-uint64_t pr_hierarchy_memory(const struct pr_hierarchy *h)
+uint64_t pr_cgroup_memory_limit(const struct pr_cgroup *h)
 {
-    double bytes = tightest(h, memory_limit);
+    double bytes = cgroup_find_tightest(h, cgroup_read_memory_limit);
 
     return bytes < 0x1p63 ? (uint64_t)bytes : UINT64_MAX;
 }
 
-double pr_hierarchy_cpus(const struct pr_hierarchy *h)
+double pr_cgroup_cpu_limit(const struct pr_cgroup *h)
 {
-    return tightest(h, cpu_quota);
+    return cgroup_find_tightest(h, cpu_quota);
 }
 
 /* ---- what is left */
 
-static uint64_t bytes_of(const char *stat, const char *key)
+static uint64_t cgroup_stat_bytes(const char *stat, const char *key)
 {
     char number[32];
 
@@ -250,29 +253,29 @@ static bool limit_left(const char *dir, int version, double *ret)
     uint64_t used = 0;
     double cache;
 
-    if (!memory_limit(dir, version, ret))
+    if (!cgroup_read_memory_limit(dir, version, ret))
         return false;
     (void)pr_sysfile_number(&used, "%s/%s", dir,
                             one ? "memory.usage_in_bytes" : "memory.current");
     (void)pr_sysfile_read(stat, sizeof stat, "%s/memory.stat", dir);
-    cache = (double)bytes_of(stat, one ? "total_cache " : "file ") -
-            (double)bytes_of(stat, one ? "total_shmem " : "shmem ");
+    cache = (double)cgroup_stat_bytes(stat, one ? "total_cache " : "file ") -
+            (double)cgroup_stat_bytes(stat, one ? "total_shmem " : "shmem ");
     *ret -= fmax((double)used - fmax(cache, 0), 0);
     *ret = fmax(*ret, 0);
     return true;
 }
 
-uint64_t pr_memory_left(const char *root)
+uint64_t pr_memory_remaining(const char *root)
 {
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(4096);
     char text[STAT], kib[32];
-    struct pr_hierarchy h;
+    struct pr_cgroup h;
     double left = INFINITY;
 
     if (pr_sysfile_read(text, sizeof text, "%s/proc/meminfo", root) &&
         pr_sysfile_field(text, "MemAvailable:", kib, sizeof kib))
         left = (double)strtoull(kib, NULL, 10) * 1024;
-    if (a && !pr_hierarchy_mount(root, "memory", a, &h, NULL) && h.version)
-        left = fmin(left, tightest(&h, limit_left));
+    if (a && !pr_cgroup_find_mount(root, "memory", a, &h, NULL) && h.version)
+        left = fmin(left, cgroup_find_tightest(&h, limit_left));
     return left < 0x1p63 ? (uint64_t)left : UINT64_MAX;
 }

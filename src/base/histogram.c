@@ -21,7 +21,7 @@ static size_t bucket_of(uint64_t v)
 }
 
 /* The middle of a bucket: off by at most half of its width, 1/64. */
-static uint64_t value_of(size_t i)
+static uint64_t histogram_bucket_value(size_t i)
 {
     unsigned shift;
 
@@ -67,7 +67,7 @@ void pr_histogram_merge(struct pr_histogram *to, const struct pr_histogram *h)
 }
 
 /* The number, from 1, of the value that is asked for among n in order. */
-static uint64_t rank_of(double p, uint64_t n)
+static uint64_t histogram_rank(double p, uint64_t n)
 {
     double r = p * (double)n;
     uint64_t rank;
@@ -90,14 +90,14 @@ uint64_t pr_histogram_at(const struct pr_histogram *h, double p)
         n += h->bucket[k];
     if (!n)
         return 0;
-    rank = rank_of(p, n);
+    rank = histogram_rank(p, n);
     if (rank == 1)
         return h->min;
     if (rank == n)
         return h->max;
     while ((seen += h->bucket[i]) < rank)
         i++;
-    v = value_of(i);
+    v = histogram_bucket_value(i);
     return v < h->min ? h->min : v > h->max ? h->max : v;
 }
 

@@ -38,7 +38,7 @@ void pr_json_write_indented(struct pr_buf *out, const struct pr_value *v,
                             unsigned indent, unsigned depth);
 
 /* Appends a quoted string. */
-void pr_json_string(struct pr_buf *out, const char *s, size_t len);
+void pr_json_write_string(struct pr_buf *out, const char *s, size_t len);
 
 /* Walks a large document value by value without keeping it: for a plan of a
  * hundred thousand experiments in constant memory. */
@@ -51,27 +51,28 @@ void pr_json_walk_init(struct pr_json_walk *w, const char *text, size_t len,
                        const char *name);
 
 /* Steps into the object or array at the cursor. */
-int pr_json_enter(struct pr_json_walk *w, char bracket,
-                  struct pr_err *err) PR_MUST_CHECK;
+int pr_json_walk_enter(struct pr_json_walk *w, char bracket,
+                       struct pr_err *err) PR_MUST_CHECK;
 
 /* In an object: next key to *ret_key (in the arena), the cursor at its value.
  * In an array: the cursor at the next item. 1: there is one, 0: closed. */
-int pr_json_next(struct pr_json_walk *w, char close, struct pr_arena *a,
-                 const char **ret_key, struct pr_err *err) PR_MUST_CHECK;
+int pr_json_walk_next(struct pr_json_walk *w, char close, struct pr_arena *a,
+                      const char **ret_key, struct pr_err *err) PR_MUST_CHECK;
 
 /* The same; a key of plain characters is not copied, it lies in the document
  * and has no NUL after it. */
-int pr_json_next_span(struct pr_json_walk *w, char close, struct pr_arena *a,
-                      const char **ret_key, size_t *ret_len,
-                      struct pr_err *err) PR_MUST_CHECK;
+int pr_json_walk_next_span(struct pr_json_walk *w, char close,
+                           struct pr_arena *a, const char **ret_key,
+                           size_t *ret_len, struct pr_err *err) PR_MUST_CHECK;
 
 /* Steps over the value at the cursor, which is not read: *ret_text is where it
  * begins in the document. Only its end is found, its parts are not checked. */
-int pr_json_span(struct pr_json_walk *w, const char **ret_text, size_t *ret_len,
-                 struct pr_err *err) PR_MUST_CHECK;
+int pr_json_walk_span(struct pr_json_walk *w, const char **ret_text,
+                      size_t *ret_len, struct pr_err *err) PR_MUST_CHECK;
 
 /* Reads the value at the cursor and steps over it. */
-int pr_json_take(struct pr_json_walk *w, struct pr_arena *a,
-                 struct pr_value *ret_value, struct pr_err *err) PR_MUST_CHECK;
+int pr_json_walk_read(struct pr_json_walk *w, struct pr_arena *a,
+                      struct pr_value *ret_value,
+                      struct pr_err *err) PR_MUST_CHECK;
 
 #endif

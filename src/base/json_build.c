@@ -8,12 +8,13 @@
 #include <math.h>
 #include <string.h>
 
-void pr_jb_init(struct pr_jb *jb, struct pr_buf *out, unsigned indent)
+void pr_json_writer_init(struct pr_json_writer *jb, struct pr_buf *out,
+                         unsigned indent)
 {
-    *jb = (struct pr_jb){.out = out, .indent = indent};
+    *jb = (struct pr_json_writer){.out = out, .indent = indent};
 }
 
-static void new_line(struct pr_jb *jb)
+static void new_line(struct pr_json_writer *jb)
 {
     size_t blanks = (size_t)jb->indent * jb->depth;
 
@@ -25,7 +26,7 @@ static void new_line(struct pr_jb *jb)
 }
 
 /* Whatever stands before a value: comma, line break, key. */
-static void lead(struct pr_jb *jb, const char *key)
+static void json_put_lead(struct pr_json_writer *jb, const char *key)
 {
     assert((key != NULL) == (jb->depth > 0 && !jb->level[jb->depth].array));
     if (jb->depth) {
@@ -35,32 +36,33 @@ static void lead(struct pr_jb *jb, const char *key)
     }
     jb->level[jb->depth].filled = true;
     if (key) {
-        pr_json_string(jb->out, key, strlen(key));
+        pr_json_write_string(jb->out, key, strlen(key));
         pr_buf_str(jb->out, ": ");
     }
 }
 
-static void open_group(struct pr_jb *jb, const char *key, bool array)
+static void json_open_group(struct pr_json_writer *jb, const char *key,
+                            bool array)
 {
-    lead(jb, key);
+    json_put_lead(jb, key);
     pr_buf_char(jb->out, array ? '[' : '{');
-    assert(jb->depth < PR_JB_MAX_DEPTH);
+    assert(jb->depth < PR_JSON_WRITER_MAX_DEPTH);
     jb->depth++;
     jb->level[jb->depth].array = array;
     jb->level[jb->depth].filled = false;
 }
 
-void pr_jb_obj(struct pr_jb *jb, const char *key)
+void pr_json_open_object(struct pr_json_writer *jb, const char *key)
 {
-    open_group(jb, key, false);
+    json_open_group(jb, key, false);
 }
 
-void pr_jb_arr(struct pr_jb *jb, const char *key)
+void pr_json_open_array(struct pr_json_writer *jb, const char *key)
 {
-    open_group(jb, key, true);
+    json_open_group(jb, key, true);
 }
 
-void pr_jb_end(struct pr_jb *jb)
+void pr_json_close(struct pr_json_writer *jb)
 {
     assert(jb->depth > 0);
     bool array = jb->level[jb->depth].array;
@@ -73,62 +75,64 @@ void pr_jb_end(struct pr_jb *jb)
 }
 
 /* What cannot be said: nothing in an object, null in an array. */
-static void unknown(struct pr_jb *jb, const char *key)
+static void json_put_unknown(struct pr_json_writer *jb, const char *key)
 {
     if (!key)
-        pr_jb_null(jb, NULL);
+        pr_json_put_null(jb, NULL);
 }
 
-void pr_jb_strn(struct pr_jb *jb, const char *key, const char *s, size_t len)
+void pr_json_put_strn(struct pr_json_writer *jb, const char *key, const char *s,
+                      size_t len)
 {
-    lead(jb, key);
-    pr_json_string(jb->out, s, len);
+    json_put_lead(jb, key);
+    pr_json_write_string(jb->out, s, len);
 }
 
-void pr_jb_str(struct pr_jb *jb, const char *key, const char *s)
+void pr_json_put_str(struct pr_json_writer *jb, const char *key, const char *s)
 {
     if (s)
-        pr_jb_strn(jb, key, s, strlen(s));
+        pr_json_put_strn(jb, key, s, strlen(s));
     else
-        unknown(jb, key);
+        json_put_unknown(jb, key);
 }
 
-void pr_jb_int(struct pr_jb *jb, const char *key, int64_t i)
+void pr_json_put_int(struct pr_json_writer *jb, const char *key, int64_t i)
 {
-    lead(jb, key);
+    json_put_lead(jb, key);
     pr_buf_printf(jb->out, "%" PRId64, i);
 }
 
-void pr_jb_uint(struct pr_jb *jb, const char *key, uint64_t u)
+void pr_json_put_uint(struct pr_json_writer *jb, const char *key, uint64_t u)
 {
-    lead(jb, key);
+    json_put_lead(jb, key);
     pr_buf_printf(jb->out, "%" PRIu64, u);
 }
 
-void pr_jb_float(struct pr_jb *jb, const char *key, double f)
+void pr_json_put_float(struct pr_json_writer *jb, const char *key, double f)
 {
     if (!isfinite(f)) {
-        unknown(jb, key);
+        json_put_unknown(jb, key);
         return;
     }
-    lead(jb, key);
-    pr_float_text(jb->out, f);
+    json_put_lead(jb, key);
+    pr_float_write_repr(jb->out, f);
 }
 
-void pr_jb_bool(struct pr_jb *jb, const char *key, bool b)
+void pr_json_put_bool(struct pr_json_writer *jb, const char *key, bool b)
 {
-    lead(jb, key);
+    json_put_lead(jb, key);
     pr_buf_str(jb->out, b ? "true" : "false");
 }
 
-void pr_jb_null(struct pr_jb *jb, const char *key)
+void pr_json_put_null(struct pr_json_writer *jb, const char *key)
 {
-    lead(jb, key);
+    json_put_lead(jb, key);
     pr_buf_str(jb->out, "null");
 }
 
-void pr_jb_value(struct pr_jb *jb, const char *key, const struct pr_value *v)
+void pr_json_put_value(struct pr_json_writer *jb, const char *key,
+                       const struct pr_value *v)
 {
-    lead(jb, key);
+    json_put_lead(jb, key);
     pr_json_write_indented(jb->out, v, jb->indent, jb->depth);
 }

@@ -25,7 +25,7 @@ struct group {
     struct pr_keyset keys; /* of a large map */
 };
 
-static int read_value(struct reader *r, struct pr_value *v);
+static int json_read_value(struct reader *r, struct pr_value *v);
 
 /* A place on top of the stack, to be kept by counting it in r->used. Inner
  * values use the stack too: it is asked for only after they are read. */
@@ -71,33 +71,33 @@ static int push_member(struct reader *r, struct group *g,
     return PR_OK;
 }
 
-static int read_member(struct reader *r, struct group *g)
+static int json_read_member(struct reader *r, struct group *g)
 {
     struct pr_json_scan *s = &r->scan;
     struct pr_member m;
     int rc;
 
     if (*s->pos != '"')
-        return pr_json_wrong(s, s->pos, "expected a key in double quotes");
+        return pr_json_scan_fail(s, s->pos, "expected a key in double quotes");
     m.line = s->line;
-    m.col = pr_json_column(s, s->pos);
+    m.col = pr_json_scan_column(s, s->pos);
     rc = pr_json_scan_string(s, &m.key, &m.key_len);
     if (rc)
         return rc;
     pr_json_skip_space(s);
     if (s->pos == s->end || *s->pos != ':')
-        return pr_json_wrong(s, s->pos, "expected ':' after a key");
+        return pr_json_scan_fail(s, s->pos, "expected ':' after a key");
     s->pos++;
     pr_json_skip_space(s);
-    rc = read_value(r, &m.value);
+    rc = json_read_value(r, &m.value);
     return rc ? rc : push_member(r, g, &m);
 }
 
-static int read_item(struct reader *r)
+static int json_read_item(struct reader *r)
 {
     struct pr_value v;
     struct pr_member *top;
-    int rc = read_value(r, &v);
+    int rc = json_read_value(r, &v);
 
     if (rc)
         return rc;
@@ -109,7 +109,7 @@ static int read_item(struct reader *r)
     return PR_OK;
 }
 
-static int keep_items(struct reader *r, size_t base, struct pr_value *v)
+static int json_store_items(struct reader *r, size_t base, struct pr_value *v)
 {
     size_t n = r->used - base;
     size_t each =
@@ -117,8 +117,8 @@ static int keep_items(struct reader *r, size_t base, struct pr_value *v)
     void *kept;
 
     if (n > UINT32_MAX)
-        return pr_json_wrong(&r->scan, r->scan.pos,
-                             "more than 2^32 items in a list or map");
+        return pr_json_scan_fail(&r->scan, r->scan.pos,
+                                 "more than 2^32 items in a list or map");
     kept = pr_arena_alloc(r->scan.arena, n * each);
     if (!kept)
         return pr_fail_nomem(r->scan.err);
@@ -138,7 +138,7 @@ static int keep_items(struct reader *r, size_t base, struct pr_value *v)
 }
 
 /* After the opening bracket and blanks, up to and with the closing one. */
-static int read_items(struct reader *r, struct group *g, char close)
+static int json_read_items(struct reader *r, struct group *g, char close)
 {
     struct pr_json_scan *s = &r->scan;
 
@@ -150,9 +150,9 @@ static int read_items(struct reader *r, struct group *g, char close)
         int rc;
 
         if (s->pos == s->end)
-            return pr_json_wrong(s, s->pos,
-                                 "the text ends inside a list or map");
-        rc = close == '}' ? read_member(r, g) : read_item(r);
+            return pr_json_scan_fail(s, s->pos,
+                                     "the text ends inside a list or map");
+        rc = close == '}' ? json_read_member(r, g) : json_read_item(r);
         if (rc)
             return rc;
         pr_json_skip_space(s);
@@ -161,16 +161,16 @@ static int read_items(struct reader *r, struct group *g, char close)
             return PR_OK;
         }
         if (s->pos == s->end || *s->pos != ',')
-            return pr_json_wrong(s, s->pos,
-                                 close == '}' ? "expected ',' or '}'"
-                                              : "expected ',' or ']'");
+            return pr_json_scan_fail(s, s->pos,
+                                     close == '}' ? "expected ',' or '}'"
+                                                  : "expected ',' or ']'");
         s->pos++;
         pr_json_skip_space(s);
     }
 }
 
 /* At the opening bracket. */
-static int read_group(struct reader *r, struct pr_value *v)
+static int json_read_group(struct reader *r, struct pr_value *v)
 {
     char close = *r->scan.pos == '{' ? '}' : ']';
     struct group g = {.base = r->used};
@@ -178,32 +178,32 @@ static int read_group(struct reader *r, struct pr_value *v)
 
     v->kind = close == '}' ? PR_MAP : PR_LIST;
     if (++r->depth > MAX_DEPTH)
-        return pr_json_wrong(&r->scan, r->scan.pos,
-                             "nested more than 200 deep");
+        return pr_json_scan_fail(&r->scan, r->scan.pos,
+                                 "nested more than 200 deep");
     r->scan.pos++;
     pr_json_skip_space(&r->scan);
-    rc = read_items(r, &g, close);
-    pr_keyset_done(&g.keys);
+    rc = json_read_items(r, &g, close);
+    pr_keyset_free(&g.keys);
     r->depth--;
-    return rc ? rc : keep_items(r, g.base, v);
+    return rc ? rc : json_store_items(r, g.base, v);
 }
 
-static int read_value(struct reader *r, struct pr_value *v)
+static int json_read_value(struct reader *r, struct pr_value *v)
 {
     struct pr_json_scan *s = &r->scan;
 
     v->line = s->line;
-    v->col = pr_json_column(s, s->pos);
+    v->col = pr_json_scan_column(s, s->pos);
     v->len = 0;
     if (s->pos == s->end)
-        return pr_json_wrong(s, s->pos,
-                             "the text ends where a value is expected");
+        return pr_json_scan_fail(s, s->pos,
+                                 "the text ends where a value is expected");
     if (*s->pos == '"') {
         v->kind = PR_STR;
         return pr_json_scan_string(s, &v->s, &v->len);
     }
     if (*s->pos == '{' || *s->pos == '[')
-        return read_group(r, v);
+        return json_read_group(r, v);
     return pr_json_scan_word(s, v);
 }
 
@@ -215,7 +215,7 @@ int pr_json_scan_value(struct pr_json_scan *s, unsigned flags,
     int rc;
 
     pr_json_skip_space(&r.scan);
-    rc = read_value(&r, &v);
+    rc = json_read_value(&r, &v);
     pr_free(r.stack);
     pr_json_cache_free(r.scan.cache);
     r.scan.cache = NULL;
@@ -248,7 +248,7 @@ int pr_json_read(const struct pr_json_in *in, struct pr_arena *a,
     if (!(in->flags & PR_JSON_PREFIX)) {
         pr_json_skip_space(&s);
         if (s.pos != s.end)
-            return pr_json_wrong(&s, s.pos, "text after the value");
+            return pr_json_scan_fail(&s, s.pos, "text after the value");
     }
     *ret_value = v;
     if (ret_used)

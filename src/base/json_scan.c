@@ -12,10 +12,10 @@
 #include <math.h>
 #include <string.h>
 
-int pr_json_wrong(struct pr_json_scan *s, const char *at, const char *what)
+int pr_json_scan_fail(struct pr_json_scan *s, const char *at, const char *what)
 {
     return pr_fail_at(s->err, PR_E_FORMAT, s->name, s->line,
-                      pr_json_column(s, at), "not valid JSON: %s", what);
+                      pr_json_scan_column(s, at), "not valid JSON: %s", what);
 }
 
 void pr_json_skip_lines(struct pr_json_scan *s)
@@ -33,12 +33,13 @@ void pr_json_skip_lines(struct pr_json_scan *s)
     }
 }
 
-static int hex4(struct pr_json_scan *s, const char *p, unsigned *ret_code)
+static int json_read_hex4(struct pr_json_scan *s, const char *p,
+                          unsigned *ret_code)
 {
     unsigned code = 0;
 
     if (s->end - p < 4)
-        return pr_json_wrong(s, p, "\\u wants four hexadecimal digits");
+        return pr_json_scan_fail(s, p, "\\u wants four hexadecimal digits");
     for (int i = 0; i < 4; i++) {
         char c = p[i];
         unsigned digit;
@@ -47,7 +48,7 @@ static int hex4(struct pr_json_scan *s, const char *p, unsigned *ret_code)
         else if ((c | 32) >= 'a' && (c | 32) <= 'f')
             digit = (unsigned)((c | 32) - 'a' + 10);
         else
-            return pr_json_wrong(s, p, "\\u wants four hexadecimal digits");
+            return pr_json_scan_fail(s, p, "\\u wants four hexadecimal digits");
         code = code * 16 + digit;
     }
     *ret_code = code;
@@ -58,14 +59,14 @@ static int hex4(struct pr_json_scan *s, const char *p, unsigned *ret_code)
 static int read_unicode(struct pr_json_scan *s, const char **p, char **out)
 {
     unsigned code, low;
-    int rc = hex4(s, *p + 1, &code);
+    int rc = json_read_hex4(s, *p + 1, &code);
 
     if (rc)
         return rc;
     *p += 5;
     if (code >= 0xd800 && code < 0xdc00 && s->end - *p >= 6 &&
         (*p)[0] == '\\' && (*p)[1] == 'u') {
-        rc = hex4(s, *p + 2, &low);
+        rc = json_read_hex4(s, *p + 2, &low);
         if (rc)
             return rc;
         if (low >= 0xdc00 && low < 0xe000) {
@@ -89,13 +90,13 @@ static int read_escape(struct pr_json_scan *s, const char **p, char **out)
         return read_unicode(s, p, out);
     found = **p ? strchr(from, **p) : NULL;
     if (!found)
-        return pr_json_wrong(s, *p - 1, "unknown escape in a string");
+        return pr_json_scan_fail(s, *p - 1, "unknown escape in a string");
     *(*out)++ = to[found - from];
     (*p)++;
     return PR_OK;
 }
 
-static bool is_plain(char c)
+static bool json_is_plain_in_text(char c)
 {
     unsigned char u = (unsigned char)c;
 
@@ -124,7 +125,7 @@ static const char *skip_plain(const char *p, const char *end)
             break;
 #endif
     }
-    while (p < end && is_plain(*p))
+    while (p < end && json_is_plain_in_text(*p))
         p++;
     return p;
 }
@@ -137,8 +138,8 @@ static const char *find_quote(const char *p, const char *end)
     return p;
 }
 
-static int decode(struct pr_json_scan *s, const char *p, const char *quote,
-                  char **out)
+static int json_decode_string(struct pr_json_scan *s, const char *p,
+                              const char *quote, char **out)
 {
     while (p < quote) {
         const char *plain = skip_plain(p, quote);
@@ -158,10 +159,10 @@ static int decode(struct pr_json_scan *s, const char *p, const char *quote,
             continue;
         }
         if ((unsigned char)*p < 0x20)
-            return pr_json_wrong(s, p, "a control character in a string");
+            return pr_json_scan_fail(s, p, "a control character in a string");
         n = pr_utf8_len(p, (size_t)(quote - p));
         if (!n)
-            return pr_json_wrong(s, p, "a string that is not UTF-8");
+            return pr_json_scan_fail(s, p, "a string that is not UTF-8");
         memcpy(*out, p, n);
         *out += n;
         p += n;
@@ -196,7 +197,8 @@ static size_t cache_slot(const char *p, size_t len)
 }
 
 /* NULL when out of memory. Without memory for the cache it does without. */
-static const char *keep_text(struct pr_json_scan *s, const char *p, size_t len)
+static const char *json_store_text(struct pr_json_scan *s, const char *p,
+                                   size_t len)
 {
     const char *text;
     size_t slot;
@@ -225,7 +227,7 @@ static int scan_coded(struct pr_json_scan *s, const char *p, const char *quote,
 
     if (!start)
         return pr_fail_nomem(s->err);
-    rc = decode(s, p, quote, &out);
+    rc = json_decode_string(s, p, quote, &out);
     if (rc)
         return rc;
     *out = '\0';
@@ -258,12 +260,13 @@ int pr_json_scan_string(struct pr_json_scan *s, const char **ret_s,
     if (!plain)
         quote = find_quote(quote, s->end);
     if (quote >= s->end)
-        return pr_json_wrong(s, s->pos, "a string without its closing quote");
+        return pr_json_scan_fail(s, s->pos,
+                                 "a string without its closing quote");
     if (quote - p > UINT32_MAX / 2)
-        return pr_json_wrong(s, s->pos, "a string of more than 2 GiB");
+        return pr_json_scan_fail(s, s->pos, "a string of more than 2 GiB");
     if (!plain)
         return scan_coded(s, p, quote, ret_s, ret_len);
-    text = keep_text(s, p, (size_t)(quote - p));
+    text = json_store_text(s, p, (size_t)(quote - p));
     if (!text)
         return pr_fail_nomem(s->err);
     *ret_s = text;
@@ -277,7 +280,7 @@ static bool digit_at(const struct pr_json_scan *s, const char *p)
     return p < s->end && *p >= '0' && *p <= '9';
 }
 
-static const char *skip_digits(const struct pr_json_scan *s, const char *p)
+static const char *json_skip_digits(const struct pr_json_scan *s, const char *p)
 {
     while (digit_at(s, p))
         p++;
@@ -289,17 +292,17 @@ static int skip_fraction(struct pr_json_scan *s, const char **p)
 {
     if (*p < s->end && **p == '.') {
         if (!digit_at(s, ++*p))
-            return pr_json_wrong(s, s->pos,
-                                 "a number without digits after its point");
-        *p = skip_digits(s, *p);
+            return pr_json_scan_fail(s, s->pos,
+                                     "a number without digits after its point");
+        *p = json_skip_digits(s, *p);
     }
     if (*p < s->end && (**p | 32) == 'e') {
         ++*p;
         *p += *p < s->end && (**p == '+' || **p == '-');
         if (!digit_at(s, *p))
-            return pr_json_wrong(s, s->pos,
-                                 "a number without digits in its exponent");
-        *p = skip_digits(s, *p);
+            return pr_json_scan_fail(s, s->pos,
+                                     "a number without digits in its exponent");
+        *p = json_skip_digits(s, *p);
     }
     return PR_OK;
 }
@@ -321,17 +324,17 @@ static bool to_int64(const char *p, const char *end, int64_t *ret)
     return true;
 }
 
-static int read_number(struct pr_json_scan *s, struct pr_value *v)
+static int json_read_number(struct pr_json_scan *s, struct pr_value *v)
 {
     const char *start = s->pos, *p = start, *whole;
     int rc;
 
     p += *p == '-';
     if (!digit_at(s, p))
-        return pr_json_wrong(s, start, "expected a value");
-    p = *p == '0' ? p + 1 : skip_digits(s, p);
+        return pr_json_scan_fail(s, start, "expected a value");
+    p = *p == '0' ? p + 1 : json_skip_digits(s, p);
     if (digit_at(s, p))
-        return pr_json_wrong(s, start, "a number with a leading zero");
+        return pr_json_scan_fail(s, start, "a number with a leading zero");
     whole = p;
     rc = skip_fraction(s, &p);
     if (rc)
@@ -346,7 +349,7 @@ static int read_number(struct pr_json_scan *s, struct pr_value *v)
     return PR_OK;
 }
 
-static bool word(struct pr_json_scan *s, const char *w, size_t n)
+static bool json_skip_word(struct pr_json_scan *s, const char *w, size_t n)
 {
     if ((size_t)(s->end - s->pos) < n || memcmp(s->pos, w, n) != 0)
         return false;
@@ -366,22 +369,22 @@ int pr_json_scan_word(struct pr_json_scan *s, struct pr_value *v)
     bool yes;
 
     if (digit_at(s, s->pos))
-        return read_number(s, v);
-    yes = word(s, "true", 4);
-    if (yes || word(s, "false", 5)) {
+        return json_read_number(s, v);
+    yes = json_skip_word(s, "true", 4);
+    if (yes || json_skip_word(s, "false", 5)) {
         v->kind = PR_BOOL;
         v->b = yes;
         return PR_OK;
     }
-    if (word(s, "null", 4)) {
+    if (json_skip_word(s, "null", 4)) {
         v->kind = PR_NULL;
         return PR_OK;
     }
-    if (word(s, "NaN", 3))
+    if (json_skip_word(s, "NaN", 3))
         return set_float(v, (double)NAN);
-    if (word(s, "Infinity", 8))
+    if (json_skip_word(s, "Infinity", 8))
         return set_float(v, (double)INFINITY);
-    if (word(s, "-Infinity", 9))
+    if (json_skip_word(s, "-Infinity", 9))
         return set_float(v, -(double)INFINITY);
-    return read_number(s, v);
+    return json_read_number(s, v);
 }

@@ -24,14 +24,14 @@ struct pr_json_scan {
 
 void pr_json_cache_free(struct pr_json_cache *c); /* NULL is fine */
 
-static inline uint32_t pr_json_column(const struct pr_json_scan *s,
-                                      const char *at)
+static inline uint32_t pr_json_scan_column(const struct pr_json_scan *s,
+                                           const char *at)
 {
     return (uint32_t)(at - s->line_start) + 1;
 }
 
 /* Fails with PR_E_FORMAT, saying what is wrong at a byte of this line. */
-int pr_json_wrong(struct pr_json_scan *s, const char *at, const char *what);
+int pr_json_scan_fail(struct pr_json_scan *s, const char *at, const char *what);
 
 /* Past blanks; indented text has four, eight, twelve … at a time. */
 static inline const char *pr_json_skip_blanks(const char *p, const char *end)

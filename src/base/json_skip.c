@@ -59,7 +59,7 @@ static int marks_16(const char *p)
         _mm_or_si128(_mm_or_si128(bracket, quote), control));
 }
 
-static const char *find_mark(const char *p, const char *end)
+static const char *json_find_mark(const char *p, const char *end)
 {
     for (; end - p >= 16; p += 16) {
         int marks = marks_16(p);
@@ -71,7 +71,7 @@ static const char *find_mark(const char *p, const char *end)
     return p;
 }
 #else
-static const char *find_mark(const char *p, const char *end)
+static const char *json_find_mark(const char *p, const char *end)
 {
     while (p < end && !is_mark(*p))
         p++;
@@ -95,7 +95,7 @@ static void catch_up(struct pr_json_scan *s, const char *p)
 static int wrong_at(struct pr_json_scan *s, const char *p, const char *what)
 {
     catch_up(s, p);
-    return pr_json_wrong(s, p, what);
+    return pr_json_scan_fail(s, p, what);
 }
 
 /* At a bracket. */
@@ -135,11 +135,11 @@ static int skip_nested(struct pr_json_scan *s)
         default:
             return wrong_at(s, p, "expected a value");
         }
-        p = find_mark(p, s->end);
+        p = json_find_mark(p, s->end);
     }
 }
 
-static bool ends_word(char c)
+static bool json_ends_word(char c)
 {
     return c == ',' || c == ']' || c == '}' || c == ':' || c == '"' ||
            (unsigned char)c <= ' ';
@@ -151,20 +151,20 @@ int pr_json_scan_skip(struct pr_json_scan *s)
 
     pr_json_skip_space(s);
     if (s->pos == s->end)
-        return pr_json_wrong(s, s->pos,
-                             "the text ends where a value is expected");
+        return pr_json_scan_fail(s, s->pos,
+                                 "the text ends where a value is expected");
     if (*s->pos == '{' || *s->pos == '[')
         return skip_nested(s);
     if (*s->pos == '"') {
         p = skip_string(s->pos + 1, s->end);
         if (!p)
-            return pr_json_wrong(s, s->pos,
-                                 "a string without its closing quote");
+            return pr_json_scan_fail(s, s->pos,
+                                     "a string without its closing quote");
     } else {
-        for (p = s->pos; p < s->end && !ends_word(*p); p++)
+        for (p = s->pos; p < s->end && !json_ends_word(*p); p++)
             ;
         if (p == s->pos)
-            return pr_json_wrong(s, p, "expected a value");
+            return pr_json_scan_fail(s, p, "expected a value");
     }
     s->pos = p;
     return PR_OK;

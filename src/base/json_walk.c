@@ -12,8 +12,9 @@ void pr_json_walk_init(struct pr_json_walk *w, const char *text, size_t len,
 }
 
 /* w->text is where the cursor's line starts: columns are counted from it. */
-static struct pr_json_scan begin(const struct pr_json_walk *w,
-                                 struct pr_arena *a, struct pr_err *err)
+static struct pr_json_scan json_walk_begin_scan(const struct pr_json_walk *w,
+                                                struct pr_arena *a,
+                                                struct pr_err *err)
 {
     return (struct pr_json_scan){
         .pos = w->pos,
@@ -26,42 +27,43 @@ static struct pr_json_scan begin(const struct pr_json_walk *w,
     };
 }
 
-static void commit(struct pr_json_walk *w, const struct pr_json_scan *s)
+static void json_walk_commit_scan(struct pr_json_walk *w,
+                                  const struct pr_json_scan *s)
 {
     w->pos = s->pos;
     w->text = s->line_start;
     w->line = s->line;
 }
 
-int pr_json_enter(struct pr_json_walk *w, char bracket, struct pr_err *err)
+int pr_json_walk_enter(struct pr_json_walk *w, char bracket, struct pr_err *err)
 {
-    struct pr_json_scan s = begin(w, NULL, err);
+    struct pr_json_scan s = json_walk_begin_scan(w, NULL, err);
 
     pr_json_skip_space(&s);
     if (s.pos == s.end || *s.pos != bracket)
-        return pr_json_wrong(
+        return pr_json_scan_fail(
             &s, s.pos, bracket == '{' ? "expected a map" : "expected a list");
     s.pos++;
-    commit(w, &s);
+    json_walk_commit_scan(w, &s);
     return PR_OK;
 }
 
-int pr_json_take(struct pr_json_walk *w, struct pr_arena *a,
-                 struct pr_value *ret_value, struct pr_err *err)
+int pr_json_walk_read(struct pr_json_walk *w, struct pr_arena *a,
+                      struct pr_value *ret_value, struct pr_err *err)
 {
-    struct pr_json_scan s = begin(w, a, err);
+    struct pr_json_scan s = json_walk_begin_scan(w, a, err);
     int rc = pr_json_scan_value(&s, 0, ret_value);
 
     if (rc)
         return rc;
-    commit(w, &s);
+    json_walk_commit_scan(w, &s);
     return PR_OK;
 }
 
-int pr_json_span(struct pr_json_walk *w, const char **ret_text, size_t *ret_len,
-                 struct pr_err *err)
+int pr_json_walk_span(struct pr_json_walk *w, const char **ret_text,
+                      size_t *ret_len, struct pr_err *err)
 {
-    struct pr_json_scan s = begin(w, NULL, err);
+    struct pr_json_scan s = json_walk_begin_scan(w, NULL, err);
     const char *start;
     int rc;
 
@@ -70,7 +72,7 @@ int pr_json_span(struct pr_json_walk *w, const char **ret_text, size_t *ret_len,
     rc = pr_json_scan_skip(&s);
     if (rc)
         return rc;
-    commit(w, &s);
+    json_walk_commit_scan(w, &s);
     *ret_text = start;
     *ret_len = (size_t)(s.pos - start);
     return PR_OK;
@@ -98,25 +100,25 @@ static int next_key(struct pr_json_scan *s, const char **ret_key,
     int rc;
 
     if (*s->pos != '"')
-        return pr_json_wrong(s, s->pos, "expected a key in double quotes");
+        return pr_json_scan_fail(s, s->pos, "expected a key in double quotes");
     rc = scan_key(s, &key, &len);
     if (rc)
         return rc;
     pr_json_skip_space(s);
     if (s->pos == s->end || *s->pos != ':')
-        return pr_json_wrong(s, s->pos, "expected ':' after a key");
+        return pr_json_scan_fail(s, s->pos, "expected ':' after a key");
     s->pos++;
     *ret_key = key;
     *ret_len = len;
     return PR_OK;
 }
 
-int pr_json_next(struct pr_json_walk *w, char close, struct pr_arena *a,
-                 const char **ret_key, struct pr_err *err)
+int pr_json_walk_next(struct pr_json_walk *w, char close, struct pr_arena *a,
+                      const char **ret_key, struct pr_err *err)
 {
     const char *key = NULL;
     size_t len = 0;
-    int rc = pr_json_next_span(w, close, a, &key, &len, err);
+    int rc = pr_json_walk_next_span(w, close, a, &key, &len, err);
 
     if (rc == 1 && close == '}') {
         *ret_key = pr_arena_copy(a, key, len);
@@ -126,37 +128,40 @@ int pr_json_next(struct pr_json_walk *w, char close, struct pr_arena *a,
     return rc;
 }
 
-int pr_json_next_span(struct pr_json_walk *w, char close, struct pr_arena *a,
-                      const char **ret_key, size_t *ret_len, struct pr_err *err)
+int pr_json_walk_next_span(struct pr_json_walk *w, char close,
+                           struct pr_arena *a, const char **ret_key,
+                           size_t *ret_len, struct pr_err *err)
 {
-    struct pr_json_scan s = begin(w, a, err);
+    struct pr_json_scan s = json_walk_begin_scan(w, a, err);
     bool first = s.pos > s.line_start && (s.pos[-1] == '[' || s.pos[-1] == '{');
     int rc = PR_OK;
 
     pr_json_skip_space(&s);
     if (s.pos < s.end && *s.pos == close) {
         s.pos++;
-        commit(w, &s);
+        json_walk_commit_scan(w, &s);
         return 0;
     }
     if (!first && s.pos < s.end) {
         if (*s.pos != ',')
-            return pr_json_wrong(&s, s.pos,
-                                 close == '}' ? "expected ',' or '}'"
-                                              : "expected ',' or ']'");
+            return pr_json_scan_fail(&s, s.pos,
+                                     close == '}' ? "expected ',' or '}'"
+                                                  : "expected ',' or ']'");
         s.pos++;
         pr_json_skip_space(&s);
     }
     if (s.pos == s.end)
-        return pr_json_wrong(&s, s.pos, "the text ends inside a list or map");
+        return pr_json_scan_fail(&s, s.pos,
+                                 "the text ends inside a list or map");
     if (*s.pos == close)
-        return pr_json_wrong(&s, s.pos,
-                             close == '}' ? "expected a key in double quotes"
-                                          : "expected a value");
+        return pr_json_scan_fail(&s, s.pos,
+                                 close == '}'
+                                     ? "expected a key in double quotes"
+                                     : "expected a value");
     if (close == '}')
         rc = next_key(&s, ret_key, ret_len);
     if (rc)
         return rc;
-    commit(w, &s);
+    json_walk_commit_scan(w, &s);
     return 1;
 }

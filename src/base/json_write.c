@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-static bool is_plain(char c)
+static bool json_needs_no_escape(char c)
 {
     unsigned char u = (unsigned char)c;
 
@@ -34,12 +34,12 @@ static size_t plain_run(const char *s, size_t len)
         if (stop & high)
             break;
     }
-    while (i < len && is_plain(s[i]))
+    while (i < len && json_needs_no_escape(s[i]))
         i++;
     return i;
 }
 
-static void escape(struct pr_buf *out, unsigned char c)
+static void json_write_escape(struct pr_buf *out, unsigned char c)
 {
     static const char letters[] = "btn\vfr", hex[] = "0123456789abcdef";
     char text[6] = {'\\', (char)c, '0', '0', '0', '0'};
@@ -74,7 +74,7 @@ static void add_mixed(struct pr_buf *out, const char *s, size_t len)
         }
         pr_buf_add(out, s + start, i - start);
         if (n)
-            escape(out, (unsigned char)s[i]);
+            json_write_escape(out, (unsigned char)s[i]);
         else
             pr_buf_str(out, "\xef\xbf\xbd"); /* U+FFFD, not a stray byte */
         start = ++i;
@@ -105,7 +105,7 @@ static void add_string(struct pr_buf *out, const char *s, size_t len,
     pr_buf_add(out, after, after_len);
 }
 
-void pr_json_string(struct pr_buf *out, const char *s, size_t len)
+void pr_json_write_string(struct pr_buf *out, const char *s, size_t len)
 {
     add_string(out, s, len, "", 0);
 }
@@ -117,11 +117,12 @@ static void add_float(struct pr_buf *out, double f)
     else if (isinf(f))
         pr_buf_str(out, f < 0 ? "-Infinity" : "Infinity");
     else
-        pr_float_text(out, f);
+        pr_float_write_repr(out, f);
 }
 
 /* What stands before an item, after a comma if it is not the first. */
-static void gap(struct pr_buf *out, bool comma, unsigned indent, unsigned depth)
+static void json_write_gap(struct pr_buf *out, bool comma, unsigned indent,
+                           unsigned depth)
 {
     size_t blanks = (size_t)indent * depth;
     char *p;
@@ -142,32 +143,32 @@ static void gap(struct pr_buf *out, bool comma, unsigned indent, unsigned depth)
     out->len += blanks + 1 + comma;
 }
 
-static void add_value(struct pr_buf *out, const struct pr_value *v,
-                      unsigned indent, unsigned depth);
+static void json_write_value(struct pr_buf *out, const struct pr_value *v,
+                             unsigned indent, unsigned depth);
 
-static void add_group(struct pr_buf *out, const struct pr_value *v,
-                      unsigned indent, unsigned depth)
+static void json_write_group(struct pr_buf *out, const struct pr_value *v,
+                             unsigned indent, unsigned depth)
 {
     bool map = v->kind == PR_MAP;
 
     pr_buf_char(out, map ? '{' : '[');
     for (uint32_t i = 0; i < v->len; i++) {
-        gap(out, i > 0, indent, depth + 1);
+        json_write_gap(out, i > 0, indent, depth + 1);
         if (map) {
             const struct pr_member *m = &v->members[i];
             add_string(out, m->key, m->key_len, ": ", 2);
-            add_value(out, &m->value, indent, depth + 1);
+            json_write_value(out, &m->value, indent, depth + 1);
         } else {
-            add_value(out, &v->items[i], indent, depth + 1);
+            json_write_value(out, &v->items[i], indent, depth + 1);
         }
     }
     if (v->len)
-        gap(out, false, indent, depth);
+        json_write_gap(out, false, indent, depth);
     pr_buf_char(out, map ? '}' : ']');
 }
 
-static void add_value(struct pr_buf *out, const struct pr_value *v,
-                      unsigned indent, unsigned depth)
+static void json_write_value(struct pr_buf *out, const struct pr_value *v,
+                             unsigned indent, unsigned depth)
 {
     switch (v->kind) {
     case PR_NULL:
@@ -187,18 +188,18 @@ static void add_value(struct pr_buf *out, const struct pr_value *v,
         break;
     case PR_LIST:
     case PR_MAP:
-        add_group(out, v, indent, depth);
+        json_write_group(out, v, indent, depth);
         break;
     }
 }
 
 void pr_json_write(struct pr_buf *out, const struct pr_value *v)
 {
-    add_value(out, v, 0, 0);
+    json_write_value(out, v, 0, 0);
 }
 
 void pr_json_write_indented(struct pr_buf *out, const struct pr_value *v,
                             unsigned indent, unsigned depth)
 {
-    add_value(out, v, indent, depth);
+    json_write_value(out, v, indent, depth);
 }

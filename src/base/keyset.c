@@ -36,15 +36,16 @@ static uint32_t hash_key(const struct pr_keyset *s, const char *key,
     return (uint32_t)(h >> 32);
 }
 
-void pr_keyset_done(struct pr_keyset *s)
+void pr_keyset_free(struct pr_keyset *s)
 {
     pr_free(s->slots);
     *s = (struct pr_keyset){0};
 }
 
 /* The slot that holds the key, or the free one where it belongs. */
-static struct pr_keyset_slot *locate(const struct pr_keyset *s, const char *key,
-                                     uint32_t len, uint32_t hash)
+static struct pr_keyset_slot *keyset_find_slot(const struct pr_keyset *s,
+                                               const char *key, uint32_t len,
+                                               uint32_t hash)
 {
     for (uint32_t i = hash & s->mask;; i = (i + 1) & s->mask) {
         struct pr_keyset_slot *slot = &s->slots[i];
@@ -54,7 +55,7 @@ static struct pr_keyset_slot *locate(const struct pr_keyset *s, const char *key,
     }
 }
 
-static int grow(struct pr_keyset *s)
+static int keyset_grow(struct pr_keyset *s)
 {
     size_t slots = s->slots ? ((size_t)s->mask + 1) * 2 : FIRST_SLOTS;
     struct pr_keyset_slot *old = s->slots;
@@ -70,7 +71,7 @@ static int grow(struct pr_keyset *s)
     s->mask = (uint32_t)(slots - 1);
     for (size_t i = 0; i < old_slots; i++)
         if (old[i].key)
-            *locate(s, old[i].key, old[i].len, old[i].hash) = old[i];
+            *keyset_find_slot(s, old[i].key, old[i].len, old[i].hash) = old[i];
     pr_free(old);
     return PR_OK;
 }
@@ -82,11 +83,11 @@ int pr_keyset_put(struct pr_keyset *s, const char *key, uint32_t len,
     struct pr_keyset_slot *slot;
 
     if (!s->slots || s->used >= s->mask / 2) {
-        int rc = grow(s);
+        int rc = keyset_grow(s);
         if (rc)
             return rc;
     }
-    slot = locate(s, key, len, hash);
+    slot = keyset_find_slot(s, key, len, hash);
     if (slot->key) {
         *ret_index = slot->index;
         return 1;
@@ -103,15 +104,15 @@ int pr_keyset_find(const struct pr_keyset *s, const char *key, uint32_t len,
 
     if (!s->slots)
         return 0;
-    slot = locate(s, key, len, hash_key(s, key, len));
+    slot = keyset_find_slot(s, key, len, hash_key(s, key, len));
     if (!slot->key)
         return 0;
     *ret_index = slot->index;
     return 1;
 }
 
-static int scan(const struct pr_member *members, size_t n,
-                const struct pr_member *m, size_t *ret_index)
+static int keyset_scan_members(const struct pr_member *members, size_t n,
+                               const struct pr_member *m, size_t *ret_index)
 {
     for (size_t i = 0; i < n; i++) {
         if (members[i].key_len == m->key_len &&
@@ -130,7 +131,7 @@ int pr_keyset_member(struct pr_keyset *s, const struct pr_member *members,
     int rc;
 
     if (n < SCANNED)
-        return scan(members, n, m, ret_index);
+        return keyset_scan_members(members, n, m, ret_index);
     for (size_t i = s->used; i < n; i++) {
         rc = pr_keyset_put(s, members[i].key, members[i].key_len, (uint32_t)i,
                            &index);

@@ -14,7 +14,7 @@ struct pr_keyset {
     uint32_t used, mask; /* mask + 1 slots, once there are any */
 };
 
-void pr_keyset_done(struct pr_keyset *s); /* frees; zeroes for reuse */
+void pr_keyset_free(struct pr_keyset *s); /* frees; zeroes for reuse */
 
 /* Adds key with its index. 0: it is new; 1: it was there, and *ret_index is
  * the index it was added with; PR_E_NOMEM. The key is borrowed. */

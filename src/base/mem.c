@@ -13,7 +13,7 @@ enum { LARGE_PAGE = 2 << 20, LARGE = 30 << 20 };
 static atomic_long until_failure = -1;
 static atomic_int failed;
 
-static int refused(void)
+static int mem_is_refused(void)
 {
     if (atomic_load_explicit(&until_failure, memory_order_relaxed) < 0)
         return 0;
@@ -36,24 +36,24 @@ int pr_mem_failed(void)
 
 void *pr_alloc(size_t bytes)
 {
-    return refused() ? NULL : malloc(bytes ? bytes : 1);
+    return mem_is_refused() ? NULL : malloc(bytes ? bytes : 1);
 }
 
 void *pr_alloc_zeroed(size_t bytes)
 {
-    return refused() ? NULL : calloc(1, bytes ? bytes : 1);
+    return mem_is_refused() ? NULL : calloc(1, bytes ? bytes : 1);
 }
 
 void *pr_realloc(void *old, size_t bytes)
 {
-    return refused() ? NULL : realloc(old, bytes ? bytes : 1);
+    return mem_is_refused() ? NULL : realloc(old, bytes ? bytes : 1);
 }
 
 void *pr_alloc_aligned(size_t align, size_t bytes)
 {
     size_t whole = (bytes + align - 1) & ~(align - 1);
 
-    if (refused() || whole < bytes)
+    if (mem_is_refused() || whole < bytes)
         return NULL;
     return aligned_alloc(align, whole ? whole : align);
 }

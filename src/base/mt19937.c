@@ -16,7 +16,7 @@ void pr_mt_seed(struct pr_mt *mt, uint32_t seed)
     mt->gauss = 0;
 }
 
-static void refill(struct pr_mt *mt)
+static void mt_refill_words(struct pr_mt *mt)
 {
     uint32_t *w = mt->word;
 
@@ -32,7 +32,7 @@ uint32_t pr_mt_u32(struct pr_mt *mt)
     uint32_t y;
 
     if (mt->at == N)
-        refill(mt);
+        mt_refill_words(mt);
     y = mt->word[mt->at++];
     y ^= y >> 11;
     y ^= y << 7 & 0x9d2c5680u;

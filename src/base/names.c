@@ -50,8 +50,8 @@ void pr_names_free(struct pr_names *n)
 }
 
 /* The slot that holds the name, or the free one where it belongs. */
-static uint32_t *slot(const struct pr_names *n, const char *text, size_t len,
-                      uint32_t hash)
+static uint32_t *names_find_slot(const struct pr_names *n, const char *text,
+                                 size_t len, uint32_t hash)
 {
     for (uint32_t i = hash & n->mask;; i = (i + 1) & n->mask) {
         uint32_t id = n->table[i];
@@ -66,7 +66,7 @@ static uint32_t *slot(const struct pr_names *n, const char *text, size_t len,
     }
 }
 
-static bool grow(struct pr_names *n)
+static bool names_grow(struct pr_names *n)
 {
     uint32_t cap = n->cap * 2, mask = n->mask * 2 + 1;
     struct name *names;
@@ -85,7 +85,7 @@ static bool grow(struct pr_names *n)
     n->cap = cap;
     for (uint32_t id = 0; id < n->count; id++) {
         const struct name *name = &n->names[id];
-        *slot(n, name->text, name->len, name->hash) = id + 1;
+        *names_find_slot(n, name->text, name->len, name->hash) = id + 1;
     }
     return true;
 }
@@ -93,15 +93,15 @@ static bool grow(struct pr_names *n)
 uint32_t pr_names_add(struct pr_names *n, const char *text, size_t len)
 {
     uint32_t hash = (uint32_t)pr_hash_bytes(text, len, 0);
-    uint32_t *at = slot(n, text, len, hash);
+    uint32_t *at = names_find_slot(n, text, len, hash);
     char *copy;
 
     if (*at)
         return *at - 1;
     if (n->count == n->cap) {
-        if (!grow(n))
+        if (!names_grow(n))
             return PR_NO_NAME;
-        at = slot(n, text, len, hash);
+        at = names_find_slot(n, text, len, hash);
     }
     copy = pr_arena_copy(n->arena, text, len);
     if (!copy)
@@ -113,7 +113,9 @@ uint32_t pr_names_add(struct pr_names *n, const char *text, size_t len)
 
 uint32_t pr_names_find(const struct pr_names *n, const char *text, size_t len)
 {
-    return *slot(n, text, len, (uint32_t)pr_hash_bytes(text, len, 0)) - 1;
+    return *names_find_slot(n, text, len,
+                            (uint32_t)pr_hash_bytes(text, len, 0)) -
+           1;
 }
 
 uint32_t pr_names_count(const struct pr_names *n)

@@ -5,14 +5,14 @@
 
 enum { MAX_NAME = 64 };
 
-static size_t min3(size_t a, size_t b, size_t c)
+static size_t min_of_three(size_t a, size_t b, size_t c)
 {
     size_t m = a < b ? a : b;
 
     return m < c ? m : c;
 }
 
-static size_t distance(const char *a, size_t la, const char *b, size_t lb)
+static size_t edit_distance(const char *a, size_t la, const char *b, size_t lb)
 {
     size_t rows[3][MAX_NAME + 1];
 
@@ -23,8 +23,8 @@ static size_t distance(const char *a, size_t la, const char *b, size_t lb)
         size_t *up2 = rows[(i + 1) % 3];
         row[0] = i;
         for (size_t j = 1; j <= lb; j++) {
-            row[j] = min3(up[j] + 1, row[j - 1] + 1,
-                          up[j - 1] + (a[i - 1] != b[j - 1]));
+            row[j] = min_of_three(up[j] + 1, row[j - 1] + 1,
+                                  up[j - 1] + (a[i - 1] != b[j - 1]));
             if (i > 1 && j > 1 && a[i - 1] == b[j - 2] &&
                 a[i - 2] == b[j - 1] && up2[j - 2] + 1 < row[j])
                 row[j] = up2[j - 2] + 1;
@@ -50,7 +50,7 @@ void pr_nearest_offer(struct pr_nearest *n, const char *candidate)
 
     if (lt > MAX_NAME || lc > MAX_NAME)
         return;
-    d = distance(n->typed, lt, candidate, lc);
+    d = edit_distance(n->typed, lt, candidate, lc);
     if (d < n->distance || (d == n->distance && !n->best)) {
         n->best = candidate;
         n->distance = d;

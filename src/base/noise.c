@@ -31,7 +31,7 @@ struct state {
     vec a[VECS], b[VECS];
 };
 
-static void seed(struct state *s, uint64_t key, uint64_t block)
+static void noise_seed(struct state *s, uint64_t key, uint64_t block)
 {
     uint64_t x = pr_hash_mix(key ^ pr_hash_mix(block + 0x632be59bd9b4e019u));
 
@@ -43,7 +43,7 @@ static void seed(struct state *s, uint64_t key, uint64_t block)
 }
 
 /* A step of the xorshift128+ kind (Vigna 2014): the sum of both words. */
-INLINE void step(vec *a, vec *b, vec *out)
+INLINE void noise_step(vec *a, vec *b, vec *out)
 {
     vec x = *a, y = *b;
 
@@ -56,13 +56,13 @@ INLINE void step(vec *a, vec *b, vec *out)
 /* Written out: a loop over the vectors would have them in memory. */
 INLINE void step_all(struct state *t, vec out[static VECS])
 {
-    step(&t->a[0], &t->b[0], &out[0]);
-    step(&t->a[1], &t->b[1], &out[1]);
-    step(&t->a[2], &t->b[2], &out[2]);
-    step(&t->a[3], &t->b[3], &out[3]);
+    noise_step(&t->a[0], &t->b[0], &out[0]);
+    noise_step(&t->a[1], &t->b[1], &out[1]);
+    noise_step(&t->a[2], &t->b[2], &out[2]);
+    noise_step(&t->a[3], &t->b[3], &out[3]);
 }
 
-CLONES static void run(struct state *s, uint8_t *out, size_t rounds)
+CLONES static void noise_generate(struct state *s, uint8_t *out, size_t rounds)
 {
     struct state t = *s;
     loose *to = (loose *)(void *)out;
@@ -80,7 +80,8 @@ CLONES static void run(struct state *s, uint8_t *out, size_t rounds)
 }
 
 /* As run, but looks whether the words are there. */
-CLONES static bool check(struct state *s, const uint8_t *in, size_t rounds)
+CLONES static bool noise_check_words(struct state *s, const uint8_t *in,
+                                     size_t rounds)
 {
     struct state t = *s;
     const loose *from = (const loose *)(const void *)in;
@@ -104,10 +105,10 @@ static void fill_block(uint8_t *out, size_t len, uint64_t key, uint64_t block)
     uint8_t tail[ROUND];
     struct state s;
 
-    seed(&s, key, block);
-    run(&s, out, whole / ROUND);
+    noise_seed(&s, key, block);
+    noise_generate(&s, out, whole / ROUND);
     if (whole < len) {
-        run(&s, tail, 1);
+        noise_generate(&s, tail, 1);
         memcpy(out + whole, tail, len - whole);
     }
 }
@@ -122,28 +123,29 @@ void pr_noise_fill(void *out, size_t len, uint64_t key, uint64_t block)
         fill_block(p, len, key, block);
 }
 
-static bool is_block(const uint8_t *in, size_t len, uint64_t key,
-                     uint64_t block)
+static bool noise_is_block(const uint8_t *in, size_t len, uint64_t key,
+                           uint64_t block)
 {
     size_t whole = len - len % ROUND;
     uint8_t tail[ROUND];
     struct state s;
 
-    seed(&s, key, block);
-    if (!check(&s, in, whole / ROUND))
+    noise_seed(&s, key, block);
+    if (!noise_check_words(&s, in, whole / ROUND))
         return false;
     if (whole == len)
         return true;
-    run(&s, tail, 1);
+    noise_generate(&s, tail, 1);
     return memcmp(in + whole, tail, len - whole) == 0;
 }
 
-bool pr_noise_is(const void *data, size_t len, uint64_t key, uint64_t block)
+bool pr_noise_is_intact(const void *data, size_t len, uint64_t key,
+                        uint64_t block)
 {
     const uint8_t *p = data;
 
     for (; len > PR_NOISE_BLOCK; len -= PR_NOISE_BLOCK, p += PR_NOISE_BLOCK)
-        if (!is_block(p, PR_NOISE_BLOCK, key, block++))
+        if (!noise_is_block(p, PR_NOISE_BLOCK, key, block++))
             return false;
-    return !len || is_block(p, len, key, block);
+    return !len || noise_is_block(p, len, key, block);
 }

@@ -16,6 +16,7 @@ enum { PR_NOISE_BLOCK = 16 << 10 };
 void pr_noise_fill(void *out, size_t len, uint64_t key, uint64_t block);
 
 /* Whether data is what pr_noise_fill would make. */
-bool pr_noise_is(const void *data, size_t len, uint64_t key, uint64_t block);
+bool pr_noise_is_intact(const void *data, size_t len, uint64_t key,
+                        uint64_t block);
 
 #endif

@@ -4,7 +4,7 @@
  */
 #include "base/nth.h"
 
-static void swap(double *a, double *b)
+static void swap_doubles(double *a, double *b)
 {
     double t = *a;
 
@@ -16,15 +16,15 @@ static void swap(double *a, double *b)
 static double pick_pivot(double *low, double *mid, double *high)
 {
     if (*mid < *low)
-        swap(mid, low);
+        swap_doubles(mid, low);
     if (*high < *low)
-        swap(high, low);
+        swap_doubles(high, low);
     if (*high < *mid)
-        swap(high, mid);
+        swap_doubles(high, mid);
     return *mid;
 }
 
-void pr_nth(double *v, size_t n, size_t k)
+void pr_select_nth(double *v, size_t n, size_t k)
 {
     double *low = v, *high = v + n - 1, *want = v + k;
 
@@ -39,7 +39,7 @@ void pr_nth(double *v, size_t n, size_t k)
                 ;
             if (i > j)
                 break;
-            swap(i++, j);
+            swap_doubles(i++, j);
             if (j == v)
                 break; /* nothing is before it */
             j--;

@@ -6,6 +6,6 @@
 
 /* Moves value k of the order (k < n) to v[k]: none before it is larger, none
  * after it smaller. No NaN among them. */
-void pr_nth(double *v, size_t n, size_t k);
+void pr_select_nth(double *v, size_t n, size_t k);
 
 #endif

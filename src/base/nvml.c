@@ -19,7 +19,7 @@ static const struct {
 #undef CALL
 };
 
-static void load(struct pr_nvml *n)
+static void nvml_load_symbols(struct pr_nvml *n)
 {
     for (size_t i = 0; i < sizeof symbols / sizeof *symbols; i++) {
         void *p = dlsym(n->so, symbols[i].name);
@@ -30,7 +30,7 @@ static void load(struct pr_nvml *n)
     }
 }
 
-static void say(char *why, const char *text)
+static void nvml_set_reason(char *why, const char *text)
 {
     if (why)
         snprintf(why, PR_NVML_WHY, "%s", text);
@@ -55,7 +55,7 @@ static void say_code(char *why, int rc)
     const char *words = words_of(rc);
 
     if (words)
-        say(why, words);
+        nvml_set_reason(why, words);
     else if (why)
         snprintf(why, PR_NVML_WHY, "NVIDIA's library fails with code %d", rc);
 }
@@ -95,32 +95,33 @@ static bool may_have_device(void)
     return has;
 }
 
-static bool open_library(struct pr_nvml *n, char *why)
+static bool nvml_open_library(struct pr_nvml *n, char *why)
 {
     const char *other = getenv("PRONY_NVML");
 
     if (other && !*other) {
-        say(why, "switched off by PRONY_NVML");
+        nvml_set_reason(why, "switched off by PRONY_NVML");
         return false;
     }
     if (!other && !may_have_device()) {
-        say(why, "no NVIDIA device and no driver");
+        nvml_set_reason(why, "no NVIDIA device and no driver");
         return false;
     }
     n->so = dlopen(other ? other : "libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
     if (!n->so) {
-        say(why, other ? dlerror() : "no libnvidia-ml.so.1: no NVIDIA driver");
+        nvml_set_reason(why, other ? dlerror()
+                                   : "no libnvidia-ml.so.1: no NVIDIA driver");
         return false;
     }
-    load(n);
+    nvml_load_symbols(n);
     if (n->api.init && n->api.shutdown && n->api.count && n->api.handle)
         return true;
-    say(why, "libnvidia-ml is not what its name says");
+    nvml_set_reason(why, "libnvidia-ml is not what its name says");
     return false;
 }
 
 /* Devices that are there, and what is said of all of them. */
-static bool look(struct pr_nvml *n, char *why)
+static bool nvml_query_devices(struct pr_nvml *n, char *why)
 {
     int rc = n->api.count(&n->count);
 
@@ -132,7 +133,7 @@ static bool look(struct pr_nvml *n, char *why)
     if (n->count > PR_NVML_MAX)
         n->count = PR_NVML_MAX;
     if (!n->count) {
-        say(why, "NVIDIA's driver is there, but no device");
+        nvml_set_reason(why, "NVIDIA's driver is there, but no device");
         return false;
     }
     if (!n->api.driver ||
@@ -144,18 +145,18 @@ static bool look(struct pr_nvml *n, char *why)
     return true;
 }
 
-static bool start(struct pr_nvml *n, char *why)
+static bool nvml_start_library(struct pr_nvml *n, char *why)
 {
     int rc;
 
-    if (!open_library(n, why))
+    if (!nvml_open_library(n, why))
         return false;
     rc = n->api.init();
     if (rc != NVML_SUCCESS) {
         say_code(why, rc);
         return false;
     }
-    if (look(n, why))
+    if (nvml_query_devices(n, why))
         return true;
     n->api.shutdown();
     return false;
@@ -166,10 +167,10 @@ struct pr_nvml *pr_nvml_open(char *why)
     struct pr_nvml *n = pr_alloc_zeroed(sizeof *n);
 
     if (!n) {
-        say(why, "out of memory");
+        nvml_set_reason(why, "out of memory");
         return NULL;
     }
-    if (start(n, why))
+    if (nvml_start_library(n, why))
         return n;
     if (n->so)
         dlclose(n->so);

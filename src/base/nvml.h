@@ -37,8 +37,8 @@ bool pr_nvml_device(struct pr_nvml *n, unsigned i, struct pr_nvml_device *ret);
 
 /* How two devices reach each other, in nvidia-smi's words: "NV4" (links),
  * "PIX" (one switch), "PXB", "PHB", "NODE", "SYS"; false: unknown. */
-bool pr_nvml_path(struct pr_nvml *n, unsigned i, unsigned j,
-                  char out[static 16]);
+bool pr_nvml_link_name(struct pr_nvml *n, unsigned i, unsigned j,
+                       char out[static 16]);
 
 /* What changes. Each figure is NaN where the device does not tell it. */
 struct pr_nvml_state {

@@ -9,8 +9,8 @@ enum { MOST_LINKS = 36 };
 
 typedef int text_fn(struct nvml_handle *h, char *out, unsigned size);
 
-static void get_text(struct nvml_handle *h, text_fn *call, char *out,
-                     unsigned size)
+static void nvml_get_text(struct nvml_handle *h, text_fn *call, char *out,
+                          unsigned size)
 {
     if (!call || call(h, out, size) != NVML_SUCCESS)
         out[0] = '\0';
@@ -36,8 +36,8 @@ static unsigned max_clock(struct pr_nvml *n, struct nvml_handle *h, int which)
 }
 
 /* NVML writes "00000000:3B:00.0" where the kernel has "0000:3b:00.0". */
-static bool pci_of(struct pr_nvml *n, struct nvml_handle *h,
-                   char out[static 32])
+static bool nvml_read_pci_address(struct pr_nvml *n, struct nvml_handle *h,
+                                  char out[static 32])
 {
     struct nvml_pci pci = {.bus_id = ""};
     const char *id = pci.bus_id;
@@ -103,10 +103,10 @@ bool pr_nvml_device(struct pr_nvml *n, unsigned i, struct pr_nvml_device *ret)
     if (pr_nvml_is_gone(n, i, rc) || rc != NVML_SUCCESS)
         return false;
     d.name[sizeof d.name - 1] = '\0';
-    get_text(h, n->api.uuid, d.uuid, sizeof d.uuid);
-    get_text(h, n->api.serial, d.serial, sizeof d.serial);
-    get_text(h, n->api.vbios, d.vbios, sizeof d.vbios);
-    pci_of(n, h, d.pci);
+    nvml_get_text(h, n->api.uuid, d.uuid, sizeof d.uuid);
+    nvml_get_text(h, n->api.serial, d.serial, sizeof d.serial);
+    nvml_get_text(h, n->api.vbios, d.vbios, sizeof d.vbios);
+    nvml_read_pci_address(n, h, d.pci);
     if (n->api.memory && n->api.memory(h, &memory) == NVML_SUCCESS)
         d.memory_bytes = memory.total;
     d.power_limit_mw = get_number(h, n->api.power_limit);
@@ -140,8 +140,8 @@ static unsigned links_between(struct pr_nvml *n, struct nvml_handle *a,
     return direct ? direct : all;
 }
 
-bool pr_nvml_path(struct pr_nvml *n, unsigned i, unsigned j,
-                  char out[static 16])
+bool pr_nvml_link_name(struct pr_nvml *n, unsigned i, unsigned j,
+                       char out[static 16])
 {
     static const char *const words[] = {"PIX", "PIX",  "PXB",
                                         "PHB", "NODE", "SYS"};

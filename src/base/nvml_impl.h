@@ -63,7 +63,7 @@ struct pr_nvml_api {
 
 /* Figures that a device once said it does not have: they are not asked for
  * again, which would cost a call into the driver each time. */
-enum pr_nvml_figure {
+enum pr_nvml_measure {
     PR_NVML_F_UTILISATION,
     PR_NVML_F_MEMORY,
     PR_NVML_F_POWER,
@@ -84,7 +84,7 @@ struct pr_nvml {
     int cuda;
     struct {
         struct nvml_handle *handle; /* NULL: to be asked for */
-        unsigned absent;            /* one bit for each pr_nvml_figure */
+        unsigned absent;            /* one bit for each pr_nvml_measure */
     } dev[PR_NVML_MAX];
 };
 

@@ -14,12 +14,13 @@ struct look {
 };
 
 /* Whether to ask for a figure; then the answer's code goes to took(). */
-static bool asks(const struct look *l, enum pr_nvml_figure f, bool has_call)
+static bool nvml_needs_call(const struct look *l, enum pr_nvml_measure f,
+                            bool has_call)
 {
     return has_call && !l->gone && !(l->n->dev[l->i].absent & 1u << f);
 }
 
-static bool took(struct look *l, enum pr_nvml_figure f, int rc)
+static bool nvml_is_answered(struct look *l, enum pr_nvml_measure f, int rc)
 {
     if (rc == NVML_SUCCESS) {
         l->any = true;
@@ -32,9 +33,10 @@ static bool took(struct look *l, enum pr_nvml_figure f, int rc)
     return false;
 }
 
-#define ASK(l, figure, member, ...)                 \
-    (asks(l, figure, (l)->n->api.member != NULL) && \
-     took(l, figure, (l)->n->api.member((l)->handle, __VA_ARGS__)))
+#define ASK(l, figure, member, ...)                            \
+    (nvml_needs_call(l, figure, (l)->n->api.member != NULL) && \
+     nvml_is_answered(l, figure,                               \
+                      (l)->n->api.member((l)->handle, __VA_ARGS__)))
 
 static void read_use(struct look *l, struct pr_nvml_state *s)
 {
@@ -76,7 +78,7 @@ static void read_clocks(struct look *l, struct pr_nvml_state *s)
         s->fan = u / 100.0;
 }
 
-static double field_value(const struct nvml_field *f)
+static double nvml_field_value(const struct nvml_field *f)
 {
     if (f->result != NVML_SUCCESS)
         return NAN;
@@ -97,8 +99,8 @@ static void read_pcie(struct look *l, struct pr_nvml_state *s)
         return;
     if (f[0].result == NVML_NOT_SUPPORTED && f[1].result == NVML_NOT_SUPPORTED)
         l->n->dev[l->i].absent |= 1u << PR_NVML_F_PCIE;
-    s->pcie_in_bytes = field_value(&f[0]);
-    s->pcie_out_bytes = field_value(&f[1]);
+    s->pcie_in_bytes = nvml_field_value(&f[0]);
+    s->pcie_out_bytes = nvml_field_value(&f[1]);
     /* The call succeeds even when none of the fields does. */
     l->any = any || !isnan(s->pcie_in_bytes) || !isnan(s->pcie_out_bytes);
 }

@@ -12,7 +12,7 @@ struct terms {
     int squares;
 };
 
-static double term(const struct terms *t, size_t i)
+static double pairwise_term(const struct terms *t, size_t i)
 {
     double off;
 
@@ -27,7 +27,7 @@ static double sum_few(const struct terms *t, size_t from, size_t count)
     double sum = 0;
 
     for (size_t i = 0; i < count; i++)
-        sum += term(t, from + i);
+        sum += pairwise_term(t, from + i);
     return sum;
 }
 
@@ -37,12 +37,12 @@ static double sum_block(const struct terms *t, size_t from, size_t count)
     size_t i, whole = count - count % LANES;
 
     for (i = 0; i < LANES; i++)
-        r[i] = term(t, from + i);
+        r[i] = pairwise_term(t, from + i);
     for (i = LANES; i < whole; i++)
-        r[i % LANES] += term(t, from + i);
+        r[i % LANES] += pairwise_term(t, from + i);
     sum = ((r[0] + r[1]) + (r[2] + r[3])) + ((r[4] + r[5]) + (r[6] + r[7]));
     for (i = whole; i < count; i++)
-        sum += term(t, from + i);
+        sum += pairwise_term(t, from + i);
     return sum;
 }
 

@@ -14,14 +14,14 @@ int pr_rateslices_init(struct pr_rateslices *s, double slice_s,
     return s->rates ? PR_OK : pr_fail_nomem(err);
 }
 
-void pr_rateslices_done(struct pr_rateslices *s)
+void pr_rateslices_free(struct pr_rateslices *s)
 {
     pr_free(s->rates);
     s->rates = NULL;
 }
 
 /* The newest are those that a rate is told from: the older half goes. */
-static void make_room(struct pr_rateslices *s)
+static void rateslices_make_room(struct pr_rateslices *s)
 {
     size_t half = PR_RATESLICES_MOST / 2;
 
@@ -31,16 +31,16 @@ static void make_room(struct pr_rateslices *s)
     s->dropped += half;
 }
 
-static void note(struct pr_rateslices *s, double rate)
+static void rateslices_add_rate(struct pr_rateslices *s, double rate)
 {
     if (s->len == PR_RATESLICES_MOST)
-        make_room(s);
+        rateslices_make_room(s);
     s->rates[s->len++] = rate;
 }
 
 /* One iteration of days must not take minutes to note: slices that would be
  * dropped at once are only counted. */
-static double skip(struct pr_rateslices *s, double slices)
+static double rateslices_skip_dropped(struct pr_rateslices *s, double slices)
 {
     double most = PR_RATESLICES_MOST, over = slices - most;
 
@@ -62,8 +62,8 @@ bool pr_rateslices_add(struct pr_rateslices *s, double seconds, double count)
     if (!(s->time >= s->slice_s))
         return false;
     slices = s->time / s->slice_s;
-    for (double i = skip(s, floor(slices)); i >= 1; i--)
-        note(s, s->count / s->time);
+    for (double i = rateslices_skip_dropped(s, floor(slices)); i >= 1; i--)
+        rateslices_add_rate(s, s->count / s->time);
     each = s->count / slices;
     s->time = fmod(s->time, s->slice_s);
     s->count = each > 0 ? fmod(s->count, each) : 0;
@@ -73,6 +73,6 @@ bool pr_rateslices_add(struct pr_rateslices *s, double seconds, double count)
 void pr_rateslices_end(struct pr_rateslices *s)
 {
     if (s->time > 0)
-        note(s, s->count / s->time);
+        rateslices_add_rate(s, s->count / s->time);
     s->time = s->count = 0;
 }

@@ -39,7 +39,7 @@ struct pr_rateslices {
 /* slice_s: more than 0. */
 int pr_rateslices_init(struct pr_rateslices *s, double slice_s,
                        struct pr_err *err) PR_MUST_CHECK;
-void pr_rateslices_done(struct pr_rateslices *s); /* all zero is fine */
+void pr_rateslices_free(struct pr_rateslices *s); /* all zero is fine */
 
 /* An iteration that took so long and did so many items. True: a slice is
  * full. */

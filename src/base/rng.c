@@ -21,7 +21,7 @@ void pr_rng_seed(struct pr_rng *r, uint64_t key, uint64_t stream)
         r->s[i] = pr_mix64(x += GOLDEN);
 }
 
-static uint64_t rotate(uint64_t x, int by)
+static uint64_t rotate_left(uint64_t x, int by)
 {
     return x << by | x >> (64 - by);
 }
@@ -29,14 +29,14 @@ static uint64_t rotate(uint64_t x, int by)
 uint64_t pr_rng_u64(struct pr_rng *r)
 {
     uint64_t *s = r->s;
-    uint64_t result = rotate(s[1] * 5, 7) * 9, t = s[1] << 17;
+    uint64_t result = rotate_left(s[1] * 5, 7) * 9, t = s[1] << 17;
 
     s[2] ^= s[0];
     s[3] ^= s[1];
     s[1] ^= s[2];
     s[0] ^= s[3];
     s[2] ^= t;
-    s[3] = rotate(s[3], 45);
+    s[3] = rotate_left(s[3], 45);
     return result;
 }
 

@@ -6,7 +6,7 @@
 
 /* At most width blocks, each the mean of some numbers that follow one another;
  * the lowest block is the smallest of them. Numbers are finite. */
-void pr_spark(const double *numbers, size_t count, unsigned width,
-              struct pr_buf *out);
+void pr_spark_write(const double *numbers, size_t count, unsigned width,
+                    struct pr_buf *out);
 
 #endif

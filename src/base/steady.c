@@ -77,7 +77,7 @@ struct mser {
     double count, mean, squares;
 };
 
-static double take_batch(struct mser *m)
+static double mser_add_batch(struct mser *m)
 {
     double x = batch_mean(m->v, m->batch, --m->next), off = x - m->mean;
 
@@ -91,14 +91,14 @@ static double take_batch(struct mser *m)
 
 /* The smallest of these in the first half, and the first batch, from where it
  * is no larger than most. */
-static double look_back(struct mser m, double most, size_t *ret_first)
+static double mser_scan_backward(struct mser m, double most, size_t *ret_first)
 {
     size_t half = m.next / 2;
     double least = INFINITY;
 
     *ret_first = half;
     while (m.next > 0) {
-        double unsure = take_batch(&m);
+        double unsure = mser_add_batch(&m);
 
         if (m.next <= half) {
             least = fmin(least, unsure);
@@ -128,15 +128,16 @@ size_t pr_steady_warmup(const double *v, size_t count, bool *ret_settled)
         return 0;
     /* What does not make a whole batch is the oldest. */
     m.v += count - batches * batch;
-    least = look_back(m, INFINITY, &first);
-    (void)look_back(m, least * about, &first);
+    least = mser_scan_backward(m, INFINITY, &first);
+    (void)mser_scan_backward(m, least * about, &first);
     *ret_settled = 3 * first <= batches;
     return first ? count - (batches - first) * batch : 0;
 }
 
 /* ---- how sure */
 
-static double covariance(const double *v, size_t count, double mean, size_t lag)
+static double lag_covariance(const double *v, size_t count, double mean,
+                             size_t lag)
 {
     double sum = 0;
 
@@ -155,14 +156,14 @@ double pr_steady_correlation(const double *v, size_t count)
 {
     enum { FURTHEST = 2000 };
     double mean = pr_pairwise_mean(v, count);
-    double spread = count > 1 ? covariance(v, count, mean, 0) : 0;
+    double spread = count > 1 ? lag_covariance(v, count, mean, 0) : 0;
     double sum = 0, before = INFINITY;
 
     if (!(spread > (1e-9 * mean) * (1e-9 * mean)))
         return 1;
     for (size_t lag = 0; lag + 1 < count && lag < FURTHEST; lag += 2) {
-        double pair = covariance(v, count, mean, lag) +
-                      covariance(v, count, mean, lag + 1);
+        double pair = lag_covariance(v, count, mean, lag) +
+                      lag_covariance(v, count, mean, lag + 1);
 
         if (!(pair > 0))
             break;
@@ -187,7 +188,7 @@ static void tell_error(struct pr_steady *t)
 
 /* ---- spread */
 
-static int by_value(const void *a, const void *b)
+static int compare_doubles(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
 
@@ -214,14 +215,14 @@ static void tell_spread(const double *v, double *room, struct pr_steady *t)
     if (!room)
         return;
     memcpy(room, v, t->count * sizeof *v);
-    qsort(room, t->count, sizeof *room, by_value);
+    qsort(room, t->count, sizeof *room, compare_doubles);
     t->p5 = pr_steady_quantile(room, t->count, 0.05);
     t->p50 = pr_steady_quantile(room, t->count, 0.5);
     t->p95 = pr_steady_quantile(room, t->count, 0.95);
 }
 
-void pr_steady_of(const struct pr_slices *s, double *room,
-                  struct pr_steady *ret)
+void pr_steady_compute(const struct pr_slices *s, double *room,
+                       struct pr_steady *ret)
 {
     struct pr_steady t = {.correlation = 1};
     size_t whole = s->count;

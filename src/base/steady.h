@@ -33,8 +33,8 @@ struct pr_steady {
 
 /* room: for as many numbers as there are slices, or NULL. What cannot be told
  * is NAN. */
-void pr_steady_of(const struct pr_slices *s, double *room,
-                  struct pr_steady *ret);
+void pr_steady_compute(const struct pr_slices *s, double *room,
+                       struct pr_steady *ret);
 
 /* Half of the interval low to high, as a share of the mean; NAN: not known. */
 double pr_steady_error(const struct pr_steady *s);

@@ -7,7 +7,7 @@ enum { TERMS = 300 };
 
 /* Lentz's way through the continued fraction of the incomplete beta
  * function. */
-static double fraction(double a, double b, double x)
+static double beta_continued_fraction(double a, double b, double x)
 {
     const double tiny = 1e-300;
     double c = 1, d = 1 - (a + b) * x / (a + 1);
@@ -53,8 +53,9 @@ static double beta_below(double a, double b, double x)
     front = exp(log_gamma(a + b) - log_gamma(a) - log_gamma(b) + a * log(x) +
                 b * log1p(-x));
     /* Each side has the half in which its fraction converges. */
-    return x < (a + 1) / (a + b + 2) ? front * fraction(a, b, x) / a
-                                     : 1 - front * fraction(b, a, 1 - x) / b;
+    return x < (a + 1) / (a + b + 2)
+               ? front * beta_continued_fraction(a, b, x) / a
+               : 1 - front * beta_continued_fraction(b, a, 1 - x) / b;
 }
 
 double pr_student_above(double t, double freedom)

@@ -117,7 +117,7 @@ bool pr_sysfile_field(const char *text, const char *key, char *out,
     return true;
 }
 
-bool pr_sysfile_word(const char *text, const char *by, const char *word)
+bool pr_sysfile_has_word(const char *text, const char *by, const char *word)
 {
     size_t n = strlen(word);
 
@@ -147,12 +147,12 @@ static uint64_t number_after(const char *path, const char *word)
     return at && sscanf(at + strlen(word), "%llu", &n) == 1 ? n : UINT64_MAX;
 }
 
-uint64_t pr_data_device_bytes(void)
+uint64_t pr_machine_device_bytes(void)
 {
     return number_after("/proc/self/io", "\nread_bytes:");
 }
 
-uint64_t pr_data_free_memory(void)
+uint64_t pr_machine_available_memory(void)
 {
     uint64_t kib = number_after("/proc/meminfo", "\nMemAvailable:");
 

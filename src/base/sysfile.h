@@ -35,13 +35,13 @@ bool pr_sysfile_field(const char *text, const char *key, char *out,
 
 /* Whether the words in text, parted by any of the characters of by, have this
  * one among them. */
-bool pr_sysfile_word(const char *text, const char *by, const char *word);
+bool pr_sysfile_has_word(const char *text, const char *by, const char *word);
 
 /* Bytes that this process had fetched from devices so far. UINT64_MAX: not
  * known. */
-uint64_t pr_data_device_bytes(void);
+uint64_t pr_machine_device_bytes(void);
 
 /* Memory that could be had without swapping. */
-uint64_t pr_data_free_memory(void);
+uint64_t pr_machine_available_memory(void);
 
 #endif

@@ -47,7 +47,7 @@ bool pr_parse_int(const char *s, int64_t *ret)
 }
 
 /* A sign, digits with at most one point, an exponent; nothing else. */
-static bool is_decimal(const char *s, size_t n, size_t *ret_digits)
+static bool units_is_decimal(const char *s, size_t n, size_t *ret_digits)
 {
     const char *end = s + n;
     size_t digits = 0, points = 0;
@@ -79,7 +79,7 @@ static bool leading_float(const char *text, double *ret, const char **ret_rest)
     /* "1e" of "1exa" would be taken for an exponent: back off to digits. */
     while (n && (text[n - 1] == 'e' || text[n - 1] == 'E'))
         n--;
-    if (!is_decimal(text, n, &digits) || !digits)
+    if (!units_is_decimal(text, n, &digits) || !digits)
         return false;
     *ret = pr_decimal_read(text, n);
     /* Too small is 0, as in Python; too large is refused. */

@@ -10,8 +10,8 @@
 enum { MOST_FROM_ONE = 1032 };
 
 /* Room is a byte more than the member: so its end shows, and excess does. */
-static bool inflate(const struct pr_zip_member *m, struct pr_inflate *z,
-                    char *out)
+static bool unzip_inflate_member(const struct pr_archive_member *m,
+                                 struct pr_inflate *z, char *out)
 {
     enum pr_inflate_end end = PR_INFLATE_MORE;
     const uint8_t *in = m->data;
@@ -26,19 +26,20 @@ static bool inflate(const struct pr_zip_member *m, struct pr_inflate *z,
     return end == PR_INFLATE_END && got == m->bytes;
 }
 
-static bool unpack(const struct pr_zip_member *m, struct pr_inflate *z,
-                   char *out)
+static bool unzip_unpack_member(const struct pr_archive_member *m,
+                                struct pr_inflate *z, char *out)
 {
     if (m->method == PR_ZIP_DEFLATED)
-        return inflate(m, z, out);
+        return unzip_inflate_member(m, z, out);
     if (m->packed_bytes != m->bytes)
         return false;
     memcpy(out, m->data, m->packed_bytes);
     return true;
 }
 
-int pr_unzip(const struct pr_zip_member *m, struct pr_inflate *z,
-             struct pr_buf *out, const char *name, struct pr_err *err)
+int pr_zipdir_read_member(const struct pr_archive_member *m,
+                          struct pr_inflate *z, struct pr_buf *out,
+                          const char *name, struct pr_err *err)
 {
     pr_buf_clear(out);
     if (m->encrypted ||
@@ -49,7 +50,7 @@ int pr_unzip(const struct pr_zip_member *m, struct pr_inflate *z,
         return pr_fail(err, PR_E_FORMAT, name, "claims to be too large");
     if (!pr_buf_reserve(out, (size_t)m->bytes + 2))
         return pr_fail_nomem(err);
-    if (!unpack(m, z, out->data) ||
+    if (!unzip_unpack_member(m, z, out->data) ||
         pr_crc32(0, out->data, (size_t)m->bytes) != m->crc)
         return pr_fail(err, PR_E_FORMAT, name, "the archive is damaged here");
     out->len = (size_t)m->bytes;

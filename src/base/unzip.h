@@ -10,8 +10,8 @@ struct pr_inflate;
 /* Replaces what is in out, whose maximum the member must fit; z is a state to
  * use (pr_inflate_new). PR_E_FORMAT: damaged, too large, or packed in a way
  * that nobody here knows; name is for that. */
-int pr_unzip(const struct pr_zip_member *m, struct pr_inflate *z,
-             struct pr_buf *out, const char *name,
-             struct pr_err *err) PR_MUST_CHECK;
+int pr_zipdir_read_member(const struct pr_archive_member *m,
+                          struct pr_inflate *z, struct pr_buf *out,
+                          const char *name, struct pr_err *err) PR_MUST_CHECK;
 
 #endif

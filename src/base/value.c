@@ -47,8 +47,8 @@ const char *pr_kind_name(enum pr_kind kind)
     return names[kind];
 }
 
-static const struct pr_value *get(const struct pr_value *map, const char *key,
-                                  size_t len)
+static const struct pr_value *map_find_value(const struct pr_value *map,
+                                             const char *key, size_t len)
 {
     for (uint32_t i = 0; i < map->len; i++) {
         const struct pr_member *m = &map->members[i];
@@ -60,7 +60,7 @@ static const struct pr_value *get(const struct pr_value *map, const char *key,
 
 const struct pr_value *pr_get(const struct pr_value *map, const char *key)
 {
-    return map->kind == PR_MAP ? get(map, key, strlen(key)) : NULL;
+    return map->kind == PR_MAP ? map_find_value(map, key, strlen(key)) : NULL;
 }
 
 static bool equal_lists(const struct pr_value *a, const struct pr_value *b)
@@ -68,7 +68,7 @@ static bool equal_lists(const struct pr_value *a, const struct pr_value *b)
     if (a->len != b->len)
         return false;
     for (uint32_t i = 0; i < a->len; i++)
-        if (!pr_equal(&a->items[i], &b->items[i]))
+        if (!pr_value_equal(&a->items[i], &b->items[i]))
             return false;
     return true;
 }
@@ -84,8 +84,8 @@ static bool equal_maps(const struct pr_value *a, const struct pr_value *b)
         /* Mostly both are in the same order: no search then. */
         if (m->key_len != same->key_len ||
             memcmp(m->key, same->key, m->key_len) != 0)
-            other = get(b, m->key, m->key_len);
-        if (!other || !pr_equal(&m->value, other))
+            other = map_find_value(b, m->key, m->key_len);
+        if (!other || !pr_value_equal(&m->value, other))
             return false;
     }
     return true;
@@ -93,7 +93,7 @@ static bool equal_maps(const struct pr_value *a, const struct pr_value *b)
 
 static bool is_numeric(const struct pr_value *v)
 {
-    return v->kind == PR_BOOL || pr_is_number(v);
+    return v->kind == PR_BOOL || pr_value_is_number(v);
 }
 
 static int64_t as_int(const struct pr_value *v)
@@ -119,7 +119,7 @@ static bool equal_numbers(const struct pr_value *a, const struct pr_value *b)
     return as_int(a) == as_int(b);
 }
 
-bool pr_equal(const struct pr_value *a, const struct pr_value *b)
+bool pr_value_equal(const struct pr_value *a, const struct pr_value *b)
 {
     if (is_numeric(a) && is_numeric(b))
         return equal_numbers(a, b);
@@ -145,14 +145,14 @@ static bool copy_list(struct pr_arena *a, const struct pr_value *v,
     if (!items)
         return false;
     for (uint32_t i = 0; i < v->len; i++)
-        if (!pr_copy(a, &v->items[i], &items[i]))
+        if (!pr_value_copy(a, &v->items[i], &items[i]))
             return false;
     ret->items = items;
     return true;
 }
 
-static bool copy_map(struct pr_arena *a, const struct pr_value *v,
-                     struct pr_value *ret)
+static bool copy_value_map(struct pr_arena *a, const struct pr_value *v,
+                           struct pr_value *ret)
 {
     struct pr_member *members = PR_ARENA_ARRAY(a, struct pr_member, v->len);
 
@@ -162,15 +162,16 @@ static bool copy_map(struct pr_arena *a, const struct pr_value *v,
         const struct pr_member *from = &v->members[i];
         members[i] = *from;
         members[i].key = pr_arena_copy(a, from->key, from->key_len);
-        if (!members[i].key || !pr_copy(a, &from->value, &members[i].value))
+        if (!members[i].key ||
+            !pr_value_copy(a, &from->value, &members[i].value))
             return false;
     }
     ret->members = members;
     return true;
 }
 
-bool pr_copy(struct pr_arena *a, const struct pr_value *v,
-             struct pr_value *ret_copy)
+bool pr_value_copy(struct pr_arena *a, const struct pr_value *v,
+                   struct pr_value *ret_copy)
 {
     struct pr_value copy = *v;
     bool ok = true;
@@ -180,14 +181,14 @@ bool pr_copy(struct pr_arena *a, const struct pr_value *v,
     else if (v->kind == PR_LIST)
         ok = copy_list(a, v, &copy);
     else if (v->kind == PR_MAP)
-        ok = copy_map(a, v, &copy);
+        ok = copy_value_map(a, v, &copy);
     if (ok)
         *ret_copy = copy;
     return ok;
 }
 
 /* Text inside a list, as Python's repr(): quotes, with the escapes it uses. */
-static void quoted(struct pr_buf *out, const struct pr_value *v)
+static void write_quoted_repr(struct pr_buf *out, const struct pr_value *v)
 {
     char quote =
         memchr(v->s, '\'', v->len) && !memchr(v->s, '"', v->len) ? '"' : '\'';
@@ -216,7 +217,7 @@ static void list_text(struct pr_buf *out, const struct pr_value *v)
     pr_buf_char(out, '[');
     for (uint32_t i = 0; i < v->len; i++) {
         pr_buf_str(out, i ? ", " : "");
-        pr_repr(out, &v->items[i]);
+        pr_value_write_repr(out, &v->items[i]);
     }
     pr_buf_char(out, ']');
 }
@@ -227,24 +228,24 @@ static void map_repr(struct pr_buf *out, const struct pr_value *v)
     for (uint32_t i = 0; i < v->len; i++) {
         struct pr_value key = pr_strn(v->members[i].key, v->members[i].key_len);
         pr_buf_str(out, i ? ", " : "");
-        quoted(out, &key);
+        write_quoted_repr(out, &key);
         pr_buf_str(out, ": ");
-        pr_repr(out, &v->members[i].value);
+        pr_value_write_repr(out, &v->members[i].value);
     }
     pr_buf_char(out, '}');
 }
 
-void pr_repr(struct pr_buf *out, const struct pr_value *v)
+void pr_value_write_repr(struct pr_buf *out, const struct pr_value *v)
 {
     if (v->kind == PR_STR)
-        quoted(out, v);
+        write_quoted_repr(out, v);
     else if (v->kind == PR_MAP)
         map_repr(out, v);
     else
-        pr_text(out, v);
+        pr_value_write_text(out, v);
 }
 
-void pr_text(struct pr_buf *out, const struct pr_value *v)
+void pr_value_write_text(struct pr_buf *out, const struct pr_value *v)
 {
     switch (v->kind) {
     case PR_NULL:
@@ -257,7 +258,7 @@ void pr_text(struct pr_buf *out, const struct pr_value *v)
         pr_buf_int(out, v->i);
         break;
     case PR_FLOAT:
-        pr_float_text(out, v->f);
+        pr_float_write_repr(out, v->f);
         break;
     case PR_STR:
         pr_buf_add(out, v->s, v->len);
@@ -271,16 +272,16 @@ void pr_text(struct pr_buf *out, const struct pr_value *v)
     }
 }
 
-void pr_joined(struct pr_buf *out, const struct pr_value *v)
+void pr_value_write_joined(struct pr_buf *out, const struct pr_value *v)
 {
     if (v->kind != PR_LIST)
-        pr_text(out, v);
+        pr_value_write_text(out, v);
     for (uint32_t i = 0; v->kind == PR_LIST && i < v->len; i++) {
         if (i)
             pr_buf_char(out, ' ');
         if (v->items[i].kind == PR_MAP)
-            pr_repr(out, &v->items[i]);
+            pr_value_write_repr(out, &v->items[i]);
         else
-            pr_text(out, &v->items[i]);
+            pr_value_write_text(out, &v->items[i]);
     }
 }

@@ -56,12 +56,12 @@ struct pr_value pr_strn(const char *s, size_t len);
  * "a map": for messages. */
 const char *pr_kind_name(enum pr_kind kind);
 
-static inline bool pr_is_number(const struct pr_value *v)
+static inline bool pr_value_is_number(const struct pr_value *v)
 {
     return v->kind == PR_INT || v->kind == PR_FLOAT;
 }
 
-static inline double pr_number(const struct pr_value *v)
+static inline double pr_value_number(const struct pr_value *v)
 {
     return v->kind == PR_INT ? (double)v->i : v->f;
 }
@@ -70,27 +70,27 @@ static inline double pr_number(const struct pr_value *v)
 const struct pr_value *pr_get(const struct pr_value *map, const char *key);
 
 /* Equal as Python's == has it: 1, 1.0 and true are equal. */
-bool pr_equal(const struct pr_value *a, const struct pr_value *b);
+bool pr_value_equal(const struct pr_value *a, const struct pr_value *b);
 
 /* Deep copy into the arena; false when out of memory. */
-bool pr_copy(struct pr_arena *a, const struct pr_value *v,
-             struct pr_value *ret_copy);
+bool pr_value_copy(struct pr_arena *a, const struct pr_value *v,
+                   struct pr_value *ret_copy);
 
 /* Appends the value as Python's str() writes it: True, None, 0.1, [1, 'a'];
  * text as it is. A map is written as JSON (what DLBS does). */
-void pr_text(struct pr_buf *out, const struct pr_value *v);
+void pr_value_write_text(struct pr_buf *out, const struct pr_value *v);
 
 /* The items of a list as text with blanks between, as DLBS joins them; any
- * other value as pr_text. */
-void pr_joined(struct pr_buf *out, const struct pr_value *v);
+ * other value as pr_value_write_text. */
+void pr_value_write_joined(struct pr_buf *out, const struct pr_value *v);
 
 /* As Python's repr(): text in quotes, a map as {'a': 1}. What a list holds is
- * written like this by pr_text, too. */
-void pr_repr(struct pr_buf *out, const struct pr_value *v);
+ * written like this by pr_value_write_text, too. */
+void pr_value_write_repr(struct pr_buf *out, const struct pr_value *v);
 
 /* Appends a double as Python's repr() does: shortest text that reads back,
  * "1.0", "1e+20", "nan", "inf". */
-void pr_float_text(struct pr_buf *out, double f);
+void pr_float_write_repr(struct pr_buf *out, double f);
 
 /* The same without a buffer; returns the length. */
 size_t pr_float_repr(char out[static 32], double f);

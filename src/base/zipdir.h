@@ -22,7 +22,7 @@ struct pr_zipdir {
 
 enum pr_zip_method { PR_ZIP_STORED = 0, PR_ZIP_DEFLATED = 8 };
 
-struct pr_zip_member {
+struct pr_archive_member {
     const char *name; /* borrowed, not terminated */
     size_t name_len;
     unsigned method; /* of pr_zip_method, or one that nobody here knows */
@@ -34,7 +34,7 @@ struct pr_zip_member {
 };
 
 /* Whether it begins as a zip archive does. */
-bool pr_zip_is(const void *data, size_t bytes);
+bool pr_zipdir_is_archive(const void *data, size_t bytes);
 
 /* Finds the directory, also of archives over 4 GiB. data is borrowed. */
 int pr_zipdir_open(struct pr_zipdir *z, const void *data, size_t bytes,
@@ -43,7 +43,7 @@ int pr_zipdir_open(struct pr_zipdir *z, const void *data, size_t bytes,
 /* 1 and a member, 0 at the end, PR_E_FORMAT where the directory is damaged or
  * names bytes that are not there. Folders are members, too: their names end
  * with '/'. */
-int pr_zipdir_next(struct pr_zipdir *z, struct pr_zip_member *ret,
+int pr_zipdir_next(struct pr_zipdir *z, struct pr_archive_member *ret,
                    struct pr_err *err) PR_MUST_CHECK;
 
 #endif

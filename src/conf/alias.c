@@ -23,7 +23,7 @@ const struct pr_alias *pr_alias_at(size_t i)
 }
 
 /* Below a section, or the name itself. */
-static bool covers(const struct pr_alias *a, const char *name)
+static bool alias_covers_name(const struct pr_alias *a, const char *name)
 {
     size_t n = strlen(a->old);
 
@@ -39,7 +39,7 @@ static bool covers(const struct pr_alias *a, const char *name)
 }
 
 /* Puts today's name in place of the older one; false: it does not fit. */
-static bool replace(const struct pr_alias *a, char name[static 160])
+static bool alias_replace_name(const struct pr_alias *a, char name[static 160])
 {
     char old[160];
     int n;
@@ -49,7 +49,7 @@ static bool replace(const struct pr_alias *a, char name[static 160])
     return n > 0 && n < 160;
 }
 
-static bool takes_map(const char *name)
+static bool alias_takes_map(const char *name)
 {
     const struct pr_opt *opt = pr_opt_find(name, NULL);
 
@@ -67,7 +67,7 @@ static const char *cut_below(char *name)
         char *left;
 
         *dot = '\0';
-        if (takes_map(name))
+        if (alias_takes_map(name))
             return dot + 1;
         left = strrchr(name, '.');
         *dot = '.';
@@ -85,9 +85,9 @@ bool pr_alias_find(const char *name, size_t len, struct pr_alias_found *ret)
     memcpy(found.name, name, len);
     /* Sections stand first: a name is looked up below today's section. */
     for (size_t i = 0; i < ROWS; i++) {
-        if (!covers(&rows[i], found.name))
+        if (!alias_covers_name(&rows[i], found.name))
             continue;
-        if (!replace(&rows[i], found.name))
+        if (!alias_replace_name(&rows[i], found.name))
             return false;
         found.row = &rows[i];
         if (rows[i].form != PR_ALIAS_SECTION)
@@ -98,7 +98,7 @@ bool pr_alias_find(const char *name, size_t len, struct pr_alias_found *ret)
     return true;
 }
 
-static bool truth(const struct pr_value *v, bool *ret)
+static bool alias_read_truth(const struct pr_value *v, bool *ret)
 {
     static const struct pr_opt as_bool = {.kind = PR_OPT_BOOL};
     struct pr_value b;
@@ -119,7 +119,7 @@ bool pr_alias_value(const struct pr_alias *row, const struct pr_value *in,
     bool b;
 
     *ret = *in;
-    if (!row || row->form != PR_ALIAS_PREFETCH || !truth(in, &b))
+    if (!row || row->form != PR_ALIAS_PREFETCH || !alias_read_truth(in, &b))
         return true;
     *ret = pr_int(0);
     ret->line = in->line;
@@ -135,8 +135,8 @@ const struct pr_alias *pr_alias_top(const char *key)
     return NULL;
 }
 
-uint32_t pr_alias_number(const struct pr_names *names, const char *name,
-                         size_t len)
+uint32_t pr_alias_find_number(const struct pr_names *names, const char *name,
+                              size_t len)
 {
     uint32_t number = pr_names_find(names, name, len);
     struct pr_alias_found found;
@@ -162,7 +162,7 @@ static bool is_name_of(const struct pr_alias *a, const char *now)
            strcmp(a->now, now) == 0;
 }
 
-bool pr_alias_of(const char *now, size_t i, char out[static 160])
+bool pr_alias_older_name(const char *now, size_t i, char out[static 160])
 {
     for (size_t r = 0; r < ROWS; r++)
         if (is_name_of(&rows[r], now) && i-- == 0)

@@ -45,11 +45,11 @@ bool pr_alias_value(const struct pr_alias *row, const struct pr_value *in,
 const struct pr_alias *pr_alias_top(const char *key);
 
 /* The number of a name, also of an older one; PR_NO_NAME: not there. */
-uint32_t pr_alias_number(const struct pr_names *names, const char *name,
-                         size_t len);
+uint32_t pr_alias_find_number(const struct pr_names *names, const char *name,
+                              size_t len);
 
 /* The i-th older way to write a full name, sections included; false: there
  * are no more. */
-bool pr_alias_of(const char *now, size_t i, char out[static 160]);
+bool pr_alias_older_name(const char *now, size_t i, char out[static 160]);
 
 #endif

@@ -12,7 +12,7 @@ static const struct pr_opt as_int = {.kind = PR_OPT_INT};
 static const struct pr_opt as_float = {.kind = PR_OPT_FLOAT};
 static const struct pr_opt as_bool = {.kind = PR_OPT_BOOL};
 
-enum pr_decl_type pr_decl_type_of(const char *name)
+enum pr_decl_type pr_decl_find_type(const char *name)
 {
     static const struct {
         const char *name;
@@ -44,7 +44,7 @@ static int check_domain(const struct pr_decl *d, const struct pr_value *v,
     PR_AUTO_BUF struct pr_buf all = PR_BUF_INIT(1 << 20);
 
     for (uint32_t i = 0; i < d->domain->len; i++)
-        if (pr_equal(&d->domain->items[i], v))
+        if (pr_value_equal(&d->domain->items[i], v))
             return PR_OK;
     pr_json_write(&all, d->domain);
     return wrong_value(v, "be one of", all.data ? all.data : "?", err);
@@ -56,7 +56,7 @@ static int check_regexp(const struct pr_decl *d, const struct pr_value *v,
     PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(1 << 24);
     int matched;
 
-    pr_text(&text, v);
+    pr_value_write_text(&text, v);
     if (!pr_buf_ok(&text))
         return pr_fail_nomem(err);
     matched = pr_regex_match(d->regexp, text.data ? text.data : "", text.len,

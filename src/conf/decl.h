@@ -26,7 +26,7 @@ struct pr_decl {
 };
 
 /* "int", "str", "float", "bool"; PR_DECL_NONE for anything else. */
-enum pr_decl_type pr_decl_type_of(const char *name);
+enum pr_decl_type pr_decl_find_type(const char *name);
 
 /* Whether a list value stays a list instead of being joined to text. */
 static inline bool pr_decl_keeps_lists(const struct pr_decl *d)

@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-static void init_buffers(struct pr_slot *s)
+static void init_buffers(struct pr_expand_entry *s)
 {
     s->text.max = s->work.max = s->spare.max = PR_EXPAND_MAX_TEXT;
     s->json.max = (size_t)PR_EXPAND_MAX_TEXT * 8; /* escapes make text longer */
@@ -42,10 +42,10 @@ void pr_expander_free(struct pr_expander *x)
     if (!x)
         return;
     for (uint32_t i = 0; x->slots && i < x->slot_count; i++) {
-        pr_buf_done(&x->slots[i].text);
-        pr_buf_done(&x->slots[i].work);
-        pr_buf_done(&x->slots[i].spare);
-        pr_buf_done(&x->slots[i].json);
+        pr_buf_free(&x->slots[i].text);
+        pr_buf_free(&x->slots[i].work);
+        pr_buf_free(&x->slots[i].spare);
+        pr_buf_free(&x->slots[i].json);
         pr_arena_free(x->slots[i].arena);
         pr_arena_free(x->slots[i].next);
         pr_free(x->slots[i].deps);
@@ -57,8 +57,9 @@ void pr_expander_free(struct pr_expander *x)
 
 /* Says where: the place of the setting and the name of the parameter. Errors
  * that already have a place come from a parameter further down. */
-static int blame(const struct pr_expander *x, const struct pr_setting *set,
-                 int rc, struct pr_err *err)
+static int expand_add_place(const struct pr_expander *x,
+                            const struct pr_setting *set, int rc,
+                            struct pr_err *err)
 {
     char where[256];
 
@@ -70,13 +71,13 @@ static int blame(const struct pr_expander *x, const struct pr_setting *set,
 }
 
 /* A list that is not kept as one: its items as text, blanks between. */
-static int join(struct pr_arena *a, const struct pr_value *list,
-                struct pr_value *ret, struct pr_err *err)
+static int expand_join_list(struct pr_arena *a, const struct pr_value *list,
+                            struct pr_value *ret, struct pr_err *err)
 {
     PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(PR_EXPAND_MAX_TEXT);
     const char *s;
 
-    pr_joined(&text, list);
+    pr_value_write_joined(&text, list);
     if (!pr_buf_ok(&text) || !(s = pr_arena_copy(a, text.data, text.len)))
         return pr_fail_nomem(err);
     *ret = pr_strn(s, text.len);
@@ -84,7 +85,7 @@ static int join(struct pr_arena *a, const struct pr_value *list,
 }
 
 /* A list that stays one: each text in it is expanded by itself. */
-static int expand_items(struct pr_expander *x, struct pr_slot *s,
+static int expand_items(struct pr_expander *x, struct pr_expand_entry *s,
                         const struct pr_value *list, struct pr_value *ret,
                         struct pr_err *err)
 {
@@ -97,7 +98,7 @@ static int expand_items(struct pr_expander *x, struct pr_slot *s,
         const char *copy;
         int rc;
 
-        if (!pr_copy(s->next, &list->items[i], &items[i]))
+        if (!pr_value_copy(s->next, &list->items[i], &items[i]))
             return pr_fail_nomem(err);
         if (items[i].kind != PR_STR)
             continue;
@@ -115,8 +116,8 @@ static int expand_items(struct pr_expander *x, struct pr_slot *s,
     return PR_OK;
 }
 
-/* Equal to the last bit, so that all text made of them is: unlike pr_equal,
- * which finds 1, 1.0 and true equal. */
+/* Equal to the last bit, so that all text made of them is: unlike
+ * pr_value_equal, which finds 1, 1.0 and true equal. */
 static bool same_value(const struct pr_value *a, const struct pr_value *b)
 {
     if (a->kind != b->kind)
@@ -152,7 +153,7 @@ static bool same_value(const struct pr_value *a, const struct pr_value *b)
 }
 
 /* The value before its declared type is applied. Text is in s->spare. */
-static int raw_value(struct pr_expander *x, struct pr_slot *s,
+static int raw_value(struct pr_expander *x, struct pr_expand_entry *s,
                      const struct pr_setting *set, struct pr_value *ret,
                      struct pr_err *err)
 {
@@ -165,7 +166,7 @@ static int raw_value(struct pr_expander *x, struct pr_slot *s,
         return set->dynamic ? expand_items(x, s, &v, ret, err) : PR_OK;
     }
     if (v.kind == PR_LIST) {
-        rc = join(s->next, &set->value, &v, err);
+        rc = expand_join_list(s->next, &set->value, &v, err);
         if (rc)
             return rc;
     }
@@ -180,7 +181,7 @@ static int raw_value(struct pr_expander *x, struct pr_slot *s,
 }
 
 /* Memory for the next value; that of the present one stays to compare. */
-static bool ready_next(struct pr_slot *s)
+static bool ready_next(struct pr_expand_entry *s)
 {
     if (s->next)
         pr_arena_reset(s->next);
@@ -191,10 +192,10 @@ static bool ready_next(struct pr_slot *s)
 
 /* Moves a value into memory of the slot's own: where it comes from may be gone
  * by the next experiment. */
-static bool own(struct pr_slot *s, struct pr_value *v)
+static bool expand_own_value(struct pr_expand_entry *s, struct pr_value *v)
 {
     if (v->kind == PR_LIST || v->kind == PR_MAP)
-        return pr_copy(s->next, v, v);
+        return pr_value_copy(s->next, v, v);
     if (v->kind != PR_STR || v->s == s->spare.data)
         return true;
     pr_buf_clear(&s->spare);
@@ -203,8 +204,9 @@ static bool own(struct pr_slot *s, struct pr_value *v)
     return pr_buf_ok(&s->spare);
 }
 
-static void keep(struct pr_slot *s, const struct pr_setting *set,
-                 const struct pr_value *v)
+static void expand_store_value(struct pr_expand_entry *s,
+                               const struct pr_setting *set,
+                               const struct pr_value *v)
 {
     struct pr_arena *arena = s->arena;
     struct pr_buf text = s->text;
@@ -218,8 +220,10 @@ static void keep(struct pr_slot *s, const struct pr_setting *set,
     s->whole = true;
 }
 
-static int compute(struct pr_expander *x, struct pr_slot *s,
-                   const struct pr_setting *set, struct pr_err *err)
+static int expand_compute_value(struct pr_expander *x,
+                                struct pr_expand_entry *s,
+                                const struct pr_setting *set,
+                                struct pr_err *err)
 {
     const struct pr_decl *decl = x->decls[set->name];
     struct pr_value v;
@@ -234,21 +238,22 @@ static int compute(struct pr_expander *x, struct pr_slot *s,
     if (!rc)
         rc = pr_decl_apply(decl, &v, s->next, &v, err);
     if (rc)
-        return blame(x, set, rc, err);
-    if (!own(s, &v))
+        return expand_add_place(x, set, rc, err);
+    if (!expand_own_value(s, &v))
         return pr_fail_nomem(err);
     if (!s->version || !same_value(&v, &s->value))
         s->version = ++x->next_version;
-    keep(s, set, &v);
+    expand_store_value(s, set, &v);
     return PR_OK;
 }
 
 /* Whether the value of an earlier experiment still holds. What it depends on
  * is checked in the order it was met, so that a name that is no longer reached
  * is not touched. */
-static int unchanged(struct pr_expander *x, const struct pr_slot *s,
-                     const struct pr_setting *set, bool *ret,
-                     struct pr_err *err)
+static int expand_check_unchanged(struct pr_expander *x,
+                                  const struct pr_expand_entry *s,
+                                  const struct pr_setting *set, bool *ret,
+                                  struct pr_err *err)
 {
     *ret = false;
     if (!s->whole || s->hash != set->hash || !s->pure)
@@ -274,7 +279,7 @@ static int unchanged(struct pr_expander *x, const struct pr_slot *s,
 
 int pr_expand_resolve(struct pr_expander *x, uint32_t name, struct pr_err *err)
 {
-    struct pr_slot *s = &x->slots[name];
+    struct pr_expand_entry *s = &x->slots[name];
     const struct pr_setting *set = pr_params_get(x->params, name);
     bool same;
     int rc;
@@ -289,13 +294,13 @@ int pr_expand_resolve(struct pr_expander *x, uint32_t name, struct pr_err *err)
         pr_hint(err, s->busy ? "one of the parameters it names, names it again"
                              : "no parameter may follow from another through "
                                "more names than that");
-        return blame(x, set, PR_E_CONF, err);
+        return expand_add_place(x, set, PR_E_CONF, err);
     }
     s->busy = true;
     x->depth++;
-    rc = unchanged(x, s, set, &same, err);
+    rc = expand_check_unchanged(x, s, set, &same, err);
     if (!rc && !same)
-        rc = compute(x, s, set, err);
+        rc = expand_compute_value(x, s, set, err);
     x->depth--;
     s->busy = false;
     if (!rc)
@@ -303,8 +308,8 @@ int pr_expand_resolve(struct pr_expander *x, uint32_t name, struct pr_err *err)
     return rc;
 }
 
-int pr_expand(struct pr_expander *x, const struct pr_params *params,
-              struct pr_err *err)
+int pr_expand_params(struct pr_expander *x, const struct pr_params *params,
+                     struct pr_err *err)
 {
     x->params = params;
     x->round++;
@@ -319,7 +324,8 @@ int pr_expand(struct pr_expander *x, const struct pr_params *params,
     return PR_OK;
 }
 
-const struct pr_value *pr_expanded(const struct pr_expander *x, uint32_t name)
+const struct pr_value *pr_expanded_value(const struct pr_expander *x,
+                                         uint32_t name)
 {
     if (name >= x->slot_count || x->slots[name].round != x->round)
         return NULL;
@@ -328,7 +334,7 @@ const struct pr_value *pr_expanded(const struct pr_expander *x, uint32_t name)
 
 uint32_t pr_expanded_from(const struct pr_expander *x, uint32_t name, size_t i)
 {
-    const struct pr_slot *s = &x->slots[name];
+    const struct pr_expand_entry *s = &x->slots[name];
 
     return i < s->dep_count ? s->deps[i].name : PR_NO_NAME;
 }
@@ -355,12 +361,12 @@ int pr_expand_name(struct pr_expander *x, const struct pr_params *params,
 const char *pr_expanded_json(struct pr_expander *x, uint32_t name,
                              size_t *ret_len)
 {
-    struct pr_slot *s = &x->slots[name];
+    struct pr_expand_entry *s = &x->slots[name];
 
     if (s->json_version != s->version) {
         const char *text = pr_names_text(x->names, name);
         pr_buf_clear(&s->json);
-        pr_json_string(&s->json, text, strlen(text));
+        pr_json_write_string(&s->json, text, strlen(text));
         pr_buf_str(&s->json, ": ");
         pr_json_write(&s->json, &s->value);
         if (!pr_buf_ok(&s->json))

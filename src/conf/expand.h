@@ -21,12 +21,13 @@ struct pr_expander *pr_expander_new(const struct pr_names *names,
 void pr_expander_free(struct pr_expander *x);
 
 /* Expands a whole set. Errors name the place and parameter. */
-int pr_expand(struct pr_expander *x, const struct pr_params *params,
-              struct pr_err *err) PR_MUST_CHECK;
+int pr_expand_params(struct pr_expander *x, const struct pr_params *params,
+                     struct pr_err *err) PR_MUST_CHECK;
 
 /* The final value of a name of the last set; borrowed until the next
- * pr_expand. NULL when the set has no such name. */
-const struct pr_value *pr_expanded(const struct pr_expander *x, uint32_t name);
+ * pr_expand_params. NULL when the set has no such name. */
+const struct pr_value *pr_expanded_value(const struct pr_expander *x,
+                                         uint32_t name);
 
 /* The i-th name that the value was computed from; PR_NO_NAME: no more. */
 uint32_t pr_expanded_from(const struct pr_expander *x, uint32_t name, size_t i);
@@ -34,7 +35,7 @@ uint32_t pr_expanded_from(const struct pr_expander *x, uint32_t name, size_t i);
 /* Another expander over the same names. NULL: out of memory. */
 struct pr_expander *pr_expander_like(const struct pr_expander *x);
 
-/* As pr_expand, of one name and what it refers to. */
+/* As pr_expand_params, of one name and what it refers to. */
 int pr_expand_name(struct pr_expander *x, const struct pr_params *params,
                    uint32_t name, struct pr_err *err) PR_MUST_CHECK;
 

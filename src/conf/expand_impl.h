@@ -9,12 +9,12 @@ enum {
     PR_EXPAND_MAX_CHAIN = 500,     /* parameters that refer to one another */
 };
 
-struct pr_dep {
+struct pr_expand_dep {
     uint32_t name;
     uint64_t version;
 };
 
-struct pr_slot {
+struct pr_expand_entry {
     uint64_t hash;    /* of the setting that value was computed from */
     uint64_t version; /* changes when the value does; 0: none yet */
     uint64_t round;   /* experiment it was last checked in */
@@ -26,7 +26,7 @@ struct pr_slot {
     struct pr_buf work, spare; /* while it is computed */
     struct pr_arena *arena;    /* holds lists and cast results */
     struct pr_arena *next;     /* the same while computing */
-    struct pr_dep *deps;
+    struct pr_expand_dep *deps;
     size_t dep_count, dep_cap;
     struct pr_buf json;
     uint64_t json_version;
@@ -36,7 +36,7 @@ struct pr_expander {
     const struct pr_names *names;
     const struct pr_decl *const *decls;
     const struct pr_params *params;
-    struct pr_slot *slots;
+    struct pr_expand_entry *slots;
     uint32_t slot_count;
     uint64_t round, next_version;
     unsigned depth;
@@ -48,7 +48,8 @@ int pr_expand_resolve(struct pr_expander *x, uint32_t name,
                       struct pr_err *err) PR_MUST_CHECK;
 
 /* Expands text to s->spare, and notes in s what it depends on. */
-int pr_expand_text(struct pr_expander *x, struct pr_slot *s, const char *text,
-                   size_t len, struct pr_err *err) PR_MUST_CHECK;
+int pr_expand_text(struct pr_expander *x, struct pr_expand_entry *s,
+                   const char *text, size_t len,
+                   struct pr_err *err) PR_MUST_CHECK;
 
 #endif

@@ -19,24 +19,24 @@
 #include <string.h>
 #include <unistd.h>
 
-static bool add_dep(struct pr_slot *s, uint32_t name, uint64_t version)
+static bool add_dep(struct pr_expand_entry *s, uint32_t name, uint64_t version)
 {
     if (s->dep_count == s->dep_cap) {
         size_t cap = s->dep_cap ? s->dep_cap * 2 : 4;
-        struct pr_dep *deps = pr_realloc(s->deps, cap * sizeof *deps);
+        struct pr_expand_dep *deps = pr_realloc(s->deps, cap * sizeof *deps);
         if (!deps)
             return false;
         s->deps = deps;
         s->dep_cap = cap;
     }
-    s->deps[s->dep_count++] = (struct pr_dep){name, version};
+    s->deps[s->dep_count++] = (struct pr_expand_dep){name, version};
     return true;
 }
 
 /* The environment, and what is promised to exist even when it lacks it: by
  * DLBS, and our share folder, which is DLBS's root to its configs. Its
  * BENCH_ROOT is where one works: the folder we were started in. */
-static const char *environment(const char *name, struct pr_arena *a)
+static const char *expand_getenv(const char *name, struct pr_arena *a)
 {
     static const char *const empty[] = {"http_proxy", "https_proxy",
                                         "CUDA_CACHE_PATH"};
@@ -48,14 +48,14 @@ static const char *environment(const char *name, struct pr_arena *a)
             value = "";
     if (!value &&
         (strcmp(name, "PRONY_SHARE") == 0 || strcmp(name, "DLBS_ROOT") == 0))
-        value = pr_share_dir(a);
+        value = pr_bundled_dir(a);
     if (!value && strcmp(name, "BENCH_ROOT") == 0 && getcwd(here, sizeof here))
         value = pr_arena_str(a, here);
     return value;
 }
 
-static int undefined(const struct pr_expander *x, const char *name,
-                     struct pr_err *err)
+static int expand_fail_undefined(const struct pr_expander *x, const char *name,
+                                 struct pr_err *err)
 {
     struct pr_nearest near;
 
@@ -76,10 +76,11 @@ static int undefined(const struct pr_expander *x, const char *name,
 }
 
 /* Appends the text that ${name} stands for. */
-static int put_name(struct pr_expander *x, struct pr_slot *s, const char *text,
-                    size_t len, struct pr_buf *out, struct pr_err *err)
+static int expand_write_name(struct pr_expander *x, struct pr_expand_entry *s,
+                             const char *text, size_t len, struct pr_buf *out,
+                             struct pr_err *err)
 {
-    uint32_t name = pr_alias_number(x->names, text, len);
+    uint32_t name = pr_alias_find_number(x->names, text, len);
     const char *env, *key;
     int rc;
 
@@ -87,7 +88,7 @@ static int put_name(struct pr_expander *x, struct pr_slot *s, const char *text,
         rc = pr_expand_resolve(x, name, err);
         if (rc)
             return rc;
-        pr_text(out, &x->slots[name].value);
+        pr_value_write_text(out, &x->slots[name].value);
         if (!x->slots[name].pure)
             s->pure = false;
         if (!add_dep(s, name, x->slots[name].version))
@@ -100,17 +101,18 @@ static int put_name(struct pr_expander *x, struct pr_slot *s, const char *text,
     key = pr_arena_copy(x->scratch, text, len);
     if (!key)
         return pr_fail_nomem(err);
-    env = environment(key, x->scratch);
+    env = expand_getenv(key, x->scratch);
     if (!env)
-        return undefined(x, key, err);
+        return expand_fail_undefined(x, key, err);
     pr_buf_str(out, env);
     return PR_OK;
 }
 
 /* Replaces every ${name} that has no ${ inside. *ret_nested: some had. */
-static int put_names(struct pr_expander *x, struct pr_slot *s, const char *p,
-                     const char *end, struct pr_buf *out, bool *ret_nested,
-                     struct pr_err *err)
+static int expand_write_names(struct pr_expander *x, struct pr_expand_entry *s,
+                              const char *p, const char *end,
+                              struct pr_buf *out, bool *ret_nested,
+                              struct pr_err *err)
 {
     bool found = false;
 
@@ -131,7 +133,8 @@ static int put_names(struct pr_expander *x, struct pr_slot *s, const char *p,
             p = open + 2;
             continue;
         }
-        rc = put_name(x, s, open + 2, (size_t)(close - open) - 2, out, err);
+        rc = expand_write_name(x, s, open + 2, (size_t)(close - open) - 2, out,
+                               err);
         if (rc)
             return rc;
         found = true;
@@ -146,8 +149,8 @@ static int put_names(struct pr_expander *x, struct pr_slot *s, const char *p,
 
 /* Evaluates every $(…)$ of s->work to s->spare. With nested set, one that
  * fails and holds a name yet to come is left for the next round: *ret_left. */
-static int put_exprs(struct pr_expander *x, struct pr_slot *s, bool nested,
-                     bool *ret_left, struct pr_err *err)
+static int put_exprs(struct pr_expander *x, struct pr_expand_entry *s,
+                     bool nested, bool *ret_left, struct pr_err *err)
 {
     const char *p = s->work.data, *end = p + s->work.len;
     struct pr_buf *out = &s->spare;
@@ -186,7 +189,8 @@ static int put_exprs(struct pr_expander *x, struct pr_slot *s, bool nested,
     return PR_OK;
 }
 
-static int check_text(const struct pr_slot *s, struct pr_err *err)
+static int expand_check_text(const struct pr_expand_entry *s,
+                             struct pr_err *err)
 {
     if (s->work.over || s->spare.over)
         return pr_fail(err, PR_E_CONF, "",
@@ -197,8 +201,8 @@ static int check_text(const struct pr_slot *s, struct pr_err *err)
 }
 
 /* What an expression gives may be an expression again. */
-static int put_all_exprs(struct pr_expander *x, struct pr_slot *s, bool nested,
-                         struct pr_err *err)
+static int put_all_exprs(struct pr_expander *x, struct pr_expand_entry *s,
+                         bool nested, struct pr_err *err)
 {
     for (int round = 0; round < PR_EXPAND_MAX_CHAIN; round++) {
         struct pr_buf text;
@@ -206,7 +210,7 @@ static int put_all_exprs(struct pr_expander *x, struct pr_slot *s, bool nested,
         int rc = put_exprs(x, s, nested, &left, err);
 
         if (!rc)
-            rc = check_text(s, err);
+            rc = expand_check_text(s, err);
         if (rc || left || !memmem(s->spare.data, s->spare.len, "$(", 2))
             return rc;
         text = s->work;
@@ -218,8 +222,8 @@ static int put_all_exprs(struct pr_expander *x, struct pr_slot *s, bool nested,
                    "without end");
 }
 
-int pr_expand_text(struct pr_expander *x, struct pr_slot *s, const char *text,
-                   size_t len, struct pr_err *err)
+int pr_expand_text(struct pr_expander *x, struct pr_expand_entry *s,
+                   const char *text, size_t len, struct pr_err *err)
 {
     bool nested = true;
     int rc;
@@ -227,15 +231,16 @@ int pr_expand_text(struct pr_expander *x, struct pr_slot *s, const char *text,
     pr_buf_clear(&s->work);
     pr_buf_clear(&s->spare);
     pr_buf_add(&s->spare, text, len);
-    rc = check_text(s, err);
+    rc = expand_check_text(s, err);
     for (int round = 0; nested && !rc; round++) {
         if (round == PR_EXPAND_MAX_CHAIN)
             return pr_fail(err, PR_E_CONF, "", "names nested without end");
         pr_buf_clear(&s->work);
-        rc = put_names(x, s, s->spare.data, s->spare.data + s->spare.len,
-                       &s->work, &nested, err);
+        rc = expand_write_names(x, s, s->spare.data,
+                                s->spare.data + s->spare.len, &s->work, &nested,
+                                err);
         if (!rc)
-            rc = check_text(s, err);
+            rc = expand_check_text(s, err);
         if (!rc)
             rc = put_all_exprs(x, s, nested, err);
     }

@@ -17,9 +17,10 @@ enum { FOLDERS = 2 };
 
 /* The folders that are looked at, in turn; NULL: that one is not there. What
  * is beside a file is found from anywhere, so paths are whole. */
-static bool folders(struct pr_arena *a, const char *ret[static FOLDERS])
+static bool framework_find_folders(struct pr_arena *a,
+                                   const char *ret[static FOLDERS])
 {
-    const char *own = getenv("PRONY_FRAMEWORKS"), *share = pr_share_dir(a);
+    const char *own = getenv("PRONY_FRAMEWORKS"), *share = pr_bundled_dir(a);
     char whole[PATH_MAX];
     bool there = own && *own && realpath(own, whole);
 
@@ -35,7 +36,7 @@ int pr_framework_path(const char *name, struct pr_arena *a, const char **ret,
 
     if (!pr_framework_is_name(name, strlen(name)))
         return 0;
-    if (!folders(a, dirs))
+    if (!framework_find_folders(a, dirs))
         return pr_fail_nomem(err);
     for (size_t i = 0; i < FOLDERS; i++) {
         const char *path;
@@ -81,7 +82,7 @@ struct names {
 };
 
 /* The name of a file without its ending; what cannot be one is passed over. */
-static bool add_name(struct names *n, const char *file)
+static bool framework_add_name(struct names *n, const char *file)
 {
     size_t len = strlen(file), end = sizeof ENDING - 1;
     const char **items;
@@ -108,12 +109,12 @@ static bool add_folder(struct names *n, const char *dir)
     if (!d)
         return true;
     while (ok && (e = readdir(d)))
-        ok = add_name(n, e->d_name);
+        ok = framework_add_name(n, e->d_name);
     closedir(d);
     return ok;
 }
 
-static int by_text(const void *a, const void *b)
+static int framework_compare_names(const void *a, const void *b)
 {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
@@ -124,13 +125,13 @@ static bool all_names(struct names *n)
     const char *dirs[FOLDERS];
     size_t kept = 0;
 
-    if (!folders(n->arena, dirs))
+    if (!framework_find_folders(n->arena, dirs))
         return false;
     for (size_t i = 0; i < FOLDERS; i++)
         if (!add_folder(n, dirs[i]))
             return false;
     if (n->count)
-        qsort(n->items, n->count, sizeof *n->items, by_text);
+        qsort(n->items, n->count, sizeof *n->items, framework_compare_names);
     for (size_t i = 0; i < n->count; i++)
         if (!i || strcmp(n->items[i], n->items[kept - 1]) != 0)
             n->items[kept++] = n->items[i];

@@ -27,12 +27,13 @@ static const struct pr_opt *type_row(const char *name)
     return NULL;
 }
 
-static int read_type(struct pr_framework_reader *r, const struct pr_value *v,
-                     const char *key, void *place)
+static int framework_read_type(struct pr_framework_reader *r,
+                               const struct pr_value *v, const char *key,
+                               void *place)
 {
     if (v->kind != PR_STR || !type_row(v->s))
-        return pr_framework_wants(r, v, key,
-                                  "bool, int, float, str, list or any");
+        return pr_framework_fail_wants(r, v, key,
+                                       "bool, int, float, str, list or any");
     *(const char **)place = v->s;
     return PR_OK;
 }
@@ -52,7 +53,7 @@ static int read_choices(struct pr_framework_reader *r, const struct pr_value *v,
 {
     PR_AUTO_BUF struct pr_buf all = PR_BUF_INIT(4096);
     const char **items, *text;
-    int rc = pr_framework_list(r, v, key, &items);
+    int rc = pr_framework_read_list(r, v, key, &items);
 
     if (rc)
         return rc;
@@ -74,14 +75,14 @@ static int read_choices(struct pr_framework_reader *r, const struct pr_value *v,
 
 static const struct pr_framework_key keys[] = {
     {"default", read_default, PARAM(def)},
-    {"type", read_type, PARAM(type)},
+    {"type", framework_read_type, PARAM(type)},
     {"choices", read_choices, PARAM(choices)},
-    {"help", pr_framework_text, PARAM(help)},
-    {"launcher", pr_framework_bool, PARAM(contract)},
+    {"help", pr_framework_read_text, PARAM(help)},
+    {"launcher", pr_framework_read_bool, PARAM(contract)},
 };
 
 /* The type that follows from a default. */
-static const char *type_of(const struct pr_value *v)
+static const char *framework_type_of_default(const struct pr_value *v)
 {
     switch (v->kind) {
     case PR_BOOL:
@@ -139,7 +140,7 @@ int pr_framework_add_param(struct pr_framework_reader *r, const char *key,
     p->line = v->line;
     p->col = v->col;
     if (!p->type)
-        p->type = type_of(&p->def);
+        p->type = framework_type_of_default(&p->def);
     if (!p->help)
         p->help = "";
     f->params[f->param_count++] = *p;
@@ -172,17 +173,18 @@ static int read_param(struct pr_framework_reader *r, const struct pr_member *m)
         return pr_hint(r->err, "NAME, which becomes %s.NAME", r->f->family);
     }
     if (m->value.kind == PR_MAP)
-        rc = pr_framework_map(r, &m->value, "a parameter", keys,
-                              sizeof keys / sizeof *keys, &p);
+        rc = pr_framework_read_map(r, &m->value, "a parameter", keys,
+                                   sizeof keys / sizeof *keys, &p);
     else
         p.def = m->value;
     return rc ? rc : pr_framework_add_param(r, m->key, &at, &p);
 }
 
-int pr_framework_params(struct pr_framework_reader *r, const struct pr_value *v)
+int pr_framework_read_params(struct pr_framework_reader *r,
+                             const struct pr_value *v)
 {
     if (v->kind != PR_MAP)
-        return pr_framework_wants(r, v, "parameters", "a map");
+        return pr_framework_fail_wants(r, v, "parameters", "a map");
     for (uint32_t i = 0; i < v->len; i++) {
         int rc = read_param(r, &v->members[i]);
 

@@ -18,8 +18,9 @@ const char *pr_framework_kind_name(enum pr_framework_kind kind)
     return kinds[kind];
 }
 
-static int read_kind(struct pr_framework_reader *r, const struct pr_value *v,
-                     const char *key, void *place)
+static int framework_read_kind(struct pr_framework_reader *r,
+                               const struct pr_value *v, const char *key,
+                               void *place)
 {
     for (size_t i = 0; v->kind == PR_STR && i < sizeof kinds / sizeof *kinds;
          i++)
@@ -27,16 +28,16 @@ static int read_kind(struct pr_framework_reader *r, const struct pr_value *v,
             *(enum pr_framework_kind *)place = (enum pr_framework_kind)i;
             return PR_OK;
         }
-    return pr_framework_wants(r, v, key, "native, python or script");
+    return pr_framework_fail_wants(r, v, key, "native, python or script");
 }
 
 /* A list of some of two words, which become two flags. */
-static int read_flags(struct pr_framework_reader *r, const struct pr_value *v,
-                      const char *key, const char *const words[2],
-                      bool flags[2])
+static int framework_read_flags(struct pr_framework_reader *r,
+                                const struct pr_value *v, const char *key,
+                                const char *const words[2], bool flags[2])
 {
     const char **items;
-    int rc = pr_framework_list(r, v, key, &items);
+    int rc = pr_framework_read_list(r, v, key, &items);
 
     flags[0] = flags[1] = false;
     for (; !rc && *items; items++) {
@@ -52,12 +53,13 @@ static int read_flags(struct pr_framework_reader *r, const struct pr_value *v,
     return rc;
 }
 
-static int read_phases(struct pr_framework_reader *r, const struct pr_value *v,
-                       const char *key, void *place)
+static int framework_read_phases(struct pr_framework_reader *r,
+                                 const struct pr_value *v, const char *key,
+                                 void *place)
 {
     static const char *const words[] = {"training", "inference"};
     bool flags[2];
-    int rc = read_flags(r, v, key, words, flags);
+    int rc = framework_read_flags(r, v, key, words, flags);
 
     (void)place;
     r->f->trains = flags[0];
@@ -70,7 +72,7 @@ static int read_places(struct pr_framework_reader *r, const struct pr_value *v,
 {
     static const char *const words[] = {"host", "container"};
     bool flags[2];
-    int rc = read_flags(r, v, key, words, flags);
+    int rc = framework_read_flags(r, v, key, words, flags);
 
     (void)place;
     r->f->bare = flags[0];
@@ -82,13 +84,13 @@ static int read_find(struct pr_framework_reader *r, const struct pr_value *v,
                      const char *key, void *place)
 {
     static const struct pr_framework_key keys[] = {
-        {"program", pr_framework_text, FRAMEWORK(find_program)},
-        {"module", pr_framework_name, FRAMEWORK(find_module)},
+        {"program", pr_framework_read_text, FRAMEWORK(find_program)},
+        {"module", pr_framework_read_name, FRAMEWORK(find_module)},
     };
 
     (void)key;
     (void)place;
-    return pr_framework_map(r, v, "find", keys, 2, r->f);
+    return pr_framework_read_map(r, v, "find", keys, 2, r->f);
 }
 
 /* "./NAME" is beside the file. */
@@ -96,7 +98,7 @@ static int read_program(struct pr_framework_reader *r, const struct pr_value *v,
                         const char *key, void *place)
 {
     const char *slash = strrchr(r->path, '/');
-    int rc = pr_framework_text(r, v, key, place);
+    int rc = pr_framework_read_text(r, v, key, place);
 
     if (rc || strncmp(v->s, "./", 2) != 0 || !slash)
         return rc;
@@ -118,10 +120,10 @@ static int read_values(struct pr_framework_reader *r, const struct pr_value *v,
         return PR_OK;
     }
     if (v->kind != PR_LIST)
-        return pr_framework_wants(r, v, h->name, "any, none, or a list");
+        return pr_framework_fail_wants(r, v, h->name, "any, none, or a list");
     for (uint32_t i = 0; i < v->len; i++) {
         pr_buf_str(&text, i ? "|" : "");
-        pr_text(&text, &v->items[i]);
+        pr_value_write_text(&text, &v->items[i]);
     }
     h->values = pr_arena_copy(r->arena, text.data ? text.data : "", text.len);
     return pr_buf_ok(&text) && h->values ? PR_OK : pr_fail_nomem(r->err);
@@ -134,7 +136,7 @@ static int read_honours(struct pr_framework_reader *r, const struct pr_value *v,
     int rc = PR_OK;
 
     if (v->kind != PR_MAP)
-        return pr_framework_wants(r, v, key, "a map of parameters");
+        return pr_framework_fail_wants(r, v, key, "a map of parameters");
     list = PR_ARENA_ARRAY(r->arena, struct pr_honour, (size_t)v->len + 1);
     if (!list)
         return pr_fail_nomem(r->err);
@@ -167,27 +169,28 @@ static int read_later(struct pr_framework_reader *r, const struct pr_value *v,
 
 static const struct pr_framework_key keys[] = {
     {"framework", read_later, 0},
-    {"title", pr_framework_text, FRAMEWORK(title)},
-    {"about", pr_framework_text, FRAMEWORK(desc)},
-    {"family", pr_framework_name, FRAMEWORK(family)},
-    {"kind", read_kind, FRAMEWORK(kind)},
+    {"title", pr_framework_read_text, FRAMEWORK(title)},
+    {"about", pr_framework_read_text, FRAMEWORK(desc)},
+    {"family", pr_framework_read_name, FRAMEWORK(family)},
+    {"kind", framework_read_kind, FRAMEWORK(kind)},
     {"program", read_program, FRAMEWORK(program)},
-    {"module", pr_framework_name, FRAMEWORK(module)},
-    {"python", pr_framework_name, FRAMEWORK(python_var)},
+    {"module", pr_framework_read_name, FRAMEWORK(module)},
+    {"python", pr_framework_read_name, FRAMEWORK(python_var)},
     {"launcher", read_later, 0},
     {"find", read_find, 0},
-    {"remedy", pr_framework_text, FRAMEWORK(remedy)},
-    {"image", pr_framework_text, FRAMEWORK(image)},
-    {"phases", read_phases, 0},
+    {"remedy", pr_framework_read_text, FRAMEWORK(remedy)},
+    {"image", pr_framework_read_text, FRAMEWORK(image)},
+    {"phases", framework_read_phases, 0},
     {"places", read_places, 0},
-    {"models", pr_framework_list, FRAMEWORK(models)},
-    {"results", pr_framework_list, FRAMEWORK(results)},
+    {"models", pr_framework_read_list, FRAMEWORK(models)},
+    {"results", pr_framework_read_list, FRAMEWORK(results)},
     {"honours", read_honours, FRAMEWORK(honours)},
     {"parameters", read_later, 0},
 };
 
 /* The file names itself: one that was copied and not changed is noticed. */
-static int check_name(struct pr_framework_reader *r, const struct pr_value *v)
+static int framework_check_name(struct pr_framework_reader *r,
+                                const struct pr_value *v)
 {
     const struct pr_value *own = pr_get(v, "framework");
 
@@ -215,7 +218,8 @@ static int check_section(struct pr_framework_reader *r,
     return PR_OK;
 }
 
-static int check_kind(struct pr_framework_reader *r, const struct pr_value *v)
+static int framework_check_kind(struct pr_framework_reader *r,
+                                const struct pr_value *v)
 {
     const struct pr_framework *f = r->f;
     bool python = f->kind == PR_FRAMEWORK_PYTHON;
@@ -249,21 +253,22 @@ static int read_launcher(struct pr_framework_reader *r,
     return pr_framework_add_param(r, "launcher", v, &p);
 }
 
-static int read_all(struct pr_framework_reader *r, const struct pr_value *v)
+static int framework_read_keys(struct pr_framework_reader *r,
+                               const struct pr_value *v)
 {
     struct pr_framework *f = r->f;
     const struct pr_value *params = pr_get(v, "parameters");
-    int rc = pr_framework_map(r, v, "a framework", keys,
-                              sizeof keys / sizeof *keys, f);
+    int rc = pr_framework_read_map(r, v, "a framework", keys,
+                                   sizeof keys / sizeof *keys, f);
 
     if (!rc)
-        rc = check_name(r, v);
+        rc = framework_check_name(r, v);
     if (!rc)
         rc = check_section(r, v, f->name);
     if (!rc)
         rc = check_section(r, v, f->family);
     if (!rc)
-        rc = check_kind(r, v);
+        rc = framework_check_kind(r, v);
     if (rc)
         return rc;
     f->params = PR_ARENA_ARRAY(
@@ -272,7 +277,7 @@ static int read_all(struct pr_framework_reader *r, const struct pr_value *v)
     if (!f->params)
         return pr_fail_nomem(r->err);
     rc = read_launcher(r, pr_get(v, "launcher"));
-    return !rc && params ? pr_framework_params(r, params) : rc;
+    return !rc && params ? pr_framework_read_params(r, params) : rc;
 }
 
 int pr_framework_parse(const char *text, size_t len, const char *name,
@@ -293,7 +298,7 @@ int pr_framework_parse(const char *text, size_t len, const char *name,
     f->trains = f->infers = f->bare = f->contained = true;
     rc = pr_yaml_read(text, len, path, a, &v, err);
     if (!rc)
-        rc = read_all(&r, &v);
+        rc = framework_read_keys(&r, &v);
     if (!rc)
         *ret = f;
     return rc;

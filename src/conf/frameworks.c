@@ -37,8 +37,8 @@ void pr_frameworks_free(struct pr_frameworks *fs)
     pr_free(fs);
 }
 
-static int keep(struct pr_frameworks *fs, const char *name,
-                const struct pr_framework *f, struct pr_err *err)
+static int frameworks_store(struct pr_frameworks *fs, const char *name,
+                            const struct pr_framework *f, struct pr_err *err)
 {
     struct kept *items =
         pr_arena_grow(fs->arena, fs->items, fs->count, &fs->cap, sizeof *items);
@@ -63,7 +63,7 @@ int pr_frameworks_get(struct pr_frameworks *fs, const char *name,
     if (i == fs->count) {
         rc = pr_framework_find(name, fs->arena, &f, err);
         if (rc >= 0)
-            rc = keep(fs, name, rc ? f : NULL, err);
+            rc = frameworks_store(fs, name, rc ? f : NULL, err);
         if (rc < 0)
             return rc;
     }

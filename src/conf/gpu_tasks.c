@@ -25,21 +25,22 @@ struct reader {
     struct pr_err *err;
 };
 
-static int wrong(const struct reader *r, const struct pr_value *at,
-                 const char *key, const char *wanted)
+static int gpu_task_fail_key(const struct reader *r, const struct pr_value *at,
+                             const char *key, const char *wanted)
 {
     return pr_fail_at(r->err, PR_E_CONF, r->name, at->line, at->col,
                       "'%s' must be %s", key, wanted);
 }
 
 /* Text, or NULL where the key is not. */
-static int take_text(const struct reader *r, const struct pr_value *map,
-                     const char *key, const char **ret)
+static int gpu_task_read_text(const struct reader *r,
+                              const struct pr_value *map, const char *key,
+                              const char **ret)
 {
     const struct pr_value *v = pr_get(map, key);
 
     if (v && (v->kind != PR_STR || !v->len))
-        return wrong(r, v, key, "text");
+        return gpu_task_fail_key(r, v, key, "text");
     *ret = v ? v->s : NULL;
     return PR_OK;
 }
@@ -47,18 +48,19 @@ static int take_text(const struct reader *r, const struct pr_value *map,
 static int need_text(const struct reader *r, const struct pr_value *map,
                      const char *key, const char **ret)
 {
-    int rc = take_text(r, map, key, ret);
+    int rc = gpu_task_read_text(r, map, key, ret);
 
-    return !rc && !*ret ? wrong(r, map, key, "there") : rc;
+    return !rc && !*ret ? gpu_task_fail_key(r, map, key, "there") : rc;
 }
 
-static int take_flag(const struct reader *r, const struct pr_value *map,
-                     const char *key, bool *ret)
+static int gpu_task_read_bool(const struct reader *r,
+                              const struct pr_value *map, const char *key,
+                              bool *ret)
 {
     const struct pr_value *v = pr_get(map, key);
 
     if (v && v->kind != PR_BOOL)
-        return wrong(r, v, key, "true or false");
+        return gpu_task_fail_key(r, v, key, "true or false");
     *ret = v && v->b;
     return PR_OK;
 }
@@ -69,7 +71,7 @@ static int take_int(const struct reader *r, const struct pr_value *map,
     const struct pr_value *v = pr_get(map, key);
 
     if (v && (v->kind != PR_INT || v->i < -1000 || v->i > 1000))
-        return wrong(r, v, key, "a small whole number");
+        return gpu_task_fail_key(r, v, key, "a small whole number");
     if (v)
         *ret = (int)v->i;
     return PR_OK;
@@ -81,10 +83,10 @@ static int take_launch(const struct reader *r, const struct pr_value *map,
     const struct pr_value *v = pr_get(map, key);
 
     if (!v || v->kind != PR_LIST || !v->len)
-        return wrong(r, v ? v : map, key, "a list of arguments");
+        return gpu_task_fail_key(r, v ? v : map, key, "a list of arguments");
     for (uint32_t i = 0; i < v->len; i++)
         if (v->items[i].kind != PR_STR)
-            return wrong(r, &v->items[i], key, "a list of texts");
+            return gpu_task_fail_key(r, &v->items[i], key, "a list of texts");
     *ret = v;
     return PR_OK;
 }
@@ -103,9 +105,9 @@ static int take_rules(const struct reader *r, const struct pr_value *map,
             rc = need_text(r, v, "text", &rule->text);
         if (v && !rc)
             rc = pr_get(v, "word") ? take_int(r, v, "word", &rule->word)
-                                   : wrong(r, v, "word", "there");
+                                   : gpu_task_fail_key(r, v, "word", "there");
         if (v && !rc)
-            rc = take_flag(r, v, "per_step", &rule->per_step);
+            rc = gpu_task_read_bool(r, v, "per_step", &rule->per_step);
         if (rc)
             return rc;
         rule->len = rule->text ? strlen(rule->text) : 0;
@@ -113,19 +115,20 @@ static int take_rules(const struct reader *r, const struct pr_value *map,
     return PR_OK;
 }
 
-static int take_half(const struct reader *r, const struct pr_value *map,
-                     struct pr_gpu_task *t)
+static int gpu_task_read_half(const struct reader *r,
+                              const struct pr_value *map, struct pr_gpu_task *t)
 {
     const struct pr_value *half = pr_get(map, "half");
-    int rc = half ? PR_OK : wrong(r, map, "half", "there");
+    int rc = half ? PR_OK : gpu_task_fail_key(r, map, "half", "there");
 
     for (int i = 0; i < PR_GPU_TASK_AGES && !rc; i++)
         rc = need_text(r, half, ages[i], &t->half[i]);
     return rc;
 }
 
-static int take_batch(const struct reader *r, const struct pr_value *map,
-                      struct pr_gpu_task *t)
+static int gpu_task_read_batch(const struct reader *r,
+                               const struct pr_value *map,
+                               struct pr_gpu_task *t)
 {
     const struct pr_value *batch = pr_get(map, "batch");
     const char *of = "";
@@ -134,13 +137,13 @@ static int take_batch(const struct reader *r, const struct pr_value *map,
     t->batch_place = -1;
     if (!batch)
         return PR_OK;
-    rc = take_text(r, batch, "flag", &t->batch_flag);
+    rc = gpu_task_read_text(r, batch, "flag", &t->batch_flag);
     if (!rc)
         rc = take_int(r, batch, "place", &t->batch_place);
     if (!rc)
         rc = need_text(r, batch, "of", &of);
     if (!rc && strcmp(of, "gpu") != 0 && strcmp(of, "all") != 0)
-        rc = wrong(r, batch, "of", "gpu or all");
+        rc = gpu_task_fail_key(r, batch, "of", "gpu or all");
     t->batch_of_all = !rc && strcmp(of, "all") == 0;
     return rc;
 }
@@ -163,12 +166,13 @@ static int read_dataset(const struct reader *r, const struct pr_value *map,
     int rc = need_text(r, map, "folder", &d->folder);
 
     if (!rc)
-        rc = take_text(r, map, "prepare", &d->prepare);
+        rc = gpu_task_read_text(r, map, "prepare", &d->prepare);
     d->make = pr_get(map, "make");
     if (!rc && d->make && d->make->kind != PR_MAP)
-        rc = wrong(r, d->make, "make", "parameters of a data set");
+        rc = gpu_task_fail_key(r, d->make, "make", "parameters of a data set");
     if (!rc && !d->make == !d->prepare)
-        rc = wrong(r, map, "datasets", "each with one of prepare and make");
+        rc = gpu_task_fail_key(r, map, "datasets",
+                               "each with one of prepare and make");
     return rc;
 }
 
@@ -181,7 +185,7 @@ static int read_datasets(const struct reader *r, const struct pr_value *root,
     if (!list)
         return PR_OK;
     if (list->kind != PR_LIST)
-        return wrong(r, list, "datasets", "a list");
+        return gpu_task_fail_key(r, list, "datasets", "a list");
     t->datasets = PR_ARENA_ARRAY(r->arena, struct pr_gpu_dataset, list->len);
     if (!t->datasets)
         return pr_fail_nomem(r->err);
@@ -191,15 +195,17 @@ static int read_datasets(const struct reader *r, const struct pr_value *root,
     return rc;
 }
 
-static int take_data(const struct reader *r, const struct pr_value *map,
-                     const struct pr_gpu_tasks *all, struct pr_gpu_task *t)
+static int gpu_task_read_data(const struct reader *r,
+                              const struct pr_value *map,
+                              const struct pr_gpu_tasks *all,
+                              struct pr_gpu_task *t)
 {
     const struct pr_value *list = pr_get(map, "data");
 
     if (!list)
         return PR_OK;
     if (list->kind != PR_LIST)
-        return wrong(r, list, "data", "a list of folders");
+        return gpu_task_fail_key(r, list, "data", "a list of folders");
     t->data =
         PR_ARENA_ARRAY(r->arena, const struct pr_gpu_dataset *, list->len);
     if (!t->data)
@@ -211,7 +217,7 @@ static int take_data(const struct reader *r, const struct pr_value *map,
             if (strcmp(all->datasets[k].folder, v->s) == 0)
                 t->data[i] = &all->datasets[k];
         if (!t->data[i])
-            return wrong(r, v, "data", "folders of datasets");
+            return gpu_task_fail_key(r, v, "data", "folders of datasets");
     }
     t->data_count = list->len;
     return PR_OK;
@@ -228,15 +234,15 @@ static int read_task(const struct reader *r, const struct pr_value *map,
     if (!rc)
         rc = need_text(r, map, "unit", &t->unit);
     if (!rc)
-        rc = take_half(r, map, t);
+        rc = gpu_task_read_half(r, map, t);
     if (!rc)
         rc = take_rules(r, map, t);
     if (!rc)
-        rc = take_flag(r, map, "by_para", &t->by_para);
+        rc = gpu_task_read_bool(r, map, "by_para", &t->by_para);
     if (!rc)
-        rc = take_batch(r, map, t);
+        rc = gpu_task_read_batch(r, map, t);
     if (!rc)
-        rc = take_text(r, map, "subset", &t->subset_flag);
+        rc = gpu_task_read_text(r, map, "subset", &t->subset_flag);
     if (!rc)
         rc = take_steps(r, map, t);
     if (!rc)
@@ -244,18 +250,19 @@ static int read_task(const struct reader *r, const struct pr_value *map,
     if (!rc)
         rc = take_launch(r, map, "launch_old", &t->launch_old);
     if (!rc)
-        rc = take_data(r, map, all, t);
-    if (!rc && most && !pr_is_number(most))
-        rc = wrong(r, most, "most", "a number");
-    t->most = !rc && most ? pr_number(most) : 0;
+        rc = gpu_task_read_data(r, map, all, t);
+    if (!rc && most && !pr_value_is_number(most))
+        rc = gpu_task_fail_key(r, most, "most", "a number");
+    t->most = !rc && most ? pr_value_number(most) : 0;
     return rc;
 }
 
 /* ---- dialects */
 
-static int read_columns(const struct reader *r, const struct pr_gpu_tasks *t,
-                        const struct pr_value *list,
-                        struct pr_gpu_task_dialect *d)
+static int gpu_task_read_columns(const struct reader *r,
+                                 const struct pr_gpu_tasks *t,
+                                 const struct pr_value *list,
+                                 struct pr_gpu_task_dialect *d)
 {
     d->columns =
         PR_ARENA_ARRAY(r->arena, const struct pr_gpu_task *, list->len);
@@ -268,7 +275,7 @@ static int read_columns(const struct reader *r, const struct pr_gpu_tasks *t,
             if (strcmp(t->items[k].column, v->s) == 0)
                 d->columns[d->count] = &t->items[k];
         if (!d->columns[d->count])
-            return wrong(r, v, "columns", "columns of tasks");
+            return gpu_task_fail_key(r, v, "columns", "columns of tasks");
         d->count++;
     }
     return PR_OK;
@@ -286,20 +293,21 @@ static int read_dialect(const struct reader *r, const struct pr_gpu_tasks *t,
     while (!rc && age < PR_GPU_TASK_AGES && strcmp(rules, ages[age]) != 0)
         age++;
     if (!rc && age == PR_GPU_TASK_AGES)
-        rc = wrong(r, map, "rules", "old, mid or new");
-    if (!rc && (!offset || !pr_is_number(offset)))
-        rc = wrong(r, map, "offset", "a number");
+        rc = gpu_task_fail_key(r, map, "rules", "old, mid or new");
+    if (!rc && (!offset || !pr_value_is_number(offset)))
+        rc = gpu_task_fail_key(r, map, "offset", "a number");
     if (!rc && (!columns || columns->kind != PR_LIST))
-        rc = wrong(r, map, "columns", "a list");
+        rc = gpu_task_fail_key(r, map, "columns", "a list");
     if (rc)
         return rc;
     d->rules = (enum pr_gpu_task_age)age;
-    d->offset = pr_number(offset);
-    return read_columns(r, t, columns, d);
+    d->offset = pr_value_number(offset);
+    return gpu_task_read_columns(r, t, columns, d);
 }
 
-static int read_root(const struct reader *r, const struct pr_value *root,
-                     struct pr_gpu_tasks *t)
+static int gpu_tasks_read_root(const struct reader *r,
+                               const struct pr_value *root,
+                               struct pr_gpu_tasks *t)
 {
     const struct pr_value *list = pr_get(root, "tasks");
     const struct pr_value *dialects = pr_get(root, "dialects");
@@ -320,7 +328,7 @@ static int read_root(const struct reader *r, const struct pr_value *root,
             pr_get(dialects,
                    pr_gpu_task_dialect_word((enum pr_gpu_task_dialect_kind)i));
         rc = d ? read_dialect(r, t, d, &t->dialects[i])
-               : wrong(r, dialects, "dialects", "g1, v1 and v2");
+               : gpu_task_fail_key(r, dialects, "dialects", "g1, v1 and v2");
     }
     return rc;
 }
@@ -335,7 +343,7 @@ int pr_gpu_tasks_parse(const char *text, size_t len, const char *name,
     int rc = pr_yaml_read(text, len, name, a, &root, err);
 
     if (!rc)
-        rc = read_root(&r, &root, &t);
+        rc = gpu_tasks_read_root(&r, &root, &t);
     if (!rc)
         *ret = t;
     return rc;
@@ -344,7 +352,7 @@ int pr_gpu_tasks_parse(const char *text, size_t len, const char *name,
 int pr_gpu_tasks_load(struct pr_arena *a, struct pr_gpu_tasks *ret,
                       struct pr_err *err)
 {
-    const char *path = pr_share_find(a, "systems", "lambda-tasks"), *text;
+    const char *path = pr_bundled_find(a, "systems", "lambda-tasks"), *text;
     size_t len;
     int rc;
 
@@ -359,7 +367,8 @@ int pr_gpu_tasks_load(struct pr_arena *a, struct pr_gpu_tasks *ret,
 
 /* ---- names */
 
-static bool is_named(const char *name, const char *model, const char *precision)
+static bool gpu_task_has_name(const char *name, const char *model,
+                              const char *precision)
 {
     size_t n = strlen(model);
 
@@ -375,10 +384,10 @@ const struct pr_gpu_task *pr_gpu_task_find(const struct pr_gpu_tasks *t,
     for (size_t i = 0; i < t->count; i++) {
         const struct pr_gpu_task *task = &t->items[i];
 
-        if (is_named(name + 8, task->name, "FP32"))
+        if (gpu_task_has_name(name + 8, task->name, "FP32"))
             return task;
         for (int k = 0; k < PR_GPU_TASK_AGES; k++)
-            if (is_named(name + 8, task->name, task->half[k]))
+            if (gpu_task_has_name(name + 8, task->name, task->half[k]))
                 return task;
     }
     return NULL;
@@ -393,7 +402,7 @@ static const char *find_part(const char *text, const char *part, size_t len)
     return NULL;
 }
 
-bool pr_gpu_task_selected(const char *name, const char *words, size_t len)
+bool pr_gpu_task_is_selected(const char *name, const char *words, size_t len)
 {
     const char *at = name, *end = words + len;
 

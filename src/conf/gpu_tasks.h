@@ -91,7 +91,7 @@ const struct pr_gpu_task *pr_gpu_task_find(const struct pr_gpu_tasks *t,
 
 /* Whether a person's word for tasks selects one: parts between '_' must be in
  * its name one after another, whatever their case. "all" selects all. */
-bool pr_gpu_task_selected(const char *name, const char *words, size_t len);
+bool pr_gpu_task_is_selected(const char *name, const char *words, size_t len);
 
 /* "fp32", "fp16", "amp"; "" for a name without a precision. */
 const char *pr_gpu_task_precision(const char *name);

@@ -20,7 +20,7 @@ static bool is_slip(const char *s, size_t len)
 }
 
 /* 1_000_000 is a number, though not JSON's. */
-static bool is_number(const char *s, struct pr_value *ret)
+static bool literal_read_int(const char *s, struct pr_value *ret)
 {
     int64_t i;
 
@@ -52,7 +52,7 @@ int pr_literal_read(const char *name, const char *text, size_t len,
     rc = pr_json_read(&in, a, ret, NULL, &slip);
     if (rc == PR_E_NOMEM)
         return pr_fail_nomem(err);
-    if (rc == PR_OK ? stays_text(name, ret) : !is_number(copy, ret))
+    if (rc == PR_OK ? stays_text(name, ret) : !literal_read_int(copy, ret))
         *ret = pr_strn(copy, len);
     if (ret_slip)
         *ret_slip = rc && is_slip(text, len) ? slip : (struct pr_err){0};

@@ -16,7 +16,7 @@
 /* ---- values */
 
 /* Python's int(): a sign, digits, single underscores between them. */
-static bool read_int(const char *s, int64_t *ret)
+static bool milarun_read_int(const char *s, int64_t *ret)
 {
     char digits[32];
     size_t n = 0;
@@ -42,8 +42,9 @@ static bool read_int(const char *s, int64_t *ret)
     return !errno;
 }
 
-static int fail_value(struct pr_milarun_build *b,
-                      const struct pr_milarun_arg *arg, const char *text)
+static int milarun_fail_value(struct pr_milarun_build *b,
+                              const struct pr_milarun_arg *arg,
+                              const char *text)
 {
     return pr_fail(b->err, PR_E_CONF, b->ask->experiment,
                    "%s wants %s, got '%.100s'", arg->name,
@@ -51,21 +52,21 @@ static int fail_value(struct pr_milarun_build *b,
                    text);
 }
 
-int pr_milarun_read(struct pr_milarun_build *b,
-                    const struct pr_milarun_arg *arg, const char *text,
-                    struct pr_value *ret)
+int pr_milarun_read_value(struct pr_milarun_build *b,
+                          const struct pr_milarun_arg *arg, const char *text,
+                          struct pr_value *ret)
 {
     int64_t i;
 
     switch (arg->takes) {
     case PR_TAKES_INT:
-        if (!read_int(text, &i))
-            return fail_value(b, arg, text);
+        if (!milarun_read_int(text, &i))
+            return milarun_fail_value(b, arg, text);
         *ret = pr_int(i);
         return PR_OK;
     case PR_TAKES_FLOAT:
         if (!*text || pr_decimal_length(text, strlen(text)) != strlen(text))
-            return fail_value(b, arg, text);
+            return milarun_fail_value(b, arg, text);
         *ret = pr_float(pr_decimal_read(text, strlen(text)));
         return PR_OK;
     default:
@@ -85,28 +86,28 @@ struct found {
 };
 
 /* Whether the first len bytes of word begin name; *ret_whole: are all of it. */
-static bool begins(const char *word, size_t len, const char *name,
-                   bool *ret_whole)
+static bool milarun_is_prefix(const char *word, size_t len, const char *name,
+                              bool *ret_whole)
 {
     *ret_whole = strlen(name) == len;
     return strncmp(word, name, len) == 0;
 }
 
 /* 0: no; 1: a beginning; 2: the name itself. */
-static int fits(const struct pr_milarun_arg *arg, const char *word, size_t len,
-                bool *ret_negated)
+static int milarun_match_arg(const struct pr_milarun_arg *arg, const char *word,
+                             size_t len, bool *ret_negated)
 {
     char no[64] = "--no-";
     bool whole;
 
     *ret_negated = false;
-    if (begins(word, len, arg->name, &whole))
+    if (milarun_is_prefix(word, len, arg->name, &whole))
         return 1 + whole;
     if (arg->takes != PR_TAKES_FLAG)
         return 0;
     strncat(no, arg->name + 2, sizeof no - 6);
     *ret_negated = true;
-    return begins(word, len, no, &whole) ? 1 + whole : 0;
+    return milarun_is_prefix(word, len, no, &whole) ? 1 + whole : 0;
 }
 
 static int fail_ambiguous(struct pr_milarun_build *b, const char *word,
@@ -128,8 +129,9 @@ static int find_long(struct pr_milarun_build *b, const char *word,
     *ret = (struct found){.value = eq ? eq + 1 : NULL};
     for (size_t i = 0; (arg = pr_milarun_arg_at(i)); i++) {
         bool negated;
-        int fit =
-            pr_milarun_arg_is_for(b, arg) ? fits(arg, word, len, &negated) : 0;
+        int fit = pr_milarun_arg_is_for(b, arg)
+                      ? milarun_match_arg(arg, word, len, &negated)
+                      : 0;
 
         if (fit == 1 && best == 1 && !other)
             other = arg;
@@ -175,8 +177,8 @@ static const char *python_name(struct pr_milarun_build *b, const char *name)
     return s;
 }
 
-static int take_known(struct pr_milarun_build *b, const struct found *f,
-                      const char *text)
+static int milarun_store_arg(struct pr_milarun_build *b, const struct found *f,
+                             const char *text)
 {
     const char *name = python_name(b, f->arg->name);
     struct pr_value v = pr_bool(!f->negated);
@@ -185,12 +187,12 @@ static int take_known(struct pr_milarun_build *b, const struct found *f,
     if (!name)
         return pr_fail_nomem(b->err);
     if (f->arg->takes != PR_TAKES_FLAG)
-        rc = pr_milarun_read(b, f->arg, text, &v);
+        rc = pr_milarun_read_value(b, f->arg, text, &v);
     if (rc)
         return rc;
     b->is_given[f->row] = true;
     b->given[f->row] = v;
-    return pr_milarun_put(b, &b->arguments, name, v);
+    return pr_milarun_map_set(b, &b->arguments, name, v);
 }
 
 /* --nn.threads 2 */
@@ -207,8 +209,8 @@ static int take_dotted(struct pr_milarun_build *b, const char *word,
         return pr_fail_nomem(b->err);
     rc = pr_literal_read(name, text, strlen(text), b->arena, &v, NULL, b->err);
     if (!rc)
-        rc = pr_milarun_put(b, &b->dotted, name, v);
-    return rc ? rc : pr_milarun_put(b, &b->arguments, name, v);
+        rc = pr_milarun_map_set(b, &b->dotted, name, v);
+    return rc ? rc : pr_milarun_map_set(b, &b->arguments, name, v);
 }
 
 static void note_unknown(struct pr_milarun_build *b, const char *word,
@@ -240,7 +242,7 @@ static int fail_no_value(struct pr_milarun_build *b, const char *name)
 }
 
 /* The word at *i, and the value after it if it takes one. */
-static int take_word(struct pr_milarun_build *b, size_t *i)
+static int milarun_read_word(struct pr_milarun_build *b, size_t *i)
 {
     const char *word = b->ask->argv[*i];
     const char *next = *i + 1 < b->ask->argc ? b->ask->argv[*i + 1] : NULL;
@@ -271,14 +273,15 @@ static int take_word(struct pr_milarun_build *b, size_t *i)
         f.value = next;
         ++*i;
     }
-    return dotted ? take_dotted(b, word, f.value) : take_known(b, &f, f.value);
+    return dotted ? take_dotted(b, word, f.value)
+                  : milarun_store_arg(b, &f, f.value);
 }
 
-int pr_milarun_args(struct pr_milarun_build *b)
+int pr_milarun_read_args(struct pr_milarun_build *b)
 {
     int rc = PR_OK;
 
     for (size_t i = 0; i < b->ask->argc && !rc; i++)
-        rc = take_word(b, &i);
+        rc = milarun_read_word(b, &i);
     return rc;
 }

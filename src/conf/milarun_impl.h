@@ -76,25 +76,25 @@ bool pr_milarun_arg_is_for(const struct pr_milarun_build *b,
                            const struct pr_milarun_arg *arg);
 
 /* Sets a member; one of that name is replaced. Key and value are borrowed. */
-int pr_milarun_put(struct pr_milarun_build *b, struct pr_milarun_map *m,
-                   const char *key, struct pr_value v);
+int pr_milarun_map_set(struct pr_milarun_build *b, struct pr_milarun_map *m,
+                       const char *key, struct pr_value v);
 
 /* ---- milarun_args.c */
 
 /* Takes argv apart: given, dotted, arguments. */
-int pr_milarun_args(struct pr_milarun_build *b);
+int pr_milarun_read_args(struct pr_milarun_build *b);
 
 /* A value as text, by what its row takes. */
-int pr_milarun_read(struct pr_milarun_build *b,
-                    const struct pr_milarun_arg *arg, const char *text,
-                    struct pr_value *ret);
+int pr_milarun_read_value(struct pr_milarun_build *b,
+                          const struct pr_milarun_arg *arg, const char *text,
+                          struct pr_value *ret);
 
 /* ---- milarun_apply.c */
 
 /* What the arguments, or their defaults, do. */
-int pr_milarun_apply(struct pr_milarun_build *b);
+int pr_milarun_apply_args(struct pr_milarun_build *b);
 
 /* The torchvision network as a model of ours. In the arena, or borrowed. */
-const char *pr_milarun_network(const char *name);
+const char *pr_milarun_find_model(const char *name);
 
 #endif

@@ -59,7 +59,7 @@ bool pr_milarun_arg_is_for(const struct pr_milarun_build *b,
            strcmp(arg->experiment, b->ours ? "prony" : b->ask->experiment) == 0;
 }
 
-const char *pr_milarun_network(const char *name)
+const char *pr_milarun_find_model(const char *name)
 {
     for (size_t i = 0; i < sizeof networks / sizeof *networks; i++)
         if (strcmp(networks[i].theirs, name) == 0)
@@ -72,7 +72,7 @@ bool pr_milarun_is_ours(const char *experiment)
     return strncmp(experiment, "prony.", 6) == 0;
 }
 
-bool pr_milarun_half_here(void)
+bool pr_milarun_has_bfloat16(void)
 {
 #if defined(__x86_64__)
     return __builtin_cpu_supports("avx512bf16") != 0;
@@ -81,8 +81,8 @@ bool pr_milarun_half_here(void)
 #endif
 }
 
-int pr_milarun_put(struct pr_milarun_build *b, struct pr_milarun_map *m,
-                   const char *key, struct pr_value v)
+int pr_milarun_map_set(struct pr_milarun_build *b, struct pr_milarun_map *m,
+                       const char *key, struct pr_value v)
 {
     for (size_t i = 0; i < m->len; i++)
         if (strcmp(m->members[i].key, key) == 0) {
@@ -98,7 +98,7 @@ int pr_milarun_put(struct pr_milarun_build *b, struct pr_milarun_map *m,
     return PR_OK;
 }
 
-static struct pr_value map_of(const struct pr_milarun_map *m)
+static struct pr_value milarun_map_value(const struct pr_milarun_map *m)
 {
     return (struct pr_value){
         .kind = PR_MAP, .len = (uint32_t)m->len, .members = m->members};
@@ -106,7 +106,7 @@ static struct pr_value map_of(const struct pr_milarun_map *m)
 
 /* ---- the work */
 
-static bool is_folder(const char *path)
+static bool milarun_is_folder(const char *path)
 {
     struct stat st;
 
@@ -132,7 +132,7 @@ static int put_made_images(struct pr_milarun_build *b)
     int rc = PR_OK;
 
     for (size_t i = 0; i < sizeof all / sizeof *all && !rc; i++)
-        rc = pr_milarun_put(b, &b->params, all[i].name, all[i].value);
+        rc = pr_milarun_map_set(b, &b->params, all[i].name, all[i].value);
     return rc;
 }
 
@@ -145,19 +145,20 @@ static int put_images(struct pr_milarun_build *b)
     int rc;
 
     theirs = pr_arena_printf(b->arena, "%s/ImageNet/train", root);
-    there = theirs && !b->ours && is_folder(theirs);
+    there = theirs && !b->ours && milarun_is_folder(theirs);
     folder = pr_arena_printf(b->arena, "%s/%s", root,
                              there ? "ImageNet" : "prony-images");
     if (!theirs || !folder)
         return pr_fail_nomem(b->err);
-    rc = pr_milarun_put(b, &b->params, "exp.data_dir", pr_str(folder));
+    rc = pr_milarun_map_set(b, &b->params, "exp.data_dir", pr_str(folder));
     if (!rc)
-        rc = pr_milarun_put(b, &b->params, "dataset.format", pr_str("jpeg"));
+        rc =
+            pr_milarun_map_set(b, &b->params, "dataset.format", pr_str("jpeg"));
     if (!rc && !there)
         rc = put_made_images(b);
     if (!rc && b->readers > 0)
-        rc = pr_milarun_put(b, &b->params, "reader.read_threads",
-                            pr_int(b->readers));
+        rc = pr_milarun_map_set(b, &b->params, "reader.read_threads",
+                                pr_int(b->readers));
     return rc;
 }
 
@@ -172,28 +173,30 @@ static int put_half(struct pr_milarun_build *b)
     if (b->notes)
         pr_buf_printf(b->notes, "%s: bfloat16 stands for float16\n",
                       b->ask->experiment);
-    return pr_milarun_put(b, &b->params, "exp.dtype", pr_str("bfloat16"));
+    return pr_milarun_map_set(b, &b->params, "exp.dtype", pr_str("bfloat16"));
 }
 
-static int put_model(struct pr_milarun_build *b)
+static int milarun_set_model(struct pr_milarun_build *b)
 {
     int rc;
 
     if (strcmp(b->test.workload, "loader") == 0)
-        return pr_milarun_put(b, &b->params, "exp.workload", pr_str("loader"));
+        return pr_milarun_map_set(b, &b->params, "exp.workload",
+                                  pr_str("loader"));
     if (!*b->model) {
         b->missing = "no argument says which network";
         return PR_OK;
     }
-    rc = pr_milarun_put(b, &b->params, "exp.framework", pr_str("native"));
+    rc = pr_milarun_map_set(b, &b->params, "exp.framework", pr_str("native"));
     if (!rc)
-        rc = pr_milarun_put(b, &b->params, "exp.model", pr_str(b->model));
+        rc = pr_milarun_map_set(b, &b->params, "exp.model", pr_str(b->model));
     if (!rc && b->opts.len)
-        rc = pr_milarun_put(b, &b->params, "exp.model_opts", map_of(&b->opts));
+        rc = pr_milarun_map_set(b, &b->params, "exp.model_opts",
+                                milarun_map_value(&b->opts));
     return rc;
 }
 
-static bool scales(const struct pr_milarun_build *b)
+static bool milarun_is_scaling(const struct pr_milarun_build *b)
 {
     const char *e = b->ask->experiment;
 
@@ -203,21 +206,22 @@ static bool scales(const struct pr_milarun_build *b)
 
 static int64_t replicas_of(const struct pr_milarun_build *b)
 {
-    return scales(b) && b->ask->devices ? b->ask->devices : 1;
+    return milarun_is_scaling(b) && b->ask->devices ? b->ask->devices : 1;
 }
 
 /* What follows from others, and was worked out before they were known. */
 static int put_derived(struct pr_milarun_build *b)
 {
-    const struct pr_value params = map_of(&b->params);
+    const struct pr_value params = milarun_map_value(&b->params);
     const struct pr_value *batch = pr_get(&params, "exp.replica_batch");
     int64_t all = 0, replicas = replicas_of(b);
     int rc =
-        pr_milarun_put(b, &b->params, "exp.num_replicas", pr_int(replicas));
+        pr_milarun_map_set(b, &b->params, "exp.num_replicas", pr_int(replicas));
 
     if (!rc && batch && batch->kind == PR_INT &&
         !__builtin_mul_overflow(batch->i, replicas, &all))
-        rc = pr_milarun_put(b, &b->params, "exp.effective_batch", pr_int(all));
+        rc = pr_milarun_map_set(b, &b->params, "exp.effective_batch",
+                                pr_int(all));
     return rc;
 }
 
@@ -225,8 +229,8 @@ static int put_derived(struct pr_milarun_build *b)
 static int put_replicas(struct pr_milarun_build *b)
 {
     int64_t devices = replicas_of(b);
-    int rc = pr_milarun_put(b, &b->params, "exp.num_local_replicas",
-                            pr_int(devices));
+    int rc = pr_milarun_map_set(b, &b->params, "exp.num_local_replicas",
+                                pr_int(devices));
 
     for (size_t i = 0; i < b->params.len && !rc; i++) {
         struct pr_member *m = &b->params.members[i];
@@ -240,20 +244,20 @@ static int put_replicas(struct pr_milarun_build *b)
 
 static int put_work(struct pr_milarun_build *b)
 {
-    int rc = put_model(b);
+    int rc = milarun_set_model(b);
 
     if (!rc && !b->missing && b->half)
         rc = put_half(b);
     if (!rc && !b->missing && b->images)
         rc = put_images(b);
-    if (!rc && !b->missing && scales(b))
+    if (!rc && !b->missing && milarun_is_scaling(b))
         rc = put_replicas(b);
     if (!rc && !b->missing)
         rc = put_derived(b);
     /* What the user says in so many words is above all. */
     for (size_t i = 0; i < b->dotted.len && !rc; i++)
-        rc = pr_milarun_put(b, &b->params, b->dotted.members[i].key,
-                            b->dotted.members[i].value);
+        rc = pr_milarun_map_set(b, &b->params, b->dotted.members[i].key,
+                                b->dotted.members[i].value);
     return rc;
 }
 
@@ -290,7 +294,7 @@ static bool find_test(struct pr_milarun_build *b)
     return false;
 }
 
-static int build(struct pr_milarun_build *b)
+static int milarun_build_work(struct pr_milarun_build *b)
 {
     int rc;
 
@@ -306,15 +310,15 @@ static int build(struct pr_milarun_build *b)
     b->missing = *b->test.missing ? b->test.missing : NULL;
     if (b->missing)
         return PR_OK;
-    rc = pr_milarun_args(b);
+    rc = pr_milarun_read_args(b);
     if (!rc)
-        rc = pr_milarun_apply(b);
+        rc = pr_milarun_apply_args(b);
     return rc || b->missing ? rc : put_work(b);
 }
 
-int pr_milarun_work(const struct pr_milarun_ask *ask, struct pr_arena *a,
-                    struct pr_milarun_work *ret, struct pr_buf *notes,
-                    struct pr_err *err)
+int pr_milarun_make_work(const struct pr_milarun_ask *ask, struct pr_arena *a,
+                         struct pr_milarun_work *ret, struct pr_buf *notes,
+                         struct pr_err *err)
 {
     struct pr_milarun_build *b = PR_ARENA_NEW(a, struct pr_milarun_build);
     int rc;
@@ -325,11 +329,12 @@ int pr_milarun_work(const struct pr_milarun_ask *ask, struct pr_arena *a,
     b->arena = a;
     b->notes = notes;
     b->err = err;
-    rc = build(b);
+    rc = milarun_build_work(b);
     if (rc)
         return rc;
-    *ret = (struct pr_milarun_work){.missing = b->missing,
-                                    .params = map_of(&b->params),
-                                    .arguments = map_of(&b->arguments)};
+    *ret =
+        (struct pr_milarun_work){.missing = b->missing,
+                                 .params = milarun_map_value(&b->params),
+                                 .arguments = milarun_map_value(&b->arguments)};
     return notes && !pr_buf_ok(notes) ? pr_fail_nomem(err) : PR_OK;
 }

@@ -36,11 +36,11 @@ bool pr_milarun_is_ours(const char *experiment);
 /* *ret is in the arena. What is not as in milarun, or not known, is a line in
  * notes (may be NULL). A value that is none, or arguments that cannot be told
  * apart: PR_E_CONF. An experiment that is not in the table is missing. */
-int pr_milarun_work(const struct pr_milarun_ask *ask, struct pr_arena *a,
-                    struct pr_milarun_work *ret, struct pr_buf *notes,
-                    struct pr_err *err) PR_MUST_CHECK;
+int pr_milarun_make_work(const struct pr_milarun_ask *ask, struct pr_arena *a,
+                         struct pr_milarun_work *ret, struct pr_buf *notes,
+                         struct pr_err *err) PR_MUST_CHECK;
 
 /* Whether this processor computes in bfloat16. */
-bool pr_milarun_half_here(void);
+bool pr_milarun_has_bfloat16(void);
 
 #endif

@@ -19,8 +19,8 @@ const char *pr_opt_kind_words(enum pr_opt_kind kind)
     return words[kind];
 }
 
-static const struct pr_opt *row(const struct pr_opt_section *s,
-                                const char *rest)
+static const struct pr_opt *section_find_option(const struct pr_opt_section *s,
+                                                const char *rest)
 {
     for (size_t i = 0; i < s->count; i++) {
         const struct pr_opt *o = &s->opts[i];
@@ -46,7 +46,7 @@ const struct pr_opt *pr_opt_find(const char *name,
             continue;
         if (ret_section)
             *ret_section = *s;
-        return row(*s, name + n + 1);
+        return section_find_option(*s, name + n + 1);
     }
     if (ret_section)
         *ret_section = NULL;
@@ -85,7 +85,7 @@ bool pr_honour_has(const struct pr_honour *h, const struct pr_value *v)
 
     if (!word)
         return true;
-    pr_text(&text, v);
+    pr_value_write_text(&text, v);
     for (;;) {
         size_t n = strcspn(word, "|");
 
@@ -128,7 +128,7 @@ struct pr_value pr_opt_default(const struct pr_opt *opt)
     return pr_str(opt->def);
 }
 
-void pr_opt_wants(const struct pr_opt *opt, struct pr_buf *out)
+void pr_opt_describe(const struct pr_opt *opt, struct pr_buf *out)
 {
     if (opt->choices) {
         pr_buf_str(out, "one of ");
@@ -145,7 +145,7 @@ void pr_opt_wants(const struct pr_opt *opt, struct pr_buf *out)
         pr_buf_printf(out, " from %.15g to %.15g", opt->min, opt->max);
 }
 
-static bool chosen(const char *choices, const char *text, size_t n)
+static bool is_among_choices(const char *choices, const char *text, size_t n)
 {
     for (const char *p = choices;; p++) {
         const char *end = strchr(p, '|');
@@ -183,13 +183,13 @@ static int hint_choice(const struct pr_opt *opt, const char *typed,
 }
 
 /* The message begins with what is wanted: callers know the name. */
-static int unwanted(const struct pr_opt *opt, const struct pr_value *in,
-                    struct pr_err *err)
+static int option_fail_value(const struct pr_opt *opt,
+                             const struct pr_value *in, struct pr_err *err)
 {
     PR_AUTO_BUF struct pr_buf wants = PR_BUF_INIT(256);
     PR_AUTO_BUF struct pr_buf got = PR_BUF_INIT(1 << 20);
 
-    pr_opt_wants(opt, &wants);
+    pr_opt_describe(opt, &wants);
     pr_json_write(&got, in);
     pr_fail(err, PR_E_CONF, "", "wants %s, got %.120s",
             wants.data ? wants.data : "something else",
@@ -214,8 +214,8 @@ static bool bool_word(const char *s, bool *ret)
 }
 
 /* Text to a number of the option's kind. */
-static bool read_number(const struct pr_opt *opt, const char *s,
-                        struct pr_value *ret)
+static bool option_read_number(const struct pr_opt *opt, const char *s,
+                               struct pr_value *ret)
 {
     enum pr_opt_kind kind = opt->kind;
     int64_t i;
@@ -263,11 +263,11 @@ static bool text_to_number(const struct pr_opt *opt, const struct pr_value *in,
         return false;
     memcpy(text, s, n);
     text[n] = '\0';
-    return read_number(opt, text, ret);
+    return option_read_number(opt, text, ret);
 }
 
 /* 4.0 for 4; false when f is no whole number of 64 bits. */
-static bool whole_number(double f, struct pr_value *ret)
+static bool float_to_whole(double f, struct pr_value *ret)
 {
     if (!(f >= -0x1p63 && f < 0x1p63) || f != (double)(int64_t)f)
         return false;
@@ -275,18 +275,18 @@ static bool whole_number(double f, struct pr_value *ret)
     return true;
 }
 
-static bool to_number(const struct pr_opt *opt, const struct pr_value *in,
-                      struct pr_value *ret)
+static bool option_cast_number(const struct pr_opt *opt,
+                               const struct pr_value *in, struct pr_value *ret)
 {
     bool size = opt->kind == PR_OPT_SIZE;
     bool whole = opt->kind == PR_OPT_INT || size;
 
     if (in->kind == PR_STR)
         return text_to_number(opt, in, ret);
-    if (!pr_is_number(in) || (size && pr_number(in) < 0))
+    if (!pr_value_is_number(in) || (size && pr_value_number(in) < 0))
         return false;
     if (in->kind == PR_FLOAT && whole)
-        return whole_number(in->f, ret);
+        return float_to_whole(in->f, ret);
     *ret = in->kind == PR_INT && !whole ? pr_float((double)in->i) : *in;
     return true;
 }
@@ -296,11 +296,11 @@ static int cast_number(const struct pr_opt *opt, const struct pr_value *in,
 {
     struct pr_value v;
 
-    if (!to_number(opt, in, &v))
-        return unwanted(opt, in, err);
+    if (!option_cast_number(opt, in, &v))
+        return option_fail_value(opt, in, err);
     if ((opt->min || opt->max) &&
-        !(pr_number(&v) >= opt->min && pr_number(&v) <= opt->max))
-        return unwanted(opt, in, err);
+        !(pr_value_number(&v) >= opt->min && pr_value_number(&v) <= opt->max))
+        return option_fail_value(opt, in, err);
     *ret = v;
     return PR_OK;
 }
@@ -317,7 +317,7 @@ static int cast_bool(const struct pr_opt *opt, const struct pr_value *in,
     else if (in->kind == PR_BOOL)
         *ret = *in;
     else
-        return unwanted(opt, in, err);
+        return option_fail_value(opt, in, err);
     return PR_OK;
 }
 
@@ -329,13 +329,13 @@ static const char *truth_word(const struct pr_opt *opt,
     bool b = in->kind == PR_BOOL && in->b;
     const char *word;
 
-    if (!opt->choices ||
-        (in->kind != PR_BOOL &&
-         (in->kind != PR_STR || chosen(opt->choices, in->s, in->len) ||
-          !bool_word(in->s, &b))))
+    if (!opt->choices || (in->kind != PR_BOOL &&
+                          (in->kind != PR_STR ||
+                           is_among_choices(opt->choices, in->s, in->len) ||
+                           !bool_word(in->s, &b))))
         return NULL;
     word = b ? "on" : "off";
-    return chosen(opt->choices, word, strlen(word)) ? word : NULL;
+    return is_among_choices(opt->choices, word, strlen(word)) ? word : NULL;
 }
 
 static int cast_str(const struct pr_opt *opt, const struct pr_value *in,
@@ -347,23 +347,24 @@ static int cast_str(const struct pr_opt *opt, const struct pr_value *in,
     struct pr_value v = *in;
 
     if (in->kind == PR_MAP)
-        return unwanted(opt, in, err);
+        return option_fail_value(opt, in, err);
     if (word)
         v = pr_str(word);
     else if (in->kind == PR_NULL) /* `null` may be meant as the word */
-        v = pr_str(opt->choices && chosen(opt->choices, "null", 4) ? "null"
-                                                                   : "");
+        v = pr_str(opt->choices && is_among_choices(opt->choices, "null", 4)
+                       ? "null"
+                       : "");
     else if (in->kind != PR_STR) {
         const char *s;
-        pr_text(&text, in);
+        pr_value_write_text(&text, in);
         if (!pr_buf_ok(&text) || !(s = pr_arena_copy(a, text.data, text.len)))
             return pr_fail_nomem(err);
         v = pr_strn(s, text.len);
     }
     if (memchr(v.s, '\0', v.len))
         return pr_fail(err, PR_E_CONF, "", "wants text without NUL characters");
-    if (opt->choices && !chosen(opt->choices, v.s, v.len))
-        return unwanted(opt, in, err);
+    if (opt->choices && !is_among_choices(opt->choices, v.s, v.len))
+        return option_fail_value(opt, in, err);
     *ret = v;
     return PR_OK;
 }
@@ -396,7 +397,7 @@ int pr_opt_cast(const struct pr_opt *opt, const struct pr_value *in,
         return cast_words(opt, in, a, ret, err);
     case PR_OPT_LIST:
         if (in->kind != PR_LIST)
-            return unwanted(opt, in, err);
+            return option_fail_value(opt, in, err);
         *ret = *in;
         return PR_OK;
     case PR_OPT_ANY:
@@ -407,8 +408,9 @@ int pr_opt_cast(const struct pr_opt *opt, const struct pr_value *in,
     }
 }
 
-static int store(const struct pr_opt *opt, const struct pr_value *v,
-                 struct pr_arena *a, char *field, struct pr_err *err)
+static int option_store_field(const struct pr_opt *opt,
+                              const struct pr_value *v, struct pr_arena *a,
+                              char *field, struct pr_err *err)
 {
     struct pr_value *kept;
 
@@ -443,21 +445,24 @@ static int store(const struct pr_opt *opt, const struct pr_value *v,
 }
 
 /* Whether a member is of a section. */
-static bool is_of(const struct pr_member *m, const char *section, size_t len)
+static bool is_in_option_section(const struct pr_member *m, const char *section,
+                                 size_t len)
 {
     return m->key_len > len && m->key[len] == '.' &&
            memcmp(m->key, section, len) == 0;
 }
 
-static const struct pr_value *find(const struct pr_value *params,
-                                   const char *section, const char *name)
+static const struct pr_value *section_find_value(const struct pr_value *params,
+                                                 const char *section,
+                                                 const char *name)
 {
     size_t len = strlen(section), n = strlen(name);
 
     for (uint32_t i = 0; i < params->len; i++) {
         const struct pr_member *m = &params->members[i];
         if (m->key_len == len + 1 + n &&
-            memcmp(m->key + len + 1, name, n) == 0 && is_of(m, section, len))
+            memcmp(m->key + len + 1, name, n) == 0 &&
+            is_in_option_section(m, section, len))
             return &m->value;
     }
     return NULL;
@@ -465,8 +470,8 @@ static const struct pr_value *find(const struct pr_value *params,
 
 /* The stretch of a map that has all members of a section: mostly these stand
  * together, or there are none. */
-static struct pr_value stretch(const struct pr_value *params,
-                               const char *section)
+static struct pr_value find_section_span(const struct pr_value *params,
+                                         const char *section)
 {
     struct pr_value all = {.kind = PR_MAP, .len = params->len};
     size_t len = strlen(section);
@@ -475,9 +480,11 @@ static struct pr_value stretch(const struct pr_value *params,
         all.len = 0;
     else
         all.members = params->members;
-    for (; all.len && !is_of(all.members, section, len); all.len--)
+    for (; all.len && !is_in_option_section(all.members, section, len);
+         all.len--)
         all.members++;
-    while (all.len && !is_of(&all.members[all.len - 1], section, len))
+    while (all.len &&
+           !is_in_option_section(&all.members[all.len - 1], section, len))
         all.len--;
     return all;
 }
@@ -486,12 +493,13 @@ int pr_opt_fill(const struct pr_opt_section *section,
                 const struct pr_value *params, struct pr_arena *a, void *ret,
                 struct pr_err *err)
 {
-    struct pr_value own = stretch(params, section->name);
+    struct pr_value own = find_section_span(params, section->name);
 
     memset(ret, 0, section->struct_bytes);
     for (size_t i = 0; i < section->count; i++) {
         const struct pr_opt *o = &section->opts[i];
-        const struct pr_value *set = find(&own, section->name, o->name);
+        const struct pr_value *set =
+            section_find_value(&own, section->name, o->name);
         struct pr_value v = set ? *set : pr_opt_default(o);
         int rc;
 
@@ -507,7 +515,7 @@ int pr_opt_fill(const struct pr_opt_section *section,
             return err ? pr_reword(err, err->where, "'%s.%s' %s", section->name,
                                    o->name, err->msg)
                        : rc;
-        rc = store(o, &v, a, (char *)ret + o->offset, err);
+        rc = option_store_field(o, &v, a, (char *)ret + o->offset, err);
         if (rc)
             return rc;
     }

@@ -110,7 +110,7 @@ int pr_opt_fill(const struct pr_opt_section *section,
                 struct pr_err *err) PR_MUST_CHECK;
 
 /* A few words on what the option takes: "a whole number from 1 to 9". */
-void pr_opt_wants(const struct pr_opt *opt, struct pr_buf *out);
+void pr_opt_describe(const struct pr_opt *opt, struct pr_buf *out);
 
 const char *pr_opt_kind_words(enum pr_opt_kind kind);
 

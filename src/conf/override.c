@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-int pr_override_wrong(struct pr_err *err, const char *arg, const char *fmt, ...)
+int pr_override_fail(struct pr_err *err, const char *arg, const char *fmt, ...)
 {
     enum { SHOWN = 100 };
     char msg[sizeof err->msg];
@@ -29,7 +29,7 @@ int pr_override_wrong(struct pr_err *err, const char *arg, const char *fmt, ...)
                    (int)shown, arg, arg[shown] ? "..." : "", msg);
 }
 
-bool pr_override_like(const char *arg)
+bool pr_override_is_likely(const char *arg)
 {
     size_t name = strcspn(arg, "=/");
     bool path = arg[name] == '/' || arg[0] == '.';
@@ -39,42 +39,43 @@ bool pr_override_like(const char *arg)
     return !path && name > 0 && arg[name] == '=';
 }
 
-static bool is_letter(char c)
+static bool override_is_letter(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
 static bool is_name_char(char c)
 {
-    return is_letter(c) || (c >= '0' && c <= '9') || c == '-' || c == '.';
+    return override_is_letter(c) || (c >= '0' && c <= '9') || c == '-' ||
+           c == '.';
 }
 
-static int check_name(const char *arg, const char *name, size_t len,
-                      struct pr_err *err)
+static int override_check_name(const char *arg, const char *name, size_t len,
+                               struct pr_err *err)
 {
     if (!len)
-        return pr_override_wrong(err, arg, "a name is missing");
+        return pr_override_fail(err, arg, "a name is missing");
     if (memchr(name, '@', len))
-        return pr_override_wrong(err, arg,
-                                 "hydra's packages ('@') are not known here");
+        return pr_override_fail(err, arg,
+                                "hydra's packages ('@') are not known here");
     if (memchr(name, '/', len))
-        return pr_override_wrong(err, arg,
-                                 "hydra's config groups ('/') are not known "
-                                 "here, but for workload=NAME");
-    if (!is_letter(name[0]))
-        return pr_override_wrong(err, arg, "a name starts with a letter");
+        return pr_override_fail(err, arg,
+                                "hydra's config groups ('/') are not known "
+                                "here, but for workload=NAME");
+    if (!override_is_letter(name[0]))
+        return pr_override_fail(err, arg, "a name starts with a letter");
     for (size_t i = 0; i < len; i++) {
         if (!is_name_char(name[i]))
-            return pr_override_wrong(err, arg,
-                                     "a name has letters, digits, '_', '-' "
-                                     "and '.'");
+            return pr_override_fail(err, arg,
+                                    "a name has letters, digits, '_', '-' "
+                                    "and '.'");
         if (name[i] == '.' && (i + 1 == len || name[i + 1] == '.'))
-            return pr_override_wrong(err, arg, "a part of the name is missing");
+            return pr_override_fail(err, arg, "a part of the name is missing");
     }
     return PR_OK;
 }
 
-static int check_text(const char *arg, struct pr_err *err)
+static int override_check_utf8(const char *arg, struct pr_err *err)
 {
     size_t len = strlen(arg), n;
 
@@ -102,18 +103,18 @@ static enum pr_override_op read_op(const char **p)
 }
 
 /* "workload." in front says where hydra keeps it; we need no such root. */
-static int read_name(const char *arg, const char *name, size_t len,
-                     struct pr_arena *a, const char **ret_name,
-                     struct pr_err *err)
+static int override_read_name(const char *arg, const char *name, size_t len,
+                              struct pr_arena *a, const char **ret_name,
+                              struct pr_err *err)
 {
     static const char root[] = "workload.";
     size_t n = sizeof root - 1;
-    int rc = check_name(arg, name, len, err);
+    int rc = override_check_name(arg, name, len, err);
 
     if (rc == PR_OK && len > n && memcmp(name, root, n) == 0) {
         name += n;
         len -= n;
-        rc = check_name(arg, name, len, err);
+        rc = override_check_name(arg, name, len, err);
     }
     if (rc)
         return rc;
@@ -127,16 +128,16 @@ int pr_override_read(const char *arg, struct pr_arena *a,
     const char *p = arg;
     struct pr_override o = {.op = read_op(&p)};
     size_t len = strcspn(p, "=");
-    int rc = check_text(arg, err);
+    int rc = override_check_utf8(arg, err);
 
     if (rc == PR_OK)
-        rc = read_name(arg, p, len, a, &o.name, err);
+        rc = override_read_name(arg, p, len, a, &o.name, err);
     if (rc)
         return rc;
     if (p[len] == '=')
-        rc = pr_override_value(p + len + 1, arg, o.name, a, &o.value, err);
+        rc = pr_override_read_value(p + len + 1, arg, o.name, a, &o.value, err);
     else if (o.op != PR_OVERRIDE_DELETE)
-        rc = pr_override_wrong(err, arg, "a '=' and a value are missing");
+        rc = pr_override_fail(err, arg, "a '=' and a value are missing");
     if (rc)
         return rc;
     *ret = o;

@@ -24,7 +24,7 @@ struct pr_override {
 
 /* Whether a command-line argument looks like an override at all: it has a '='
  * after a name, or starts with '~' or '+'. A path never does. */
-bool pr_override_like(const char *arg);
+bool pr_override_is_likely(const char *arg);
 
 /* Reads one; name and value are in the arena. A top-level a,b,c (hydra's
  * multirun sweep) is refused with a hint to use -V. PR_E_USAGE. */

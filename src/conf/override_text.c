@@ -14,17 +14,17 @@
 
 enum { MAX_BRACKETS = 100 };
 
-static bool is_blank(char c)
+static bool override_is_blank(char c)
 {
     return c == ' ' || c == '\t';
 }
 
-static bool among(char c, const char *set)
+static bool override_is_stop(char c, const char *set)
 {
     return c && strchr(set, c);
 }
 
-int pr_override_want_quotes(struct pr_override_in *in, int rc)
+int pr_override_hint_quotes(struct pr_override_in *in, int rc)
 {
     (void)pr_hint(in->err,
                   "put quotes around it if it is meant as text: \"%s='TEXT'\"",
@@ -33,7 +33,8 @@ int pr_override_want_quotes(struct pr_override_in *in, int rc)
 }
 
 /* What lies in the scratch, as text. */
-static int keep_text(struct pr_override_in *in, size_t len, struct pr_value *v)
+static int override_store_text(struct pr_override_in *in, size_t len,
+                               struct pr_value *v)
 {
     const char *text = pr_arena_copy(in->arena, in->scratch, len);
 
@@ -45,7 +46,7 @@ static int keep_text(struct pr_override_in *in, size_t len, struct pr_value *v)
 
 /* At a quote. Backslashes count only before a quote: \' is a quote, \\' is a
  * backslash and the end. */
-int pr_override_quoted(struct pr_override_in *in, struct pr_value *v)
+int pr_override_read_quoted(struct pr_override_in *in, struct pr_value *v)
 {
     char quote = *in->pos, *out = in->scratch;
     const char *p = in->pos + 1;
@@ -66,10 +67,10 @@ int pr_override_quoted(struct pr_override_in *in, struct pr_value *v)
             *out++ = *p++;
     }
     if (!*p)
-        return pr_override_wrong(in->err, in->arg,
-                                 "the quote %c is never closed", quote);
+        return pr_override_fail(in->err, in->arg,
+                                "the quote %c is never closed", quote);
     in->pos = p + 1;
-    return keep_text(in, (size_t)(out - in->scratch), v);
+    return override_store_text(in, (size_t)(out - in->scratch), v);
 }
 
 /* [+-]?(0|[1-9](_?[0-9])*), with the sign skipped before. */
@@ -85,7 +86,7 @@ static const char *skip_int(const char *p)
 }
 
 /* [0-9](_?[0-9])* */
-static const char *skip_digits(const char *p)
+static const char *override_skip_digits(const char *p)
 {
     while (*p == '0')
         p++;
@@ -94,7 +95,8 @@ static const char *skip_digits(const char *p)
 
 /* Whole numbers that fit; digits and underscores are known to be such. Counted
  * below zero, where there is one more. */
-static bool to_int(const char *p, const char *end, bool negative, int64_t *ret)
+static bool override_read_int(const char *p, const char *end, bool negative,
+                              int64_t *ret)
 {
     int64_t n = 0;
 
@@ -108,7 +110,8 @@ static bool to_int(const char *p, const char *end, bool negative, int64_t *ret)
     return true;
 }
 
-static bool to_number(const char *s, size_t len, struct pr_value *ret)
+static bool override_read_number(const char *s, size_t len,
+                                 struct pr_value *ret)
 {
     const char *digits = s + (*s == '-' || *s == '+');
     const char *p = isdigit((unsigned char)*digits) ? skip_int(digits) : digits;
@@ -116,7 +119,7 @@ static bool to_number(const char *s, size_t len, struct pr_value *ret)
     int64_t n;
 
     if (*p == '.') {
-        p = isdigit((unsigned char)p[1]) ? skip_digits(p + 1) : p + 1;
+        p = isdigit((unsigned char)p[1]) ? override_skip_digits(p + 1) : p + 1;
         if (p == digits + 1)
             return false; /* a point and nothing else */
     }
@@ -124,17 +127,17 @@ static bool to_number(const char *s, size_t len, struct pr_value *ret)
         p += p[1] == '-' || p[1] == '+' ? 2 : 1;
         if (!isdigit((unsigned char)*p))
             return false;
-        p = skip_digits(p);
+        p = override_skip_digits(p);
     }
     if (p == digits || p != s + len)
         return false;
     *ret = pr_float(pr_decimal_read(s, len));
-    if (p == whole && to_int(digits, whole, *s == '-', &n))
+    if (p == whole && override_read_int(digits, whole, *s == '-', &n))
         *ret = pr_int(n);
     return true;
 }
 
-static bool is_word(const char *s, size_t len, const char *word)
+static bool override_is_word(const char *s, size_t len, const char *word)
 {
     return strlen(word) == len && strncasecmp(s, word, len) == 0;
 }
@@ -143,13 +146,13 @@ static bool to_word(const char *s, size_t len, struct pr_value *ret)
 {
     bool sign = *s == '-' || *s == '+';
 
-    if (is_word(s, len, "true") || is_word(s, len, "false"))
+    if (override_is_word(s, len, "true") || override_is_word(s, len, "false"))
         *ret = pr_bool(len == 4);
-    else if (is_word(s, len, "null"))
+    else if (override_is_word(s, len, "null"))
         *ret = pr_null();
-    else if (is_word(s + sign, len - sign, "inf"))
+    else if (override_is_word(s + sign, len - sign, "inf"))
         *ret = pr_float(*s == '-' ? -(double)INFINITY : (double)INFINITY);
-    else if (is_word(s + sign, len - sign, "nan"))
+    else if (override_is_word(s + sign, len - sign, "nan"))
         *ret = pr_float((double)NAN);
     else
         return false;
@@ -196,16 +199,16 @@ static int take_bracket(struct pr_override_in *in, struct bare *b)
 {
     char c = *in->pos;
 
-    if (among(c, "([{")) {
+    if (override_is_stop(c, "([{")) {
         if (b->depth == MAX_BRACKETS)
-            return pr_override_wrong(in->err, in->arg, "nested too deep");
+            return pr_override_fail(in->err, in->arg, "nested too deep");
         b->open[b->depth++] = c;
-    } else if (among(c, ")]}")) {
+    } else if (override_is_stop(c, ")]}")) {
         char want = c == ')' ? '(' : c == ']' ? '[' : '{';
         if (!b->depth || b->open[b->depth - 1] != want)
-            return pr_override_want_quotes(
+            return pr_override_hint_quotes(
                 in,
-                pr_override_wrong(in->err, in->arg, "'%c' closes nothing", c));
+                pr_override_fail(in->err, in->arg, "'%c' closes nothing", c));
         b->depth--;
     }
     return PR_OK;
@@ -217,8 +220,8 @@ static int take_bare(struct pr_override_in *in, struct bare *b)
     int rc;
 
     if (!after)
-        return pr_override_want_quotes(
-            in, pr_override_wrong(in->err, in->arg, "'${' is never closed"));
+        return pr_override_hint_quotes(
+            in, pr_override_fail(in->err, in->arg, "'${' is never closed"));
     if (after == in->pos)
         after = skip_call(in, after);
     if (after > in->pos) {
@@ -228,7 +231,7 @@ static int take_bare(struct pr_override_in *in, struct bare *b)
         in->pos = after;
         return PR_OK;
     }
-    if (*in->pos == '\\' && among(in->pos[1], "\\()[]{}:=, \t")) {
+    if (*in->pos == '\\' && override_is_stop(in->pos[1], "\\()[]{}:=, \t")) {
         b->escaped = true;
         in->pos++;
         *b->out++ = *in->pos++;
@@ -239,7 +242,7 @@ static int take_bare(struct pr_override_in *in, struct bare *b)
     if (rc)
         return rc;
     *b->out++ = *in->pos;
-    if (!is_blank(*in->pos++))
+    if (!override_is_blank(*in->pos++))
         b->end = b->out;
     return PR_OK;
 }
@@ -247,15 +250,15 @@ static int take_bare(struct pr_override_in *in, struct bare *b)
 static int read_bare_text(struct pr_override_in *in, const char *stops,
                           struct bare *b)
 {
-    while (*in->pos && (b->depth || !among(*in->pos, stops))) {
+    while (*in->pos && (b->depth || !override_is_stop(*in->pos, stops))) {
         int rc = take_bare(in, b);
         if (rc)
             return rc;
     }
     if (b->depth)
-        return pr_override_want_quotes(
-            in, pr_override_wrong(in->err, in->arg, "'%c' is never closed",
-                                  b->open[b->depth - 1]));
+        return pr_override_hint_quotes(
+            in, pr_override_fail(in->err, in->arg, "'%c' is never closed",
+                                 b->open[b->depth - 1]));
     *b->end = '\0'; /* there is room: the scratch is as long as the text */
     return PR_OK;
 }
@@ -273,7 +276,7 @@ static int refuse_function(struct pr_override_in *in, const char *text)
         return PR_OK;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         if (strlen(names[i]) == len && memcmp(names[i], text, len) == 0) {
-            int rc = pr_override_wrong(
+            int rc = pr_override_fail(
                 in->err, in->arg, "hydra's %s() is not known here", names[i]);
             (void)pr_hint(in->err,
                           "several values: -V %s='[a, b]'; text: \"%s='TEXT'\"",
@@ -284,8 +287,8 @@ static int refuse_function(struct pr_override_in *in, const char *text)
     return PR_OK;
 }
 
-int pr_override_bare(struct pr_override_in *in, const char *stops,
-                     struct pr_value *v)
+int pr_override_read_bare(struct pr_override_in *in, const char *stops,
+                          struct pr_value *v)
 {
     struct bare b = {.out = in->scratch, .end = in->scratch};
     int rc = read_bare_text(in, stops, &b);
@@ -294,18 +297,21 @@ int pr_override_bare(struct pr_override_in *in, const char *stops,
     if (rc)
         return rc;
     if (len && !b.escaped) {
-        if (to_word(in->scratch, len, v) || to_number(in->scratch, len, v))
+        if (to_word(in->scratch, len, v) ||
+            override_read_number(in->scratch, len, v))
             return PR_OK;
         rc = refuse_function(in, in->scratch);
     }
-    return rc ? rc : keep_text(in, len, v);
+    return rc ? rc : override_store_text(in, len, v);
 }
 
-int pr_override_bare_key(struct pr_override_in *in, const char *stops,
-                         struct pr_value *ret_text)
+int pr_override_read_bare_key(struct pr_override_in *in, const char *stops,
+                              struct pr_value *ret_text)
 {
     struct bare b = {.out = in->scratch, .end = in->scratch};
     int rc = read_bare_text(in, stops, &b);
 
-    return rc ? rc : keep_text(in, (size_t)(b.end - in->scratch), ret_text);
+    return rc ? rc
+              : override_store_text(in, (size_t)(b.end - in->scratch),
+                                    ret_text);
 }

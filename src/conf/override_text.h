@@ -16,19 +16,19 @@ struct pr_override_in {
 };
 
 /* At a quote: the text up to its partner. */
-int pr_override_quoted(struct pr_override_in *in,
-                       struct pr_value *v) PR_MUST_CHECK;
+int pr_override_read_quoted(struct pr_override_in *in,
+                            struct pr_value *v) PR_MUST_CHECK;
 
 /* Up to one of the stops outside brackets: a number, true, false, null, or
  * text. Blanks at its end do not count. */
-int pr_override_bare(struct pr_override_in *in, const char *stops,
-                     struct pr_value *v) PR_MUST_CHECK;
+int pr_override_read_bare(struct pr_override_in *in, const char *stops,
+                          struct pr_value *v) PR_MUST_CHECK;
 
 /* The same, but always text. */
-int pr_override_bare_key(struct pr_override_in *in, const char *stops,
-                         struct pr_value *ret_text) PR_MUST_CHECK;
+int pr_override_read_bare_key(struct pr_override_in *in, const char *stops,
+                              struct pr_value *ret_text) PR_MUST_CHECK;
 
 /* Adds the hint to use quotes to a failure; returns rc. */
-int pr_override_want_quotes(struct pr_override_in *in, int rc);
+int pr_override_hint_quotes(struct pr_override_in *in, int rc);
 
 #endif

@@ -20,20 +20,21 @@ struct reader {
     size_t used, cap;
 };
 
-static int read_value(struct reader *r, const char *stops, struct pr_value *v);
+static int override_parse_value(struct reader *r, const char *stops,
+                                struct pr_value *v);
 
-static void skip_blanks(struct reader *r)
+static void override_skip_blanks(struct reader *r)
 {
     while (*r->in.pos == ' ' || *r->in.pos == '\t')
         r->in.pos++;
 }
 
-static bool among(char c, const char *set)
+static bool override_ends_value(char c, const char *set)
 {
     return c && strchr(set, c);
 }
 
-static int push(struct reader *r, const struct pr_member *m)
+static int override_push_item(struct reader *r, const struct pr_member *m)
 {
     if (r->used == r->cap) {
         size_t cap = r->cap ? r->cap * 2 : 16;
@@ -48,25 +49,25 @@ static int push(struct reader *r, const struct pr_member *m)
 }
 
 /* The key and the colon after it. */
-static int read_key(struct reader *r, struct pr_member *m)
+static int override_read_key(struct reader *r, struct pr_member *m)
 {
     struct pr_value key;
     int rc;
 
-    skip_blanks(r);
+    override_skip_blanks(r);
     if (*r->in.pos == '\'' || *r->in.pos == '"') {
-        rc = pr_override_quoted(&r->in, &key);
-        skip_blanks(r);
+        rc = pr_override_read_quoted(&r->in, &key);
+        override_skip_blanks(r);
     } else {
-        rc = pr_override_bare_key(&r->in, ":,}", &key);
+        rc = pr_override_read_bare_key(&r->in, ":,}", &key);
         if (rc == PR_OK && !key.len)
-            rc = pr_override_wrong(r->in.err, r->in.arg, "a key is missing");
+            rc = pr_override_fail(r->in.err, r->in.arg, "a key is missing");
     }
     if (rc)
         return rc;
     if (*r->in.pos != ':')
-        return pr_override_wrong(r->in.err, r->in.arg,
-                                 "the key '%.60s' has no ':' after it", key.s);
+        return pr_override_fail(r->in.err, r->in.arg,
+                                "the key '%.60s' has no ':' after it", key.s);
     r->in.pos++;
     m->key = key.s;
     m->key_len = key.len;
@@ -74,15 +75,15 @@ static int read_key(struct reader *r, struct pr_member *m)
 }
 
 /* One item with its key, if it is a map's. */
-static int read_item(struct reader *r, struct pr_keyset *keys, size_t base,
-                     char close)
+static int override_read_item(struct reader *r, struct pr_keyset *keys,
+                              size_t base, char close)
 {
     struct pr_member m = {0};
     size_t n = r->used - base, i;
-    int rc = close == '}' ? read_key(r, &m) : PR_OK;
+    int rc = close == '}' ? override_read_key(r, &m) : PR_OK;
 
     if (rc == PR_OK)
-        rc = read_value(r, close == '}' ? ",}" : ",]", &m.value);
+        rc = override_parse_value(r, close == '}' ? ",}" : ",]", &m.value);
     if (rc)
         return rc;
     if (close == '}') {
@@ -91,35 +92,35 @@ static int read_item(struct reader *r, struct pr_keyset *keys, size_t base,
         if (found < 0)
             return pr_fail_nomem(r->in.err);
         if (found)
-            return pr_override_wrong(r->in.err, r->in.arg,
-                                     "the key '%.60s' stands twice", m.key);
+            return pr_override_fail(r->in.err, r->in.arg,
+                                    "the key '%.60s' stands twice", m.key);
     }
-    return push(r, &m);
+    return override_push_item(r, &m);
 }
 
-static int read_items(struct reader *r, struct pr_keyset *keys, size_t base,
-                      char close)
+static int override_read_items(struct reader *r, struct pr_keyset *keys,
+                               size_t base, char close)
 {
-    skip_blanks(r);
+    override_skip_blanks(r);
     while (*r->in.pos != close || r->used > base) {
-        int rc = read_item(r, keys, base, close);
+        int rc = override_read_item(r, keys, base, close);
 
         if (rc)
             return rc;
         if (*r->in.pos == close)
             break;
         if (*r->in.pos != ',')
-            return pr_override_want_quotes(
-                &r->in, pr_override_wrong(r->in.err, r->in.arg,
-                                          "a '%c' is missing", close));
+            return pr_override_hint_quotes(
+                &r->in, pr_override_fail(r->in.err, r->in.arg,
+                                         "a '%c' is missing", close));
         r->in.pos++;
     }
     r->in.pos++;
     return PR_OK;
 }
 
-static int keep_items(struct reader *r, size_t base, bool map,
-                      struct pr_value *v)
+static int override_store_items(struct reader *r, size_t base, bool map,
+                                struct pr_value *v)
 {
     size_t n = r->used - base;
     struct pr_member *members = NULL;
@@ -142,7 +143,7 @@ static int keep_items(struct reader *r, size_t base, bool map,
 }
 
 /* At the opening bracket. */
-static int read_group(struct reader *r, struct pr_value *v)
+static int override_read_group(struct reader *r, struct pr_value *v)
 {
     char close = *r->in.pos == '{' ? '}' : ']';
     struct pr_keyset keys = {0};
@@ -150,52 +151,52 @@ static int read_group(struct reader *r, struct pr_value *v)
     int rc;
 
     if (++r->depth > MAX_DEPTH)
-        return pr_override_wrong(r->in.err, r->in.arg, "nested too deep");
+        return pr_override_fail(r->in.err, r->in.arg, "nested too deep");
     r->in.pos++;
-    rc = read_items(r, &keys, base, close);
-    pr_keyset_done(&keys);
+    rc = override_read_items(r, &keys, base, close);
+    pr_keyset_free(&keys);
     if (rc == PR_OK)
-        rc = keep_items(r, base, close == '}', v);
+        rc = override_store_items(r, base, close == '}', v);
     r->used = base;
     r->depth--;
     return rc;
 }
 
 /* Up to one of the stops or the end, which are left for the caller. */
-static int read_value(struct reader *r, const char *stops, struct pr_value *v)
+static int override_parse_value(struct reader *r, const char *stops,
+                                struct pr_value *v)
 {
     const char *start;
     int rc;
 
-    skip_blanks(r);
+    override_skip_blanks(r);
     start = r->in.pos;
-    if (!*start || among(*start, stops)) {
+    if (!*start || override_ends_value(*start, stops)) {
         if (r->depth)
-            return pr_override_wrong(r->in.err, r->in.arg,
-                                     "a value is missing");
+            return pr_override_fail(r->in.err, r->in.arg, "a value is missing");
         *v = pr_str("");
         return PR_OK;
     }
     if (*start == '\'' || *start == '"')
-        rc = pr_override_quoted(&r->in, v);
+        rc = pr_override_read_quoted(&r->in, v);
     else if (*start == '[' || *start == '{')
-        rc = read_group(r, v);
+        rc = override_read_group(r, v);
     else
-        return pr_override_bare(&r->in, stops, v);
+        return pr_override_read_bare(&r->in, stops, v);
     if (rc)
         return rc;
-    skip_blanks(r);
-    if (*r->in.pos && !among(*r->in.pos, stops))
-        return pr_override_want_quotes(
-            &r->in, pr_override_wrong(r->in.err, r->in.arg, "text after '%c'",
-                                      r->in.pos[-1]));
+    override_skip_blanks(r);
+    if (*r->in.pos && !override_ends_value(*r->in.pos, stops))
+        return pr_override_hint_quotes(
+            &r->in, pr_override_fail(r->in.err, r->in.arg, "text after '%c'",
+                                     r->in.pos[-1]));
     return PR_OK;
 }
 
 static int refuse_sweep(struct reader *r)
 {
-    int rc = pr_override_wrong(r->in.err, r->in.arg,
-                               "several values for one name are a sweep");
+    int rc = pr_override_fail(r->in.err, r->in.arg,
+                              "several values for one name are a sweep");
 
     (void)pr_hint(r->in.err,
                   "write -V %s='[a, b]' for a sweep, \"%s='a,b'\" for text "
@@ -204,9 +205,9 @@ static int refuse_sweep(struct reader *r)
     return rc;
 }
 
-int pr_override_value(const char *text, const char *arg, const char *name,
-                      struct pr_arena *a, struct pr_value *ret_value,
-                      struct pr_err *err)
+int pr_override_read_value(const char *text, const char *arg, const char *name,
+                           struct pr_arena *a, struct pr_value *ret_value,
+                           struct pr_err *err)
 {
     struct reader r = {
         .in = {.pos = text, .arg = arg, .name = name, .arena = a, .err = err},
@@ -217,7 +218,7 @@ int pr_override_value(const char *text, const char *arg, const char *name,
     r.in.scratch = pr_alloc(strlen(text) + 1);
     if (!r.in.scratch)
         return pr_fail_nomem(err);
-    rc = read_value(&r, ",", &v);
+    rc = override_parse_value(&r, ",", &v);
     if (rc == PR_OK && *r.in.pos == ',')
         rc = refuse_sweep(&r);
     pr_free(r.stack);

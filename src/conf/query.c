@@ -84,7 +84,7 @@ void pr_query_free(struct pr_query *q)
 /* A pattern on a value that is no text sees it as JSON writes it. (DLBS ended
  * with a TypeError there.) */
 static int match_text(const struct term *t, const struct pr_value *v,
-                      struct pr_span *spans, struct pr_err *err)
+                      struct pr_regex_span *spans, struct pr_err *err)
 {
     PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(1 << 24);
 
@@ -104,9 +104,9 @@ static int match_term(const struct term *t, const struct pr_value *v,
     if (t->re)
         return match_text(t, v, NULL, err);
     if (t->want->kind != PR_LIST)
-        return pr_equal(t->want, v);
+        return pr_value_equal(t->want, v);
     for (uint32_t i = 0; i < t->want->len; i++)
-        if (pr_equal(&t->want->items[i], v))
+        if (pr_value_equal(&t->want->items[i], v))
             return 1;
     return 0;
 }
@@ -147,23 +147,23 @@ int pr_query_capture(const struct pr_query *q, pr_query_get *get,
 {
     const struct term *t = find_term(q, name, len);
     const struct pr_value *v = t ? get(ctx, name, len) : NULL;
-    struct pr_span spans[100];
+    struct pr_regex_span spans[100];
     int rc;
 
-    if (!v || (n && (!t->re || n > pr_regex_groups(t->re) || n > 99 ||
+    if (!v || (n && (!t->re || n > pr_regex_group_count(t->re) || n > 99 ||
                      v->kind != PR_STR)))
         return 0;
     if (!n) {
-        pr_text(out, v);
+        pr_value_write_text(out, v);
         return 1;
     }
-    if (pr_regex_groups(t->re) > 99)
+    if (pr_regex_group_count(t->re) > 99)
         return pr_fail(err, PR_E_CONF, "",
                        "condition on '%s' has more than 99 groups", t->name);
     rc = match_text(t, v, spans, err);
     if (rc != 1)
         return rc;
-    if (spans[n].start == PR_NO_SPAN)
+    if (spans[n].start == PR_REGEX_NO_SPAN)
         pr_buf_str(out, "None");
     else
         pr_buf_add(out, v->s + spans[n].start, spans[n].end - spans[n].start);

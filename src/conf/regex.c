@@ -28,7 +28,7 @@ const char *pr_regex_version(void)
     return DOTTED(PCRE2_MAJOR, PCRE2_MINOR);
 }
 
-static void *take(size_t bytes, void *unused)
+static void *regex_alloc(size_t bytes, void *unused)
 {
     (void)unused;
     return pr_alloc(bytes);
@@ -52,8 +52,8 @@ static int compile_failed(int code, size_t offset, struct pr_err *err)
                    (const char *)text);
 }
 
-static int compile(struct pr_regex *re, const struct pr_buf *pattern,
-                   unsigned flags, struct pr_err *err)
+static int regex_compile(struct pr_regex *re, const struct pr_buf *pattern,
+                         unsigned flags, struct pr_err *err)
 {
     uint32_t options = PCRE2_USE_OFFSET_LIMIT;
     pcre2_compile_context *cc = pcre2_compile_context_create(re->general);
@@ -98,11 +98,11 @@ int pr_regex_new(const char *pattern, size_t len, unsigned flags,
 
     if (!re)
         return pr_fail_nomem(err);
-    re->general = pcre2_general_context_create(take, give_back, NULL);
+    re->general = pcre2_general_context_create(regex_alloc, give_back, NULL);
     r = re->general ? pr_regex_translate(pattern, len, &text, &re->utf8, err)
                     : pr_fail_nomem(err);
     if (r == PR_OK)
-        r = compile(re, &text, flags, err);
+        r = regex_compile(re, &text, flags, err);
     if (r == PR_OK)
         r = set_limits(re, err);
     if (r != PR_OK) {
@@ -124,12 +124,13 @@ void pr_regex_free(struct pr_regex *re)
     pr_free(re);
 }
 
-unsigned pr_regex_groups(const struct pr_regex *re)
+unsigned pr_regex_group_count(const struct pr_regex *re)
 {
     return re->groups;
 }
 
-unsigned pr_regex_group(const struct pr_regex *re, const char *name, size_t len)
+unsigned pr_regex_find_group(const struct pr_regex *re, const char *name,
+                             size_t len)
 {
     char copy[40]; /* PCRE2 allows names of 32 */
     int n;
@@ -232,17 +233,19 @@ static int search_pieces(struct pr_regex_walk *w)
     return n;
 }
 
-static void copy_spans(const struct pr_regex_walk *w, struct pr_span *spans)
+static void copy_spans(const struct pr_regex_walk *w,
+                       struct pr_regex_span *spans)
 {
     const PCRE2_SIZE *v = pcre2_get_ovector_pointer(w->data);
 
     for (unsigned i = 0; i <= w->re->groups; i++) {
-        spans[i].start = v[2 * i] == PCRE2_UNSET ? PR_NO_SPAN : v[2 * i];
-        spans[i].end = v[2 * i] == PCRE2_UNSET ? PR_NO_SPAN : v[2 * i + 1];
+        spans[i].start = v[2 * i] == PCRE2_UNSET ? PR_REGEX_NO_SPAN : v[2 * i];
+        spans[i].end =
+            v[2 * i] == PCRE2_UNSET ? PR_REGEX_NO_SPAN : v[2 * i + 1];
     }
 }
 
-static int walk_next(struct pr_regex_walk *w, struct pr_span *spans,
+static int walk_next(struct pr_regex_walk *w, struct pr_regex_span *spans,
                      struct pr_err *err)
 {
     bool long_search =
@@ -289,14 +292,14 @@ void pr_regex_walk_free(struct pr_regex_walk *w)
     pr_free(w);
 }
 
-int pr_regex_walk_next(struct pr_regex_walk *w, struct pr_span *spans,
+int pr_regex_walk_next(struct pr_regex_walk *w, struct pr_regex_span *spans,
                        struct pr_err *err)
 {
     return walk_next(w, spans, err);
 }
 
-static int once(struct pr_regex_walk *w, struct pr_span *spans,
-                struct pr_err *err)
+static int regex_walk_once(struct pr_regex_walk *w, struct pr_regex_span *spans,
+                           struct pr_err *err)
 {
     int r = walk_next(w, spans, err);
 
@@ -305,17 +308,18 @@ static int once(struct pr_regex_walk *w, struct pr_span *spans,
 }
 
 int pr_regex_match(const struct pr_regex *re, const char *s, size_t len,
-                   struct pr_span *spans, struct pr_err *err)
+                   struct pr_regex_span *spans, struct pr_err *err)
 {
     struct pr_regex_walk w;
     int r = walk_init(&w, re, s, len, err);
 
     w.options = PCRE2_ANCHORED;
-    return r == PR_OK ? once(&w, spans, err) : r;
+    return r == PR_OK ? regex_walk_once(&w, spans, err) : r;
 }
 
 int pr_regex_search(const struct pr_regex *re, const char *s, size_t len,
-                    size_t from, struct pr_span *spans, struct pr_err *err)
+                    size_t from, struct pr_regex_span *spans,
+                    struct pr_err *err)
 {
     struct pr_regex_walk w;
     int r;
@@ -324,5 +328,5 @@ int pr_regex_search(const struct pr_regex *re, const char *s, size_t len,
         return 0;
     r = walk_init(&w, re, s, len, err);
     w.from = from;
-    return r == PR_OK ? once(&w, spans, err) : r;
+    return r == PR_OK ? regex_walk_once(&w, spans, err) : r;
 }

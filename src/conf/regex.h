@@ -26,21 +26,22 @@ int pr_regex_new(const char *pattern, size_t len, unsigned flags,
 void pr_regex_free(struct pr_regex *re); /* NULL is fine */
 
 /* Number of capture groups. */
-unsigned pr_regex_groups(const struct pr_regex *re);
+unsigned pr_regex_group_count(const struct pr_regex *re);
 
-struct pr_span {
-    size_t start, end; /* start == PR_NO_SPAN: the group took no part */
+struct pr_regex_span {
+    size_t start, end; /* start == PR_REGEX_NO_SPAN: the group took no part */
 };
-#define PR_NO_SPAN ((size_t)-1)
+#define PR_REGEX_NO_SPAN ((size_t)-1)
 
 /* re.match: anchored at the start only. 1 match, 0 none, negative: failed
  * (limit reached). spans may be NULL; else groups + 1 of them are filled. */
 int pr_regex_match(const struct pr_regex *re, const char *s, size_t len,
-                   struct pr_span *spans, struct pr_err *err) PR_MUST_CHECK;
+                   struct pr_regex_span *spans,
+                   struct pr_err *err) PR_MUST_CHECK;
 
 /* re.search from offset from. */
 int pr_regex_search(const struct pr_regex *re, const char *s, size_t len,
-                    size_t from, struct pr_span *spans,
+                    size_t from, struct pr_regex_span *spans,
                     struct pr_err *err) PR_MUST_CHECK;
 
 /* Every match in turn, as re.finditer: an empty match is followed by one that
@@ -52,12 +53,12 @@ int pr_regex_walk_new(const struct pr_regex *re, const char *s, size_t len,
 void pr_regex_walk_free(struct pr_regex_walk *w); /* NULL is fine */
 
 /* 1: the next match, groups + 1 spans filled; 0: no more; or negative. */
-int pr_regex_walk_next(struct pr_regex_walk *w, struct pr_span *spans,
+int pr_regex_walk_next(struct pr_regex_walk *w, struct pr_regex_span *spans,
                        struct pr_err *err) PR_MUST_CHECK;
 
 /* Number of the group of that name, 0 when there is none. */
-unsigned pr_regex_group(const struct pr_regex *re, const char *name,
-                        size_t len);
+unsigned pr_regex_find_group(const struct pr_regex *re, const char *name,
+                             size_t len);
 
 /* re.sub(pattern, repl, s): repl may use \1, \g<1> and \g<name>. Appends to
  * out, or on failure leaves it as it was. */

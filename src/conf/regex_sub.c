@@ -8,8 +8,8 @@
 
 struct sub {
     const struct pr_regex *re;
-    const char *s;               /* the text */
-    const struct pr_span *spans; /* NULL: only the template is checked */
+    const char *s;                     /* the text */
+    const struct pr_regex_span *spans; /* NULL: only the template is checked */
     struct pr_buf *out;
     bool too_long;
     struct pr_err *err;
@@ -21,7 +21,7 @@ static int bad_group(struct pr_err *err)
                    "the replacement names a group that is not there");
 }
 
-static void put(struct sub *b, const char *s, size_t len)
+static void regex_write_text(struct sub *b, const char *s, size_t len)
 {
     if (len > b->out->max - b->out->len)
         b->too_long = true;
@@ -29,12 +29,13 @@ static void put(struct sub *b, const char *s, size_t len)
         pr_buf_add(b->out, s, len);
 }
 
-static int put_group(struct sub *b, unsigned n)
+static int regex_write_group(struct sub *b, unsigned n)
 {
     if (n > b->re->groups)
         return bad_group(b->err);
-    if (b->spans && b->spans[n].start != PR_NO_SPAN)
-        put(b, b->s + b->spans[n].start, b->spans[n].end - b->spans[n].start);
+    if (b->spans && b->spans[n].start != PR_REGEX_NO_SPAN)
+        regex_write_text(b, b->s + b->spans[n].start,
+                         b->spans[n].end - b->spans[n].start);
     return PR_OK;
 }
 
@@ -52,12 +53,12 @@ static int put_named(struct sub *b, const char **p, const char *end)
     for (; q < close && *q >= '0' && *q <= '9' && n < 100000; q++)
         n = n * 10 + (unsigned)(*q - '0');
     if (q != close) {
-        n = pr_regex_group(b->re, name, (size_t)(close - name));
+        n = pr_regex_find_group(b->re, name, (size_t)(close - name));
         if (!n)
             return bad_group(b->err);
     }
     *p = close + 1;
-    return put_group(b, n);
+    return regex_write_group(b, n);
 }
 
 static bool is_octal(const char *p, const char *end)
@@ -80,17 +81,17 @@ static int put_digits(struct sub *b, const char **p, const char *end)
         if (n > 0xff)
             return pr_fail(b->err, PR_E_CONF, "",
                            "octal escape above \\377 in the replacement");
-        put(b, utf8, pr_utf8_put(utf8, n));
+        regex_write_text(b, utf8, pr_utf8_put(utf8, n));
         return PR_OK;
     }
     for (int i = 0; i < 2 && q < end && *q >= '0' && *q <= '9'; i++)
         n = n * 10 + (unsigned)(*q++ - '0');
     *p = q;
-    return put_group(b, n);
+    return regex_write_group(b, n);
 }
 
 /* p is after the backslash. */
-static int put_escape(struct sub *b, const char **p, const char *end)
+static int regex_write_escape(struct sub *b, const char **p, const char *end)
 {
     static const char from[] = "ntrabfv\\", to[] = "\n\t\r\a\b\f\v\\";
     const char *at;
@@ -111,8 +112,8 @@ static int put_escape(struct sub *b, const char **p, const char *end)
         return pr_fail(b->err, PR_E_CONF, "",
                        "unknown escape '\\%c' in the replacement", c);
     if (!at)
-        put(b, "\\", 1);
-    put(b, at ? to + (at - from) : *p, 1);
+        regex_write_text(b, "\\", 1);
+    regex_write_text(b, at ? to + (at - from) : *p, 1);
     ++*p;
     return PR_OK;
 }
@@ -125,11 +126,11 @@ static int put_template(struct sub *b, const char *p, size_t len)
         const char *slash = memchr(p, '\\', (size_t)(end - p));
         int r;
 
-        put(b, p, (size_t)((slash ? slash : end) - p));
+        regex_write_text(b, p, (size_t)((slash ? slash : end) - p));
         if (!slash)
             break;
         p = slash + 1;
-        r = put_escape(b, &p, end);
+        r = regex_write_escape(b, &p, end);
         if (r != PR_OK)
             return r;
     }
@@ -137,7 +138,8 @@ static int put_template(struct sub *b, const char *p, size_t len)
 }
 
 static int replace_all(struct sub *b, struct pr_regex_walk *w,
-                       struct pr_span *spans, const struct pr_regex_sub_in *in)
+                       struct pr_regex_span *spans,
+                       const struct pr_regex_sub_in *in)
 {
     size_t copied = 0;
 
@@ -147,7 +149,7 @@ static int replace_all(struct sub *b, struct pr_regex_walk *w,
             return r;
         if (r == 0)
             break;
-        put(b, in->s + copied, spans[0].start - copied);
+        regex_write_text(b, in->s + copied, spans[0].start - copied);
         r = put_template(b, in->repl, in->repl_len);
         if (r != PR_OK)
             return r;
@@ -155,7 +157,7 @@ static int replace_all(struct sub *b, struct pr_regex_walk *w,
             break;
         copied = spans[0].end;
     }
-    put(b, in->s + copied, in->len - copied);
+    regex_write_text(b, in->s + copied, in->len - copied);
     if (b->too_long)
         return pr_fail(b->err, PR_E_CONF, "",
                        "the text after replacing is too long");
@@ -179,7 +181,7 @@ int pr_regex_sub_some(const struct pr_regex *re,
                       struct pr_err *err)
 {
     struct sub b = {.re = re, .s = in->s, .out = out, .err = err};
-    struct pr_span *spans = NULL;
+    struct pr_regex_span *spans = NULL;
     struct pr_regex_walk *w = NULL;
     size_t len = out->len;
     int r = check_template(re, in->repl, in->repl_len, err);

@@ -16,7 +16,7 @@ struct scan {
     struct pr_err *err;
 };
 
-static int refuse(struct scan *s, const char *what)
+static int regex_fail_syntax(struct scan *s, const char *what)
 {
     return pr_fail(s->err, PR_E_CONF, "",
                    "bad regular expression near character %zu: %s",
@@ -29,28 +29,28 @@ static bool is_hex(char c)
 }
 
 /* \xhh, \uhhhh, \Uhhhhhhhh: exactly so many digits. */
-static int code_point(struct scan *s, int digits)
+static int regex_translate_code(struct scan *s, int digits)
 {
     for (int i = 0; i < digits; i++)
         if (s->end - s->p < 3 + i || !is_hex(s->p[2 + i]))
-            return refuse(s, "incomplete \\x, \\u or \\U");
+            return regex_fail_syntax(s, "incomplete \\x, \\u or \\U");
     pr_buf_printf(s->out, "\\x{%.*s}", digits, s->p + 2);
     s->p += 2 + digits;
     return PR_OK;
 }
 
-static int escape(struct scan *s, bool in_class)
+static int regex_translate_escape(struct scan *s, bool in_class)
 {
     char c;
 
     if (s->end - s->p < 2)
-        return refuse(s, "a backslash at the end");
+        return regex_fail_syntax(s, "a backslash at the end");
     c = s->p[1];
     if (c == 'x' || c == 'u' || c == 'U')
-        return code_point(s, c == 'x' ? 2 : c == 'u' ? 4 : 8);
+        return regex_translate_code(s, c == 'x' ? 2 : c == 'u' ? 4 : 8);
     if (((c | 32) >= 'a' && (c | 32) <= 'z') &&
         !strchr(in_class ? "bdDsSwWafnrtv" : "AbBdDsSwWZafnrtv", c))
-        return refuse(s, "unknown escape");
+        return regex_fail_syntax(s, "unknown escape");
     if (c == 'Z')
         pr_buf_str(s->out, "\\z");
     else if (c == 'v')
@@ -61,7 +61,7 @@ static int escape(struct scan *s, bool in_class)
     return PR_OK;
 }
 
-static int class(struct scan *s)
+static int regex_translate_class(struct scan *s)
 {
     pr_buf_char(s->out, *s->p++);
     if (s->p < s->end && *s->p == '^')
@@ -75,7 +75,7 @@ static int class(struct scan *s)
         if (*s->p == '[' || *s->p == ':' || *s->p == '.' || *s->p == '=') {
             pr_buf_printf(s->out, "\\%c", *s->p++);
         } else if (*s->p == '\\') {
-            int r = escape(s, true);
+            int r = regex_translate_escape(s, true);
             if (r != PR_OK)
                 return r;
         } else {
@@ -83,64 +83,64 @@ static int class(struct scan *s)
         }
     }
     if (s->p == s->end)
-        return refuse(s, "unterminated character set");
+        return regex_fail_syntax(s, "unterminated character set");
     pr_buf_char(s->out, *s->p++);
     return PR_OK;
 }
 
 /* (?#...): left out. */
-static int comment(struct scan *s)
+static int regex_skip_comment(struct scan *s)
 {
     const char *close = memchr(s->p, ')', (size_t)(s->end - s->p));
 
     if (!close)
-        return refuse(s, "missing ), unterminated comment");
+        return regex_fail_syntax(s, "missing ), unterminated comment");
     s->p = close + 1;
     return PR_OK;
 }
 
 /* (?i), (?i:...), (?-i:...): 'u' is how we match anyway. */
-static int flags(struct scan *s)
+static int regex_translate_flags(struct scan *s)
 {
     const char *p = s->p + 2;
 
     pr_buf_str(s->out, "(?");
     for (; p < s->end && *p != ')' && *p != ':'; p++) {
         if (!strchr("imsxu-", *p) || !*p)
-            return refuse(s, "unknown extension after (?");
+            return regex_fail_syntax(s, "unknown extension after (?");
         if (*p != 'u')
             pr_buf_char(s->out, *p);
     }
     if (p == s->end)
-        return refuse(s, "missing )");
+        return regex_fail_syntax(s, "missing )");
     pr_buf_char(s->out, *p);
     s->p = p + 1;
     return PR_OK;
 }
 
-static int group(struct scan *s)
+static int regex_translate_group(struct scan *s)
 {
     size_t left = (size_t)(s->end - s->p);
 
     if (left > 1 && s->p[1] == '*')
-        return refuse(s, "nothing to repeat");
+        return regex_fail_syntax(s, "nothing to repeat");
     if (left < 2 || s->p[1] != '?') {
         pr_buf_char(s->out, *s->p++);
         return PR_OK;
     }
     if (left < 3)
-        return refuse(s, "unexpected end of pattern");
+        return regex_fail_syntax(s, "unexpected end of pattern");
     if (s->p[2] == '#')
-        return comment(s);
+        return regex_skip_comment(s);
     if (strchr("imsxu-", s->p[2]))
-        return flags(s);
+        return regex_translate_flags(s);
     if ((s->p[2] == 'P' && (left < 4 || !strchr("<=", s->p[3]))) ||
         (s->p[2] == '<' && (left < 4 || !strchr("=!", s->p[3]))))
-        return refuse(s, "unknown extension after (?");
+        return regex_fail_syntax(s, "unknown extension after (?");
     if (s->p[2] == '(' && left > 3 && (s->p[3] == 'R' || s->p[3] == '?'))
-        return refuse(s, "bad group after (?(");
+        return regex_fail_syntax(s, "bad group after (?(");
     if (!strchr(":=!<>P(", s->p[2]))
-        return refuse(s, "unknown extension after (?");
+        return regex_fail_syntax(s, "unknown extension after (?");
     /* '(?(' whole, or the condition would be taken for a group. */
     pr_buf_add(s->out, s->p, 3);
     s->p += 3;
@@ -148,7 +148,7 @@ static int group(struct scan *s)
 }
 
 /* {,n} is {0,n} in Python. */
-static void brace(struct scan *s)
+static void regex_translate_brace(struct scan *s)
 {
     const char *p = s->p + 1;
 
@@ -163,17 +163,17 @@ static void brace(struct scan *s)
     s->p++;
 }
 
-static int one(struct scan *s)
+static int regex_translate_item(struct scan *s)
 {
     switch (*s->p) {
     case '\\':
-        return escape(s, false);
+        return regex_translate_escape(s, false);
     case '[':
-        return class(s);
+        return regex_translate_class(s);
     case '(':
-        return group(s);
+        return regex_translate_group(s);
     case '{':
-        brace(s);
+        regex_translate_brace(s);
         return PR_OK;
     default:
         pr_buf_char(s->out, *s->p++);
@@ -202,7 +202,7 @@ int pr_regex_translate(const char *pattern, size_t len, struct pr_buf *out,
                        "the regular expression is too long");
     *ret_utf8 = valid_utf8(pattern, len);
     while (s.p < s.end) {
-        int r = one(&s);
+        int r = regex_translate_item(&s);
         if (r != PR_OK)
             return r;
     }

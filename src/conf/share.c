@@ -22,7 +22,7 @@ static bool is_share(const char *dir)
     return access(path, R_OK | X_OK) == 0;
 }
 
-const char *pr_share_dir(struct pr_arena *a)
+const char *pr_bundled_dir(struct pr_arena *a)
 {
     /* bin/prony -> share/prony; build/prony -> the source tree. */
     static const char *const beside[] = {"/../share/prony", "/.."};
@@ -43,11 +43,11 @@ const char *pr_share_dir(struct pr_arena *a)
     return is_share(PR_SHAREDIR) ? PR_SHAREDIR : NULL;
 }
 
-const char *pr_share_find(struct pr_arena *a, const char *folder,
-                          const char *name)
+const char *pr_bundled_find(struct pr_arena *a, const char *folder,
+                            const char *name)
 {
     static const char *const endings[] = {"yaml", "json"};
-    const char *dir = pr_share_dir(a);
+    const char *dir = pr_bundled_dir(a);
 
     for (size_t i = 0; dir && i < sizeof endings / sizeof *endings; i++) {
         const char *path =
@@ -67,12 +67,12 @@ static bool is_config(int at, const struct dirent *e)
            (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".json") == 0);
 }
 
-int pr_share_each(const char *folder,
-                  int (*each)(void *ctx, const char *name, const char *path),
-                  void *ctx, struct pr_err *err)
+int pr_bundled_each(const char *folder,
+                    int (*each)(void *ctx, const char *name, const char *path),
+                    void *ctx, struct pr_err *err)
 {
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(4096);
-    const char *share = a ? pr_share_dir(a) : NULL;
+    const char *share = a ? pr_bundled_dir(a) : NULL;
     const char *dir = share ? pr_arena_printf(a, "%s/%s", share, folder) : NULL;
     const char **names = NULL;
     size_t n = 0;

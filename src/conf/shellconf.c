@@ -21,8 +21,8 @@ enum {
     MAX_WORDS = 8192,
 };
 
-struct pr_shell_var *pr_shell_find(const struct pr_shellconf *c,
-                                   const char *name)
+struct pr_shell_var *pr_shell_find_var(const struct pr_shell_config *c,
+                                       const char *name)
 {
     for (size_t i = 0; i < c->count; i++)
         if (strcmp(c->vars[i].name, name) == 0)
@@ -33,8 +33,8 @@ struct pr_shell_var *pr_shell_find(const struct pr_shellconf *c,
 static int add_var(struct pr_shell_reader *r, const char *name,
                    struct pr_shell_var **ret, struct pr_err *err)
 {
-    struct pr_shellconf *c = r->conf;
-    struct pr_shell_var *v = pr_shell_find(c, name);
+    struct pr_shell_config *c = r->conf;
+    struct pr_shell_var *v = pr_shell_find_var(c, name);
 
     *ret = v;
     if (v)
@@ -51,7 +51,7 @@ static int add_var(struct pr_shell_reader *r, const char *name,
     return PR_OK;
 }
 
-static int add_word(struct pr_shellconf *c, struct pr_shell_var *v,
+static int add_word(struct pr_shell_config *c, struct pr_shell_var *v,
                     const struct pr_shell_word *w, struct pr_err *err)
 {
     struct pr_shell_word *words;
@@ -68,8 +68,8 @@ static int add_word(struct pr_shellconf *c, struct pr_shell_var *v,
 }
 
 /* Of a map a key that is there is given anew, of a list words are added. */
-static int put_word(struct pr_shellconf *c, struct pr_shell_var *v,
-                    const struct pr_shell_word *w, struct pr_err *err)
+static int shell_put_word(struct pr_shell_config *c, struct pr_shell_var *v,
+                          const struct pr_shell_word *w, struct pr_err *err)
 {
     for (size_t i = 0; w->key && i < v->count; i++)
         if (strcmp(v->words[i].key, w->key) == 0) {
@@ -79,8 +79,9 @@ static int put_word(struct pr_shellconf *c, struct pr_shell_var *v,
     return add_word(c, v, w, err);
 }
 
-int pr_shell_set(struct pr_shellconf *c, struct pr_shell_var *v, size_t i,
-                 const struct pr_shell_word *word, struct pr_err *err)
+int pr_shell_set_word(struct pr_shell_config *c, struct pr_shell_var *v,
+                      size_t i, const struct pr_shell_word *word,
+                      struct pr_err *err)
 {
     struct pr_shell_word empty = {
         .text = "", .file = word->file, .line = word->line};
@@ -148,7 +149,7 @@ static const char *find_source(const struct pr_shell_reader *r,
     return NULL;
 }
 
-static bool is_open(const struct pr_shell_reader *r, const char *path)
+static bool shell_is_open(const struct pr_shell_reader *r, const char *path)
 {
     char whole[4096];
 
@@ -161,8 +162,8 @@ static bool is_open(const struct pr_shell_reader *r, const char *path)
     return false;
 }
 
-static int read_file(const char *path, struct pr_shell_reader *r,
-                     struct pr_err *err);
+static int shell_read_file(const char *path, struct pr_shell_reader *r,
+                           struct pr_err *err);
 
 static int refuse_source(const struct pr_shell_reader *r, unsigned line,
                          const char *path, struct pr_err *err)
@@ -205,16 +206,16 @@ static int do_source(struct pr_shell_reader *r, unsigned line, const char *path,
         return pr_hint(err, "it is looked for beside this file and in the "
                             "folders above it");
     }
-    if (is_open(r, full))
+    if (shell_is_open(r, full))
         return pr_fail_at(err, PR_E_CONF, r->name, line, 0,
                           "'%s' is read inside itself", path);
-    return read_file(full, &inner, err);
+    return shell_read_file(full, &inner, err);
 }
 
 /* ---- statements */
 
-static int refuse(const struct pr_shell_reader *r, unsigned line,
-                  struct pr_err *err)
+static int shell_fail_statement(const struct pr_shell_reader *r, unsigned line,
+                                struct pr_err *err)
 {
     pr_fail_at(err, PR_E_CONF, r->name, line, 0,
                "only NAME=value, NAME=( … ), declare -A NAME=( … ), source "
@@ -224,8 +225,8 @@ static int refuse(const struct pr_shell_reader *r, unsigned line,
 }
 
 /* '(' was read: words up to ')'. */
-static int read_list(struct pr_shell_reader *r, struct pr_shell_var *v,
-                     struct pr_err *err)
+static int shell_read_list(struct pr_shell_reader *r, struct pr_shell_var *v,
+                           struct pr_err *err)
 {
     unsigned begun = r->line;
 
@@ -234,7 +235,7 @@ static int read_list(struct pr_shell_reader *r, struct pr_shell_var *v,
         struct pr_shell_word w = {.file = r->name};
         int rc;
 
-        pr_shell_skip(r, true);
+        pr_shell_skip_space(r, true);
         if (r->p == r->end)
             return pr_fail_at(err, PR_E_CONF, r->name, begun, 0,
                               "the bracket of '%s' is not closed", v->name);
@@ -242,33 +243,34 @@ static int read_list(struct pr_shell_reader *r, struct pr_shell_var *v,
             r->p++;
             return PR_OK;
         }
-        rc = v->kind == PR_SHELL_MAP ? pr_shell_key(r, &w.key, err) : PR_OK;
+        rc =
+            v->kind == PR_SHELL_MAP ? pr_shell_read_key(r, &w.key, err) : PR_OK;
         w.line = r->line;
         w.text = "";
-        if (!rc && !(w.key && pr_shell_at_blank(r)))
-            rc = pr_shell_word_read(r, &w.text, err);
+        if (!rc && !(w.key && pr_shell_is_at_blank(r)))
+            rc = pr_shell_read_word(r, &w.text, err);
         if (!rc)
-            rc = put_word(r->conf, v, &w, err);
+            rc = shell_put_word(r->conf, v, &w, err);
         if (rc)
             return rc;
     }
 }
 
-static int read_text(struct pr_shell_reader *r, struct pr_shell_var *v,
-                     struct pr_err *err)
+static int shell_read_text(struct pr_shell_reader *r, struct pr_shell_var *v,
+                           struct pr_err *err)
 {
     struct pr_shell_word w = {.text = "", .file = r->name, .line = r->line};
     int rc = PR_OK;
 
-    if (!pr_shell_at_blank(r))
-        rc = pr_shell_word_read(r, &w.text, err);
+    if (!pr_shell_is_at_blank(r))
+        rc = pr_shell_read_word(r, &w.text, err);
     v->count = 0;
     return rc ? rc : add_word(r->conf, v, &w, err);
 }
 
 /* Everything after the name. */
-static int assign(struct pr_shell_reader *r, const char *name, bool map,
-                  struct pr_err *err)
+static int shell_read_assignment(struct pr_shell_reader *r, const char *name,
+                                 bool map, struct pr_err *err)
 {
     bool given = r->p < r->end && *r->p == '=';
     bool list = given && r->p + 1 < r->end && r->p[1] == '(';
@@ -278,7 +280,7 @@ static int assign(struct pr_shell_reader *r, const char *name, bool map,
     if (rc)
         return rc;
     if ((!given && !map) || (given && map && !list))
-        return refuse(r, r->line, err);
+        return shell_fail_statement(r, r->line, err);
     v->file = r->name;
     v->line = r->line;
     if (map && v->kind != PR_SHELL_MAP)
@@ -287,53 +289,55 @@ static int assign(struct pr_shell_reader *r, const char *name, bool map,
     if (!given)
         return PR_OK;
     r->p += list ? 2 : 1;
-    return list ? read_list(r, v, err) : read_text(r, v, err);
+    return list ? shell_read_list(r, v, err) : shell_read_text(r, v, err);
 }
 
 /* Nothing but a comment may follow on the line. */
 static int end_statement(struct pr_shell_reader *r, struct pr_err *err)
 {
-    pr_shell_skip(r, false);
+    pr_shell_skip_space(r, false);
     if (r->p < r->end && *r->p != '\n')
-        return refuse(r, r->line, err);
+        return shell_fail_statement(r, r->line, err);
     return PR_OK;
 }
 
 static int read_statement(struct pr_shell_reader *r, struct pr_err *err)
 {
     unsigned line = r->line;
-    const char *name = pr_shell_name(r), *path = NULL;
+    const char *name = pr_shell_read_name(r), *path = NULL;
     bool map = name && strcmp(name, "declare") == 0;
     int rc;
 
     if (!name)
-        return r->no_memory ? pr_fail_nomem(err) : refuse(r, line, err);
+        return r->no_memory ? pr_fail_nomem(err)
+                            : shell_fail_statement(r, line, err);
     if (strcmp(name, "source") == 0 && r->p < r->end &&
         (*r->p == ' ' || *r->p == '\t')) {
-        pr_shell_skip(r, false);
-        rc = pr_shell_word_read(r, &path, err);
+        pr_shell_skip_space(r, false);
+        rc = pr_shell_read_word(r, &path, err);
         if (!rc)
             rc = end_statement(r, err);
         return rc ? rc : do_source(r, line, path, err);
     }
     if (map) {
         if (!pr_shell_expect(r, "-A"))
-            return refuse(r, line, err);
-        name = pr_shell_name(r);
+            return shell_fail_statement(r, line, err);
+        name = pr_shell_read_name(r);
         if (!name)
-            return r->no_memory ? pr_fail_nomem(err) : refuse(r, line, err);
+            return r->no_memory ? pr_fail_nomem(err)
+                                : shell_fail_statement(r, line, err);
     }
-    rc = assign(r, name, map, err);
+    rc = shell_read_assignment(r, name, map, err);
     return rc ? rc : end_statement(r, err);
 }
 
-static int read_all(struct pr_shell_reader *r, struct pr_err *err)
+static int shell_read_statements(struct pr_shell_reader *r, struct pr_err *err)
 {
     int rc = PR_OK;
 
     r->line = 1;
     while (!rc) {
-        pr_shell_skip(r, true);
+        pr_shell_skip_space(r, true);
         if (r->p == r->end)
             break;
         rc = read_statement(r, err);
@@ -341,8 +345,8 @@ static int read_all(struct pr_shell_reader *r, struct pr_err *err)
     return rc;
 }
 
-static int read_file(const char *path, struct pr_shell_reader *r,
-                     struct pr_err *err)
+static int shell_read_file(const char *path, struct pr_shell_reader *r,
+                           struct pr_err *err)
 {
     const char *text;
     size_t len;
@@ -355,14 +359,14 @@ static int read_file(const char *path, struct pr_shell_reader *r,
     r->name = path;
     r->p = text;
     r->end = text + len;
-    return read_all(r, err);
+    return shell_read_statements(r, err);
 }
 
-int pr_shellconf_parse(const char *text, size_t len, const char *name,
-                       const struct pr_shell_opts *opts, struct pr_arena *a,
-                       struct pr_shellconf *ret, struct pr_err *err)
+int pr_shell_config_parse(const char *text, size_t len, const char *name,
+                          const struct pr_shell_opts *opts, struct pr_arena *a,
+                          struct pr_shell_config *ret, struct pr_err *err)
 {
-    struct pr_shellconf c = {.arena = a};
+    struct pr_shell_config c = {.arena = a};
     unsigned files = 0;
     struct pr_shell_reader r = {.conf = &c,
                                 .opts = opts,
@@ -370,21 +374,21 @@ int pr_shellconf_parse(const char *text, size_t len, const char *name,
                                 .p = text,
                                 .end = text + len,
                                 .files = &files};
-    int rc = read_all(&r, err);
+    int rc = shell_read_statements(&r, err);
 
     if (!rc)
         *ret = c;
     return rc;
 }
 
-int pr_shellconf_read(const char *path, const struct pr_shell_opts *opts,
-                      struct pr_arena *a, struct pr_shellconf *ret,
-                      struct pr_err *err)
+int pr_shell_config_read(const char *path, const struct pr_shell_opts *opts,
+                         struct pr_arena *a, struct pr_shell_config *ret,
+                         struct pr_err *err)
 {
-    struct pr_shellconf c = {.arena = a};
+    struct pr_shell_config c = {.arena = a};
     unsigned files = 0;
     struct pr_shell_reader r = {.conf = &c, .opts = opts, .files = &files};
-    int rc = read_file(path, &r, err);
+    int rc = shell_read_file(path, &r, err);
 
     if (!rc)
         *ret = c;

@@ -28,7 +28,7 @@ struct pr_shell_var {
     size_t count, cap;
 };
 
-struct pr_shellconf {
+struct pr_shell_config {
     struct pr_arena *arena;
     struct pr_shell_var *vars; /* in the order they were first assigned */
     size_t count, cap;
@@ -38,28 +38,28 @@ struct pr_shellconf {
 struct pr_shell_opts {
     /* A file that is not read: this is called instead. NULL: none. */
     const char *builtin; /* its name, without a folder */
-    int (*call)(void *ctx, struct pr_shellconf *c, const char *file,
+    int (*call)(void *ctx, struct pr_shell_config *c, const char *file,
                 unsigned line, struct pr_err *err);
     void *ctx;
 };
 
 /* Reads text; source is relative to the folder of name, or the folders above
  * it. PR_E_CONF, PR_E_IO, PR_E_NOMEM. In the arena. */
-int pr_shellconf_parse(const char *text, size_t len, const char *name,
-                       const struct pr_shell_opts *opts, struct pr_arena *a,
-                       struct pr_shellconf *ret,
-                       struct pr_err *err) PR_MUST_CHECK;
-int pr_shellconf_read(const char *path, const struct pr_shell_opts *opts,
-                      struct pr_arena *a, struct pr_shellconf *ret,
-                      struct pr_err *err) PR_MUST_CHECK;
+int pr_shell_config_parse(const char *text, size_t len, const char *name,
+                          const struct pr_shell_opts *opts, struct pr_arena *a,
+                          struct pr_shell_config *ret,
+                          struct pr_err *err) PR_MUST_CHECK;
+int pr_shell_config_read(const char *path, const struct pr_shell_opts *opts,
+                         struct pr_arena *a, struct pr_shell_config *ret,
+                         struct pr_err *err) PR_MUST_CHECK;
 
-struct pr_shell_var *pr_shell_find(const struct pr_shellconf *c,
-                                   const char *name);
+struct pr_shell_var *pr_shell_find_var(const struct pr_shell_config *c,
+                                       const char *name);
 
 /* Sets word i of an array, which grows if need be; what is replaced stays as
  * the word's first value. */
-int pr_shell_set(struct pr_shellconf *c, struct pr_shell_var *v, size_t i,
-                 const struct pr_shell_word *word,
-                 struct pr_err *err) PR_MUST_CHECK;
+int pr_shell_set_word(struct pr_shell_config *c, struct pr_shell_var *v,
+                      size_t i, const struct pr_shell_word *word,
+                      struct pr_err *err) PR_MUST_CHECK;
 
 #endif

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 struct pr_shell_reader {
-    struct pr_shellconf *conf;
+    struct pr_shell_config *conf;
     const struct pr_shell_opts *opts;
     const char *name; /* of the file */
     const char *p, *end;
@@ -21,23 +21,23 @@ struct pr_shell_reader {
 };
 
 /* Skips blanks and, with lines, ends of lines; and comments. */
-void pr_shell_skip(struct pr_shell_reader *r, bool lines);
+void pr_shell_skip_space(struct pr_shell_reader *r, bool lines);
 
 /* Letters, digits and _, in the arena; NULL: none here, or no_memory. */
-const char *pr_shell_name(struct pr_shell_reader *r);
+const char *pr_shell_read_name(struct pr_shell_reader *r);
 
 /* A word and the blanks around it. */
 bool pr_shell_expect(struct pr_shell_reader *r, const char *word);
 
 /* No word begins here. */
-bool pr_shell_at_blank(const struct pr_shell_reader *r);
+bool pr_shell_is_at_blank(const struct pr_shell_reader *r);
 
 /* [KEY]= in a map. */
-int pr_shell_key(struct pr_shell_reader *r, const char **ret,
-                 struct pr_err *err) PR_MUST_CHECK;
+int pr_shell_read_key(struct pr_shell_reader *r, const char **ret,
+                      struct pr_err *err) PR_MUST_CHECK;
 
 /* One word: quoted, bare, or both in one; ${NAME} is replaced. */
-int pr_shell_word_read(struct pr_shell_reader *r, const char **ret,
+int pr_shell_read_word(struct pr_shell_reader *r, const char **ret,
                        struct pr_err *err) PR_MUST_CHECK;
 
 #endif

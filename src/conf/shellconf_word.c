@@ -7,7 +7,7 @@
 /* One word that refers to others, again and again, may make much of little. */
 enum { MAX_WORD = 1 << 20, MAX_ALL = 64 << 20 };
 
-void pr_shell_skip(struct pr_shell_reader *r, bool lines)
+void pr_shell_skip_space(struct pr_shell_reader *r, bool lines)
 {
     for (; r->p < r->end; r->p++) {
         if (*r->p == '#')
@@ -27,7 +27,7 @@ static bool in_name(char c)
     return isalnum((unsigned char)c) || c == '_';
 }
 
-const char *pr_shell_name(struct pr_shell_reader *r)
+const char *pr_shell_read_name(struct pr_shell_reader *r)
 {
     const char *from = r->p;
     char *name;
@@ -45,34 +45,34 @@ bool pr_shell_expect(struct pr_shell_reader *r, const char *word)
 {
     size_t n = strlen(word);
 
-    pr_shell_skip(r, false);
+    pr_shell_skip_space(r, false);
     if ((size_t)(r->end - r->p) < n || memcmp(r->p, word, n) != 0)
         return false;
     r->p += n;
     if (r->p == r->end || (*r->p != ' ' && *r->p != '\t'))
         return false;
-    pr_shell_skip(r, false);
+    pr_shell_skip_space(r, false);
     return true;
 }
 
-static int bad(const struct pr_shell_reader *r, const char *what,
-               struct pr_err *err)
+static int shell_fail_at(const struct pr_shell_reader *r, const char *what,
+                         struct pr_err *err)
 {
     return pr_fail_at(err, PR_E_CONF, r->name, r->line, 0, "%s", what);
 }
 
-int pr_shell_key(struct pr_shell_reader *r, const char **ret,
-                 struct pr_err *err)
+int pr_shell_read_key(struct pr_shell_reader *r, const char **ret,
+                      struct pr_err *err)
 {
     if (*r->p != '[')
-        return bad(r, "in a map there is [KEY]=value", err);
+        return shell_fail_at(r, "in a map there is [KEY]=value", err);
     r->p++;
-    *ret = pr_shell_name(r);
+    *ret = pr_shell_read_name(r);
     if (!*ret)
         return r->no_memory ? pr_fail_nomem(err)
-                            : bad(r, "a key is a name", err);
+                            : shell_fail_at(r, "a key is a name", err);
     if (r->end - r->p < 2 || r->p[0] != ']' || r->p[1] != '=')
-        return bad(r, "in a map there is [KEY]=value", err);
+        return shell_fail_at(r, "in a map there is [KEY]=value", err);
     r->p += 2;
     return PR_OK;
 }
@@ -86,14 +86,14 @@ static int put_var(struct pr_shell_reader *r, struct pr_buf *out,
     const char *name;
 
     r->p += braces;
-    name = pr_shell_name(r);
+    name = pr_shell_read_name(r);
     if (!name || (braces && (r->p == r->end || *r->p++ != '}'))) {
         if (r->no_memory)
             return pr_fail_nomem(err);
-        bad(r, "of what a shell replaces only ${NAME} is known", err);
+        shell_fail_at(r, "of what a shell replaces only ${NAME} is known", err);
         return pr_hint(err, "write '$' in single quotes to mean itself");
     }
-    v = pr_shell_find(r->conf, name);
+    v = pr_shell_find_var(r->conf, name);
     if (!v || v->kind != PR_SHELL_TEXT || !v->count)
         return pr_fail_at(err, PR_E_CONF, r->name, r->line, 0,
                           "'%s' has no value here", name);
@@ -107,15 +107,15 @@ static int put_single(struct pr_shell_reader *r, struct pr_buf *out,
     const char *stop = memchr(r->p, '\'', (size_t)(r->end - r->p));
 
     if (!stop)
-        return bad(r, "a quote is not closed", err);
+        return shell_fail_at(r, "a quote is not closed", err);
     pr_buf_add(out, r->p, (size_t)(stop - r->p));
     for (; r->p <= stop; r->p++)
         r->line += *r->p == '\n';
     return PR_OK;
 }
 
-static int put_double(struct pr_shell_reader *r, struct pr_buf *out,
-                      struct pr_err *err)
+static int shell_read_double_quoted(struct pr_shell_reader *r,
+                                    struct pr_buf *out, struct pr_err *err)
 {
     unsigned begun = r->line;
 
@@ -126,7 +126,7 @@ static int put_double(struct pr_shell_reader *r, struct pr_buf *out,
         if (c == '"')
             return PR_OK;
         if (c == '`')
-            return bad(r, "commands in configs are not run", err);
+            return shell_fail_at(r, "commands in configs are not run", err);
         if (c == '\\' && r->p < r->end && strchr("\"\\$`", *r->p))
             pr_buf_char(out, *r->p++);
         else if (c == '$')
@@ -141,14 +141,14 @@ static int put_double(struct pr_shell_reader *r, struct pr_buf *out,
                       "a quote is not closed");
 }
 
-static bool ends_word(char c)
+static bool shell_ends_word(char c)
 {
     return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == ')';
 }
 
-bool pr_shell_at_blank(const struct pr_shell_reader *r)
+bool pr_shell_is_at_blank(const struct pr_shell_reader *r)
 {
-    return r->p == r->end || ends_word(*r->p);
+    return r->p == r->end || shell_ends_word(*r->p);
 }
 
 /* What a shell would make something else of. */
@@ -179,16 +179,16 @@ static int put_bare(struct pr_shell_reader *r, struct pr_buf *out,
     return pr_hint(err, "put the word in quotes if it means itself");
 }
 
-int pr_shell_word_read(struct pr_shell_reader *r, const char **ret,
+int pr_shell_read_word(struct pr_shell_reader *r, const char **ret,
                        struct pr_err *err)
 {
     PR_AUTO_BUF struct pr_buf word = PR_BUF_INIT(MAX_WORD);
     const char *from = r->p;
     int rc = PR_OK;
 
-    while (!rc && !pr_shell_at_blank(r)) {
+    while (!rc && !pr_shell_is_at_blank(r)) {
         if (*r->p == '"' || *r->p == '\'')
-            rc = *r->p++ == '"' ? put_double(r, &word, err)
+            rc = *r->p++ == '"' ? shell_read_double_quoted(r, &word, err)
                                 : put_single(r, &word, err);
         else
             rc = put_bare(r, &word, err);
@@ -196,15 +196,15 @@ int pr_shell_word_read(struct pr_shell_reader *r, const char **ret,
     if (rc)
         return rc;
     if (r->p == from)
-        return bad(r, "a word is missing", err);
+        return shell_fail_at(r, "a word is missing", err);
     if (!pr_buf_ok(&word))
-        return word.over ? bad(r, "a word is too long", err)
+        return word.over ? shell_fail_at(r, "a word is too long", err)
                          : pr_fail_nomem(err);
     if (word.len && memchr(word.data, '\0', word.len))
-        return bad(r, "a word holds a zero byte", err);
+        return shell_fail_at(r, "a word holds a zero byte", err);
     r->conf->bytes += word.len;
     if (r->conf->bytes > MAX_ALL)
-        return bad(r, "all words together are too long", err);
+        return shell_fail_at(r, "all words together are too long", err);
     *ret = word.len ? pr_arena_copy(r->conf->arena, word.data, word.len) : "";
     return *ret ? PR_OK : pr_fail_nomem(err);
 }

@@ -17,42 +17,43 @@ struct row {
     struct pr_err *err;
 };
 
-static int wrong(const struct row *r, const struct pr_value *at,
-                 const char *key, const char *wanted)
+static int system_fail_key(const struct row *r, const struct pr_value *at,
+                           const char *key, const char *wanted)
 {
     return pr_fail_at(r->err, PR_E_CONF, r->name, at->line, at->col,
                       "'%s' of a system must be %s", key, wanted);
 }
 
 /* A number may be a name: 3090. */
-static int take_text(const struct row *r, const char *key, struct pr_arena *a,
-                     const char **ret)
+static int system_read_text(const struct row *r, const char *key,
+                            struct pr_arena *a, const char **ret)
 {
     const struct pr_value *v = pr_get(r->map, key);
     PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(4096);
 
     if (!v || (v->kind != PR_STR && v->kind != PR_INT))
-        return wrong(r, v ? v : r->map, key, "text");
-    pr_text(&text, v);
+        return system_fail_key(r, v ? v : r->map, key, "text");
+    pr_value_write_text(&text, v);
     *ret =
         pr_buf_ok(&text) ? pr_arena_str(a, text.data ? text.data : "") : NULL;
     return *ret ? PR_OK : pr_fail_nomem(r->err);
 }
 
-static int take_number(const struct row *r, const char *key,
-                       struct pr_value *ret)
+static int system_read_number(const struct row *r, const char *key,
+                              struct pr_value *ret)
 {
     const struct pr_value *v = pr_get(r->map, key);
 
-    if (v && (!pr_is_number(v) || !(pr_number(v) >= 0)))
-        return wrong(r, v, key, "a number");
+    if (v && (!pr_value_is_number(v) || !(pr_value_number(v) >= 0)))
+        return system_fail_key(r, v, key, "a number");
     *ret = v ? *v : pr_null();
     return PR_OK;
 }
 
 /* One of a few words; *ret is left alone without the key. */
-static int take_word(const struct row *r, const char *key,
-                     const char *const *words, const char *wanted, int *ret)
+static int system_read_word(const struct row *r, const char *key,
+                            const char *const *words, const char *wanted,
+                            int *ret)
 {
     const struct pr_value *v = pr_get(r->map, key);
 
@@ -63,7 +64,7 @@ static int take_word(const struct row *r, const char *key,
             *ret = i;
             return PR_OK;
         }
-    return wrong(r, v, key, wanted);
+    return system_fail_key(r, v, key, wanted);
 }
 
 static int read_row(const struct row *r, struct pr_arena *a,
@@ -76,28 +77,29 @@ static int read_row(const struct row *r, struct pr_arena *a,
 
     *s = (struct pr_system){.age = -1};
     if (r->map->kind != PR_MAP)
-        return wrong(r, r->map, "folder", "in a map");
-    rc = take_text(r, "folder", a, &s->folder);
+        return system_fail_key(r, r->map, "folder", "in a map");
+    rc = system_read_text(r, "folder", a, &s->folder);
     s->name = s->folder;
     if (!rc && pr_get(r->map, "name"))
-        rc = take_text(r, "name", a, &s->name);
+        rc = system_read_text(r, "name", a, &s->name);
     if (!rc && gpus &&
         (gpus->kind != PR_INT || gpus->i < 1 || gpus->i > MAX_GPUS))
-        rc = wrong(r, gpus, "gpus", "a whole number from 1");
+        rc = system_fail_key(r, gpus, "gpus", "a whole number from 1");
     if (!rc)
         s->gpus = gpus ? (int)gpus->i : pr_system_gpus(s->folder);
     if (!rc)
-        rc = take_number(r, "watt", &s->watt);
+        rc = system_read_number(r, "watt", &s->watt);
     if (!rc)
-        rc = take_number(r, "price", &s->price);
+        rc = system_read_number(r, "price", &s->price);
     if (!rc)
-        rc = take_word(r, "dialect", dialects, "g1, v1 or v2", &dialect);
+        rc = system_read_word(r, "dialect", dialects, "g1, v1 or v2", &dialect);
     s->dialect = (enum pr_gpu_task_dialect_kind)dialect;
-    return rc ? rc : take_word(r, "rules", ages, "old, mid or new", &s->age);
+    return rc ? rc
+              : system_read_word(r, "rules", ages, "old, mid or new", &s->age);
 }
 
-static int put(struct pr_systems *s, const struct pr_system *row,
-               struct pr_arena *a, struct pr_err *err)
+static int systems_set_row(struct pr_systems *s, const struct pr_system *row,
+                           struct pr_arena *a, struct pr_err *err)
 {
     for (size_t i = 0; i < s->count; i++)
         if (strcmp(s->items[i].folder, row->folder) == 0) {
@@ -113,8 +115,8 @@ static int put(struct pr_systems *s, const struct pr_system *row,
     return PR_OK;
 }
 
-int pr_systems_add(struct pr_systems *s, const char *path, struct pr_arena *a,
-                   struct pr_err *err)
+int pr_systems_read(struct pr_systems *s, const char *path, struct pr_arena *a,
+                    struct pr_err *err)
 {
     const struct pr_value *list;
     struct pr_value root;
@@ -137,7 +139,7 @@ int pr_systems_add(struct pr_systems *s, const char *path, struct pr_arena *a,
         struct row r = {path, &list->items[i], err};
         rc = read_row(&r, a, &row);
         if (!rc)
-            rc = put(s, &row, a, err);
+            rc = systems_set_row(s, &row, a, err);
     }
     return rc;
 }
@@ -145,10 +147,10 @@ int pr_systems_add(struct pr_systems *s, const char *path, struct pr_arena *a,
 int pr_systems_load(struct pr_systems *s, struct pr_arena *a,
                     struct pr_err *err)
 {
-    const char *path = pr_share_find(a, "systems", "lambda-systems");
+    const char *path = pr_bundled_find(a, "systems", "lambda-systems");
 
     /* Without the list there are no names, watts and prices; figures stay. */
-    return path ? pr_systems_add(s, path, a, err) : PR_OK;
+    return path ? pr_systems_read(s, path, a, err) : PR_OK;
 }
 
 const struct pr_system *pr_system_find(const struct pr_systems *s,

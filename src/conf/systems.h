@@ -27,8 +27,8 @@ int pr_systems_load(struct pr_systems *s, struct pr_arena *a,
                     struct pr_err *err) PR_MUST_CHECK;
 
 /* Adds a list of a user's: a row of a folder that is there replaces it. */
-int pr_systems_add(struct pr_systems *s, const char *path, struct pr_arena *a,
-                   struct pr_err *err) PR_MUST_CHECK;
+int pr_systems_read(struct pr_systems *s, const char *path, struct pr_arena *a,
+                    struct pr_err *err) PR_MUST_CHECK;
 
 const struct pr_system *pr_system_find(const struct pr_systems *s,
                                        const char *folder);

@@ -8,7 +8,7 @@
 /* Keys are looked for one by one. */
 enum { MAX_COLUMN = 4096, MAX_KEYS = 10000 };
 
-unsigned pr_toml_col(const struct pr_toml *t, const char *at)
+unsigned pr_toml_column(const struct pr_toml *t, const char *at)
 {
     unsigned col = 1;
 
@@ -20,7 +20,7 @@ unsigned pr_toml_col(const struct pr_toml *t, const char *at)
     return col;
 }
 
-int pr_toml_wrong(struct pr_toml *t, const char *fmt, ...)
+int pr_toml_fail(struct pr_toml *t, const char *fmt, ...)
 {
     char msg[256];
     va_list ap;
@@ -29,10 +29,10 @@ int pr_toml_wrong(struct pr_toml *t, const char *fmt, ...)
     vsnprintf(msg, sizeof msg, fmt, ap);
     va_end(ap);
     return pr_fail_at(t->err, PR_E_FORMAT, t->name, t->line,
-                      pr_toml_col(t, t->p), "%s", msg);
+                      pr_toml_column(t, t->p), "%s", msg);
 }
 
-void pr_toml_blanks(struct pr_toml *t, bool lines)
+void pr_toml_skip_blanks(struct pr_toml *t, bool lines)
 {
     for (; t->p < t->end; t->p++) {
         if (lines && *t->p == '#')
@@ -52,32 +52,32 @@ static bool is_bare(char c)
            (c >= '0' && c <= '9') || c == '_' || c == '-';
 }
 
-static int read_key(struct pr_toml *t, struct pr_toml_entry *ret)
+static int toml_read_key(struct pr_toml *t, struct pr_toml_entry *ret)
 {
     const char *start = t->p;
     int rc = PR_OK;
 
     ret->line = t->line;
-    ret->col = pr_toml_col(t, t->p);
+    ret->col = pr_toml_column(t, t->p);
     if (t->p < t->end && (*t->p == '"' || *t->p == '\'')) {
         if (t->end - t->p > 2 && t->p[1] == *t->p && t->p[2] == *t->p)
-            return pr_toml_wrong(t, "a key must be on one line");
-        rc = pr_toml_string(t, &ret->key, &ret->key_len);
+            return pr_toml_fail(t, "a key must be on one line");
+        rc = pr_toml_read_string(t, &ret->key, &ret->key_len);
         if (!rc && strlen(ret->key) != ret->key_len)
-            rc = pr_toml_wrong(t, "a key must not hold NUL");
+            rc = pr_toml_fail(t, "a key must not hold NUL");
         return rc;
     }
     while (t->p < t->end && is_bare(*t->p))
         t->p++;
     if (t->p == start)
-        return pr_toml_wrong(t, "expected a key");
+        return pr_toml_fail(t, "expected a key");
     ret->key_len = (uint32_t)(t->p - start);
     ret->key = pr_arena_copy(t->arena, start, ret->key_len);
     return ret->key ? PR_OK : pr_fail_nomem(t->err);
 }
 
-static struct pr_toml_entry *find(const struct pr_toml_table *table,
-                                  const char *key)
+static struct pr_toml_entry *toml_find_entry(const struct pr_toml_table *table,
+                                             const char *key)
 {
     struct pr_toml_entry *e = table->first;
 
@@ -86,9 +86,9 @@ static struct pr_toml_entry *find(const struct pr_toml_table *table,
     return e;
 }
 
-static struct pr_toml_entry *append(struct pr_toml *t,
-                                    struct pr_toml_table *table,
-                                    const struct pr_toml_entry *what)
+static struct pr_toml_entry *toml_add_entry(struct pr_toml *t,
+                                            struct pr_toml_table *table,
+                                            const struct pr_toml_entry *what)
 {
     struct pr_toml_entry *e = PR_ARENA_NEW(t->arena, struct pr_toml_entry);
 
@@ -109,15 +109,15 @@ static int step_into(struct pr_toml *t, struct pr_toml_table *in,
                      const struct pr_toml_entry *key,
                      struct pr_toml_table **ret)
 {
-    struct pr_toml_entry *e = find(in, key->key);
+    struct pr_toml_entry *e = toml_find_entry(in, key->key);
 
     if (e && !e->table)
-        return pr_toml_wrong(t, "'%.100s' is a value already, not a table",
-                             key->key);
+        return pr_toml_fail(t, "'%.100s' is a value already, not a table",
+                            key->key);
     if (!e && in->count >= MAX_KEYS)
-        return pr_toml_wrong(t, "more than %d keys in a table", MAX_KEYS);
+        return pr_toml_fail(t, "more than %d keys in a table", MAX_KEYS);
     if (!e) {
-        e = append(t, in, key);
+        e = toml_add_entry(t, in, key);
         if (e)
             e->table = PR_ARENA_NEW(t->arena, struct pr_toml_table);
         if (!e || !e->table)
@@ -135,26 +135,26 @@ static int walk_keys(struct pr_toml *t, struct pr_toml_table **table,
         int rc;
 
         *ret_key = (struct pr_toml_entry){0};
-        rc = read_key(t, ret_key);
+        rc = toml_read_key(t, ret_key);
         if (rc)
             return rc;
-        pr_toml_blanks(t, false);
+        pr_toml_skip_blanks(t, false);
         if (t->p == t->end || *t->p != '.')
             return PR_OK;
         t->p++;
-        pr_toml_blanks(t, false);
+        pr_toml_skip_blanks(t, false);
         rc = step_into(t, *table, ret_key, table);
         if (rc)
             return rc;
         if (dotted && (*table)->given)
-            return pr_toml_wrong(t, "table '%.100s' has a head of its own",
-                                 ret_key->key);
+            return pr_toml_fail(t, "table '%.100s' has a head of its own",
+                                ret_key->key);
         (*table)->closed |= dotted;
     }
-    return pr_toml_wrong(t, "keys are nested too deeply");
+    return pr_toml_fail(t, "keys are nested too deeply");
 }
 
-int pr_toml_assign(struct pr_toml *t, struct pr_toml_table *into)
+int pr_toml_read_assignment(struct pr_toml *t, struct pr_toml_table *into)
 {
     struct pr_toml_entry key;
     int rc = walk_keys(t, &into, &key, true);
@@ -162,22 +162,22 @@ int pr_toml_assign(struct pr_toml *t, struct pr_toml_table *into)
     if (rc)
         return rc;
     if (t->p == t->end || *t->p != '=')
-        return pr_toml_wrong(t, "expected '=' after key '%.100s'", key.key);
+        return pr_toml_fail(t, "expected '=' after key '%.100s'", key.key);
     if (into->count >= MAX_KEYS)
-        return pr_toml_wrong(t, "more than %d keys in a table", MAX_KEYS);
-    if (find(into, key.key))
-        return pr_toml_wrong(t, "key '%.100s' is set twice", key.key);
+        return pr_toml_fail(t, "more than %d keys in a table", MAX_KEYS);
+    if (toml_find_entry(into, key.key))
+        return pr_toml_fail(t, "key '%.100s' is set twice", key.key);
     t->p++;
-    pr_toml_blanks(t, false);
-    rc = pr_toml_value(t, &key.value);
+    pr_toml_skip_blanks(t, false);
+    rc = pr_toml_read_value(t, &key.value);
     if (rc)
         return rc;
-    return append(t, into, &key) ? PR_OK : pr_fail_nomem(t->err);
+    return toml_add_entry(t, into, &key) ? PR_OK : pr_fail_nomem(t->err);
 }
 
 /* [KEY.KEY] */
-static int read_head(struct pr_toml *t, struct pr_toml_table *root,
-                     struct pr_toml_table **ret)
+static int toml_read_head(struct pr_toml *t, struct pr_toml_table *root,
+                          struct pr_toml_table **ret)
 {
     struct pr_toml_table *table = root;
     struct pr_toml_entry key;
@@ -185,19 +185,19 @@ static int read_head(struct pr_toml *t, struct pr_toml_table *root,
 
     t->p++;
     if (t->p < t->end && *t->p == '[') {
-        (void)pr_toml_wrong(t, "arrays of tables ([[…]]) are not read");
+        (void)pr_toml_fail(t, "arrays of tables ([[…]]) are not read");
         return pr_hint(t->err, "use an array of inline tables: "
                                "name = [{…}, {…}]");
     }
-    pr_toml_blanks(t, false);
+    pr_toml_skip_blanks(t, false);
     rc = walk_keys(t, &table, &key, false);
     if (rc)
         return rc;
     if (t->p == t->end || *t->p != ']')
-        return pr_toml_wrong(t, "expected ']' after the name of a table");
+        return pr_toml_fail(t, "expected ']' after the name of a table");
     rc = step_into(t, table, &key, &table);
     if (!rc && (table->given || table->closed))
-        rc = pr_toml_wrong(t, "table '%.100s' is given twice", key.key);
+        rc = pr_toml_fail(t, "table '%.100s' is given twice", key.key);
     if (rc)
         return rc;
     table->given = true;
@@ -208,14 +208,14 @@ static int read_head(struct pr_toml *t, struct pr_toml_table *root,
 
 static int end_of_line(struct pr_toml *t)
 {
-    pr_toml_blanks(t, false);
+    pr_toml_skip_blanks(t, false);
     if (t->p < t->end && *t->p != '\n' && *t->p != '#')
-        return pr_toml_wrong(t, "expected the end of the line");
+        return pr_toml_fail(t, "expected the end of the line");
     return PR_OK;
 }
 
-int pr_toml_finish(struct pr_toml *t, const struct pr_toml_table *table,
-                   int depth, struct pr_value *ret)
+int pr_toml_make_map(struct pr_toml *t, const struct pr_toml_table *table,
+                     int depth, struct pr_value *ret)
 {
     struct pr_member *m =
         PR_ARENA_ARRAY(t->arena, struct pr_member, table->count + 1);
@@ -224,7 +224,7 @@ int pr_toml_finish(struct pr_toml *t, const struct pr_toml_table *table,
     if (!m)
         return pr_fail_nomem(t->err);
     if (depth > PR_TOML_DEPTH)
-        return pr_toml_wrong(t, "tables are nested too deeply");
+        return pr_toml_fail(t, "tables are nested too deeply");
     for (const struct pr_toml_entry *e = table->first; e; e = e->next, n++) {
         m[n] = (struct pr_member){.key = e->key,
                                   .key_len = e->key_len,
@@ -232,7 +232,7 @@ int pr_toml_finish(struct pr_toml *t, const struct pr_toml_table *table,
                                   .col = e->col,
                                   .value = e->value};
         if (e->table) {
-            int rc = pr_toml_finish(t, e->table, depth + 1, &m[n].value);
+            int rc = pr_toml_make_map(t, e->table, depth + 1, &m[n].value);
             if (rc)
                 return rc;
             m[n].value.line = e->line;
@@ -259,18 +259,19 @@ int pr_toml_read(const char *text, size_t len, const char *name,
     int rc = PR_OK;
 
     for (;;) {
-        pr_toml_blanks(&t, true);
+        pr_toml_skip_blanks(&t, true);
         if (rc || t.p == t.end)
             break;
-        rc = *t.p == '[' ? read_head(&t, &root, &now) : pr_toml_assign(&t, now);
+        rc = *t.p == '[' ? toml_read_head(&t, &root, &now)
+                         : pr_toml_read_assignment(&t, now);
         if (!rc)
             rc = end_of_line(&t);
     }
-    return rc ? rc : pr_toml_finish(&t, &root, 0, ret_value);
+    return rc ? rc : pr_toml_make_map(&t, &root, 0, ret_value);
 }
 
 /* [name], ["name"], with nothing but a comment after it. */
-static bool is_head(const char *line)
+static bool toml_is_head(const char *line)
 {
     size_t n = strcspn(line, "]\n");
 
@@ -282,7 +283,7 @@ static bool is_head(const char *line)
     return *line == '\n' || *line == '#' || !*line;
 }
 
-static bool is_assignment(const char *line)
+static bool toml_is_assignment(const char *line)
 {
     size_t n;
 
@@ -298,16 +299,16 @@ static bool is_assignment(const char *line)
     return n && *line == '=' && line[1] != '=';
 }
 
-bool pr_toml_like(const char *text)
+bool pr_toml_is_likely(const char *text)
 {
     bool head = false;
 
     for (const char *line = text; *line; line += *line == '\n') {
         line += strspn(line, " \t\r");
-        if (is_assignment(line))
+        if (toml_is_assignment(line))
             return true;
         if (*line && *line != '\n' && *line != '#') {
-            if (!is_head(line))
+            if (!toml_is_head(line))
                 return false;
             head = true;
         }

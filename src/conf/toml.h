@@ -11,7 +11,7 @@
 
 /* Whether text looks like TOML rather than YAML or JSON: its first line that
  * says something is a table's head or an assignment. */
-bool pr_toml_like(const char *text);
+bool pr_toml_is_likely(const char *text);
 
 /* Reads a document into a map, in the order of the text. PR_E_FORMAT names
  * line and column; PR_E_NOMEM. text has a NUL after it. In the arena. */

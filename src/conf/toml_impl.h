@@ -32,24 +32,24 @@ struct pr_toml {
     int depth;
 };
 
-int pr_toml_wrong(struct pr_toml *t, const char *fmt, ...) PR_PRINTF(2, 3);
+int pr_toml_fail(struct pr_toml *t, const char *fmt, ...) PR_PRINTF(2, 3);
 
 /* Blanks; and with lines, line ends and comments, too. */
-void pr_toml_blanks(struct pr_toml *t, bool lines);
+void pr_toml_skip_blanks(struct pr_toml *t, bool lines);
 
-unsigned pr_toml_col(const struct pr_toml *t, const char *at);
+unsigned pr_toml_column(const struct pr_toml *t, const char *at);
 
 /* A string at the cursor, any of the four kinds. */
-int pr_toml_string(struct pr_toml *t, const char **ret, uint32_t *ret_len);
+int pr_toml_read_string(struct pr_toml *t, const char **ret, uint32_t *ret_len);
 
 /* A value at the cursor. */
-int pr_toml_value(struct pr_toml *t, struct pr_value *ret);
+int pr_toml_read_value(struct pr_toml *t, struct pr_value *ret);
 
 /* KEY[.KEY…] = VALUE into a table. */
-int pr_toml_assign(struct pr_toml *t, struct pr_toml_table *into);
+int pr_toml_read_assignment(struct pr_toml *t, struct pr_toml_table *into);
 
 /* A table as a map. */
-int pr_toml_finish(struct pr_toml *t, const struct pr_toml_table *table,
-                   int depth, struct pr_value *ret);
+int pr_toml_make_map(struct pr_toml *t, const struct pr_toml_table *table,
+                     int depth, struct pr_value *ret);
 
 #endif

@@ -20,7 +20,8 @@ static int hex_digit(char c)
 }
 
 /* \uXXXX or \UXXXXXXXX; the cursor is after the letter. */
-static int put_code(struct pr_toml *t, int digits, struct pr_buf *out)
+static int toml_read_code_point(struct pr_toml *t, int digits,
+                                struct pr_buf *out)
 {
     unsigned code = 0;
     char bytes[4];
@@ -28,11 +29,11 @@ static int put_code(struct pr_toml *t, int digits, struct pr_buf *out)
     for (int i = 0; i < digits; i++, t->p++) {
         int d = t->p < t->end ? hex_digit(*t->p) : -1;
         if (d < 0)
-            return pr_toml_wrong(t, "expected %d hexadecimal digits", digits);
+            return pr_toml_fail(t, "expected %d hexadecimal digits", digits);
         code = code << 4 | (unsigned)d;
     }
     if (code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
-        return pr_toml_wrong(t, "no such character");
+        return pr_toml_fail(t, "no such character");
     pr_buf_add(out, bytes, pr_utf8_put(bytes, code));
     return PR_OK;
 }
@@ -52,24 +53,24 @@ static bool skip_line_end(struct pr_toml *t)
     return true;
 }
 
-static int put_escape(struct pr_toml *t, bool many, struct pr_buf *out)
+static int toml_read_escape(struct pr_toml *t, bool many, struct pr_buf *out)
 {
     static const char from[] = "btnfre\"\\", to[] = "\b\t\n\f\r\033\"\\";
     const char *at;
 
     t->p++;
     if (t->p == t->end)
-        return pr_toml_wrong(t, "the text does not end");
+        return pr_toml_fail(t, "the text does not end");
     if (many && skip_line_end(t))
         return PR_OK;
     if (*t->p == 'u' || *t->p == 'U') {
         int digits = *t->p++ == 'u' ? 4 : 8;
-        return put_code(t, digits, out);
+        return toml_read_code_point(t, digits, out);
     }
     at = *t->p ? strchr(from, *t->p) : NULL;
     if (!at)
-        return pr_toml_wrong(t, "unknown escape '\\%c'",
-                             *t->p > ' ' && *t->p < 127 ? *t->p : '?');
+        return pr_toml_fail(t, "unknown escape '\\%c'",
+                            *t->p > ' ' && *t->p < 127 ? *t->p : '?');
     pr_buf_char(out, to[at - from]);
     t->p++;
     return PR_OK;
@@ -96,18 +97,18 @@ static int put_plain(struct pr_toml *t, bool many, struct pr_buf *out)
         t->line++;
         t->line_start = t->p + 1;
     } else if (c == '\n')
-        return pr_toml_wrong(t, "the text does not end on this line");
+        return pr_toml_fail(t, "the text does not end on this line");
     else if ((c < ' ' && c != '\t' && c != '\r') || c == 127)
-        return pr_toml_wrong(t, "a control character in text");
+        return pr_toml_fail(t, "a control character in text");
     if (!n)
-        return pr_toml_wrong(t, "text that is not UTF-8");
+        return pr_toml_fail(t, "text that is not UTF-8");
     pr_buf_add(out, t->p, n);
     t->p += n;
     return PR_OK;
 }
 
-static int read_text(struct pr_toml *t, char quote, bool many,
-                     struct pr_buf *out)
+static int toml_read_text(struct pr_toml *t, char quote, bool many,
+                          struct pr_buf *out)
 {
     while (t->p < t->end) {
         int rc;
@@ -116,12 +117,12 @@ static int read_text(struct pr_toml *t, char quote, bool many,
             t->p += many ? 3 : 1;
             return PR_OK;
         }
-        rc = quote == '"' && *t->p == '\\' ? put_escape(t, many, out)
+        rc = quote == '"' && *t->p == '\\' ? toml_read_escape(t, many, out)
                                            : put_plain(t, many, out);
         if (rc)
             return rc;
     }
-    return pr_toml_wrong(t, "the text does not end");
+    return pr_toml_fail(t, "the text does not end");
 }
 
 static void skip_first_line_end(struct pr_toml *t)
@@ -134,7 +135,7 @@ static void skip_first_line_end(struct pr_toml *t)
     }
 }
 
-int pr_toml_string(struct pr_toml *t, const char **ret, uint32_t *ret_len)
+int pr_toml_read_string(struct pr_toml *t, const char **ret, uint32_t *ret_len)
 {
     PR_AUTO_BUF struct pr_buf out = PR_BUF_INIT(MAX_STRING);
     char quote = *t->p;
@@ -144,11 +145,11 @@ int pr_toml_string(struct pr_toml *t, const char **ret, uint32_t *ret_len)
     t->p += many ? 3 : 1;
     if (many)
         skip_first_line_end(t);
-    rc = read_text(t, quote, many, &out);
+    rc = toml_read_text(t, quote, many, &out);
     if (rc)
         return rc;
     if (!pr_buf_ok(&out))
-        return out.over ? pr_toml_wrong(t, "the text is too long")
+        return out.over ? pr_toml_fail(t, "the text is too long")
                         : pr_fail_nomem(t->err);
     *ret = pr_arena_copy(t->arena, out.data ? out.data : "", out.len);
     *ret_len = (uint32_t)out.len;
@@ -177,12 +178,12 @@ static bool without_underscores(const char *from, char *to)
     return true;
 }
 
-static bool all_of(const char *s, const char *chars)
+static bool toml_has_only(const char *s, const char *chars)
 {
     return *s && s[strspn(s, chars)] == '\0';
 }
 
-static bool read_int(const char *s, struct pr_value *ret)
+static bool toml_read_int(const char *s, struct pr_value *ret)
 {
     const char *digits = s + (*s == '+' || *s == '-');
     int base = 10;
@@ -193,17 +194,17 @@ static bool read_int(const char *s, struct pr_value *ret)
         digits = s += 2;
     } else if (*digits == '0' && digits[1])
         return false; /* 007 */
-    if (!all_of(digits, base == 16  ? "0123456789abcdefABCDEF"
-                        : base == 8 ? "01234567"
-                        : base == 2 ? "01"
-                                    : "0123456789"))
+    if (!toml_has_only(digits, base == 16  ? "0123456789abcdefABCDEF"
+                               : base == 8 ? "01234567"
+                               : base == 2 ? "01"
+                                           : "0123456789"))
         return false;
     errno = 0;
     *ret = pr_int(strtoll(s, &end, base));
     return !errno && !*end;
 }
 
-static bool read_float(const char *s, struct pr_value *ret)
+static bool toml_read_float(const char *s, struct pr_value *ret)
 {
     const char *p = s + (*s == '+' || *s == '-');
     char *end;
@@ -213,8 +214,8 @@ static bool read_float(const char *s, struct pr_value *ret)
         *ret = pr_float(*s == '-' ? -v : v);
         return true;
     }
-    if (!all_of(p, "0123456789.eE+-") || !strpbrk(p, ".eE") || *p < '0' ||
-        *p > '9' || (*p == '0' && p[1] >= '0' && p[1] <= '9'))
+    if (!toml_has_only(p, "0123456789.eE+-") || !strpbrk(p, ".eE") ||
+        *p < '0' || *p > '9' || (*p == '0' && p[1] >= '0' && p[1] <= '9'))
         return false;
     *ret = pr_float(strtod(s, &end));
     return !*end && end[-1] != '.' && !strstr(s, ".e") && !strstr(s, ".E");
@@ -231,7 +232,7 @@ static int read_word(struct pr_toml *t, struct pr_value *ret)
     if (n == 10 && has_date(t->p) && t->p[10] == ' ' && has_date(t->p + 11))
         n += 1 + strcspn(t->p + 11, ",]}# \t\r\n");
     if (!n || n >= sizeof word)
-        return pr_toml_wrong(t, "expected a value");
+        return pr_toml_fail(t, "expected a value");
     memcpy(word, t->p, n);
     word[n] = '\0';
     if (strcmp(word, "true") == 0 || strcmp(word, "false") == 0) {
@@ -242,8 +243,8 @@ static int read_word(struct pr_toml *t, struct pr_value *ret)
             return pr_fail_nomem(t->err);
         *ret = pr_strn(copy, n);
     } else if (!without_underscores(word, plain) ||
-               (!read_int(plain, ret) && !read_float(plain, ret))) {
-        (void)pr_toml_wrong(t, "expected a value");
+               (!toml_read_int(plain, ret) && !toml_read_float(plain, ret))) {
+        (void)pr_toml_fail(t, "expected a value");
         return pr_hint(t->err, "text needs quotes");
     }
     t->p += n;
@@ -252,7 +253,7 @@ static int read_word(struct pr_toml *t, struct pr_value *ret)
 
 /* ---- arrays and inline tables */
 
-static int read_array(struct pr_toml *t, struct pr_value *ret)
+static int toml_read_array(struct pr_toml *t, struct pr_value *ret)
 {
     struct pr_value *items = NULL;
     size_t n = 0, cap = 0;
@@ -260,21 +261,21 @@ static int read_array(struct pr_toml *t, struct pr_value *ret)
     for (t->p++;; t->p++) {
         int rc;
 
-        pr_toml_blanks(t, true);
+        pr_toml_skip_blanks(t, true);
         if (t->p < t->end && *t->p == ']')
             break;
         items = pr_arena_grow(t->arena, items, n, &cap, sizeof *items);
         if (!items)
             return pr_fail_nomem(t->err);
-        rc = pr_toml_value(t, &items[n]);
+        rc = pr_toml_read_value(t, &items[n]);
         if (rc)
             return rc;
         n++;
-        pr_toml_blanks(t, true);
+        pr_toml_skip_blanks(t, true);
         if (t->p < t->end && *t->p == ']')
             break;
         if (t->p == t->end || *t->p != ',')
-            return pr_toml_wrong(t, "expected ',' or ']'");
+            return pr_toml_fail(t, "expected ',' or ']'");
     }
     t->p++;
     *ret =
@@ -288,36 +289,36 @@ static int read_inline(struct pr_toml *t, struct pr_value *ret)
     int rc = PR_OK;
 
     for (t->p++; !rc; t->p++) {
-        pr_toml_blanks(t, false);
+        pr_toml_skip_blanks(t, false);
         if (t->p < t->end && *t->p == '}')
             break;
-        rc = pr_toml_assign(t, &table);
-        pr_toml_blanks(t, false);
+        rc = pr_toml_read_assignment(t, &table);
+        pr_toml_skip_blanks(t, false);
         if (rc || (t->p < t->end && *t->p == '}'))
             break;
         if (t->p == t->end || *t->p != ',')
-            return pr_toml_wrong(t, "expected ',' or '}'");
+            return pr_toml_fail(t, "expected ',' or '}'");
     }
     if (rc)
         return rc;
     t->p++;
-    return pr_toml_finish(t, &table, 0, ret);
+    return pr_toml_make_map(t, &table, 0, ret);
 }
 
-int pr_toml_value(struct pr_toml *t, struct pr_value *ret)
+int pr_toml_read_value(struct pr_toml *t, struct pr_value *ret)
 {
-    uint32_t line = t->line, col = pr_toml_col(t, t->p);
+    uint32_t line = t->line, col = pr_toml_column(t, t->p);
     int rc;
 
     if (t->p == t->end)
-        return pr_toml_wrong(t, "expected a value");
+        return pr_toml_fail(t, "expected a value");
     if (++t->depth > PR_TOML_DEPTH)
-        return pr_toml_wrong(t, "values are nested too deeply");
+        return pr_toml_fail(t, "values are nested too deeply");
     if (*t->p == '"' || *t->p == '\'') {
         ret->kind = PR_STR;
-        rc = pr_toml_string(t, &ret->s, &ret->len);
+        rc = pr_toml_read_string(t, &ret->s, &ret->len);
     } else
-        rc = *t->p == '['   ? read_array(t, ret)
+        rc = *t->p == '['   ? toml_read_array(t, ret)
              : *t->p == '{' ? read_inline(t, ret)
                             : read_word(t, ret);
     t->depth--;

@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* Copies one word from *p to out; false: a quote is not closed. */
-static bool take_word(const char **p, char **out)
+static bool split_next_word(const char **p, char **out)
 {
     const char *s = *p;
     char quote = '\0';
@@ -44,7 +44,7 @@ int pr_words_split(const char *text, struct pr_arena *a,
         if (!*p)
             break;
         words[n++] = out;
-        if (!take_word(&p, &out)) {
+        if (!split_next_word(&p, &out)) {
             pr_fail(err, PR_E_CONF, "", "a quote is not closed in '%.100s'",
                     text);
             return pr_hint(err, "write the command as a list of arguments to "

@@ -14,8 +14,8 @@
 
 enum { MAX_BYTES = 1 << 30 };
 
-int pr_yaml_wrong(struct pr_yaml_loader *l, const yaml_mark_t *at,
-                  const char *fmt, ...)
+int pr_yaml_fail(struct pr_yaml_loader *l, const yaml_mark_t *at,
+                 const char *fmt, ...)
 {
     char msg[sizeof l->err->msg];
     va_list ap;
@@ -89,21 +89,21 @@ static int parser_failed(struct pr_yaml_loader *l)
     if (p->error == YAML_READER_ERROR)
         at = mark_of_offset(l, p->problem_offset);
     if (p->context && p->context_mark.line != at.line)
-        rc = pr_yaml_wrong(l, &at, "not valid YAML: %s %s begun on line %zu",
-                           problem, p->context, p->context_mark.line + 1);
+        rc = pr_yaml_fail(l, &at, "not valid YAML: %s %s begun on line %zu",
+                          problem, p->context, p->context_mark.line + 1);
     else
-        rc = pr_yaml_wrong(l, &at, "not valid YAML: %s%s%s", problem,
-                           p->context ? " " : "", p->context ? p->context : "");
+        rc = pr_yaml_fail(l, &at, "not valid YAML: %s%s%s", problem,
+                          p->context ? " " : "", p->context ? p->context : "");
     add_hint(l, problem, at.line);
     return rc;
 }
 
-int pr_yaml_next(struct pr_yaml_loader *l, yaml_event_t *ret_event)
+int pr_yaml_next_event(struct pr_yaml_loader *l, yaml_event_t *ret_event)
 {
     return yaml_parser_parse(&l->parser, ret_event) ? PR_OK : parser_failed(l);
 }
 
-static int check_text(struct pr_yaml_loader *l)
+static int yaml_check_text(struct pr_yaml_loader *l)
 {
     size_t n;
 
@@ -114,30 +114,30 @@ static int check_text(struct pr_yaml_loader *l)
         n = pr_utf8_len(l->text + i, l->len - i);
         if (!n) {
             yaml_mark_t at = mark_of_offset(l, i);
-            return pr_yaml_wrong(l, &at,
-                                 "not valid YAML: the text is not "
-                                 "UTF-8");
+            return pr_yaml_fail(l, &at,
+                                "not valid YAML: the text is not "
+                                "UTF-8");
         }
     }
     return PR_OK;
 }
 
 /* After the value: nothing but the end of the one document. */
-static int read_end(struct pr_yaml_loader *l)
+static int yaml_read_end(struct pr_yaml_loader *l)
 {
     yaml_event_type_t type = YAML_NO_EVENT;
 
     while (type != YAML_STREAM_END_EVENT) {
         yaml_event_t e;
-        int rc = pr_yaml_next(l, &e);
+        int rc = pr_yaml_next_event(l, &e);
 
         if (rc)
             return rc;
         type = e.type;
         if (type == YAML_DOCUMENT_START_EVENT)
-            rc = pr_yaml_wrong(l, &e.start_mark,
-                               "a second document starts here, but one file "
-                               "holds one");
+            rc = pr_yaml_fail(l, &e.start_mark,
+                              "a second document starts here, but one file "
+                              "holds one");
         yaml_event_delete(&e);
         if (rc)
             return rc;
@@ -146,10 +146,10 @@ static int read_end(struct pr_yaml_loader *l)
 }
 
 /* The first event that belongs to a value, or the end of an empty file. */
-static int read_start(struct pr_yaml_loader *l, yaml_event_t *ret_event)
+static int yaml_read_start(struct pr_yaml_loader *l, yaml_event_t *ret_event)
 {
     for (;;) {
-        int rc = pr_yaml_next(l, ret_event);
+        int rc = pr_yaml_next_event(l, ret_event);
 
         if (rc || (ret_event->type != YAML_STREAM_START_EVENT &&
                    ret_event->type != YAML_DOCUMENT_START_EVENT))
@@ -159,18 +159,19 @@ static int read_start(struct pr_yaml_loader *l, yaml_event_t *ret_event)
 }
 
 /* An empty file is null. */
-static int read_document(struct pr_yaml_loader *l, struct pr_value *ret_value)
+static int yaml_read_document(struct pr_yaml_loader *l,
+                              struct pr_value *ret_value)
 {
     struct pr_yaml_node root = {.value = {.line = 1, .col = 1}};
     yaml_event_t e;
-    int rc = read_start(l, &e);
+    int rc = yaml_read_start(l, &e);
 
     if (rc)
         return rc;
     if (e.type != YAML_STREAM_END_EVENT) {
-        rc = pr_yaml_node(l, &e, &root);
+        rc = pr_yaml_read_node(l, &e, &root);
         if (rc == PR_OK)
-            rc = read_end(l);
+            rc = yaml_read_end(l);
     }
     yaml_event_delete(&e);
     if (rc == PR_OK)
@@ -190,7 +191,7 @@ int pr_yaml_read(const char *text, size_t len, const char *name,
         .arena = a,
         .err = err,
     };
-    int rc = check_text(&l);
+    int rc = yaml_check_text(&l);
 
     if (rc)
         return rc;
@@ -199,9 +200,9 @@ int pr_yaml_read(const char *text, size_t len, const char *name,
     yaml_parser_set_encoding(&l.parser, YAML_UTF8_ENCODING);
     yaml_parser_set_input_string(&l.parser, (const unsigned char *)l.text,
                                  l.len);
-    rc = read_document(&l, ret_value);
+    rc = yaml_read_document(&l, ret_value);
     yaml_parser_delete(&l.parser);
-    pr_keyset_done(&l.anchor_names);
+    pr_keyset_free(&l.anchor_names);
     pr_free(l.anchors);
     pr_free(l.merges);
     pr_free(l.stack);

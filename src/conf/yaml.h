@@ -20,6 +20,6 @@ int pr_yaml_read(const char *text, size_t len, const char *name,
                  struct pr_err *err) PR_MUST_CHECK;
 
 /* What an unquoted scalar means: null, bool, int, float or text. */
-struct pr_value pr_yaml_scalar(const char *text, size_t len);
+struct pr_value pr_yaml_read_scalar(const char *text, size_t len);
 
 #endif

@@ -47,24 +47,24 @@ struct pr_yaml_loader {
 };
 
 /* Fails with PR_E_FORMAT at a place of the file. */
-int pr_yaml_wrong(struct pr_yaml_loader *l, const yaml_mark_t *at,
-                  const char *fmt, ...) PR_PRINTF(3, 4);
+int pr_yaml_fail(struct pr_yaml_loader *l, const yaml_mark_t *at,
+                 const char *fmt, ...) PR_PRINTF(3, 4);
 
 /* The next event; the caller deletes it. On failure there is none. */
-int pr_yaml_next(struct pr_yaml_loader *l, yaml_event_t *ret_event);
+int pr_yaml_next_event(struct pr_yaml_loader *l, yaml_event_t *ret_event);
 
 /* The value that begins with event e, all of it. */
-int pr_yaml_node(struct pr_yaml_loader *l, const yaml_event_t *e,
-                 struct pr_yaml_node *ret_node);
+int pr_yaml_read_node(struct pr_yaml_loader *l, const yaml_event_t *e,
+                      struct pr_yaml_node *ret_node);
 
 /* Notes what a << of the map being read names: a map or a list of maps. */
 int pr_yaml_add_merge(struct pr_yaml_loader *l, const yaml_mark_t *at,
                       const struct pr_value *source);
 
 /* The map of n members, over what its merges (from first_merge on) give. */
-int pr_yaml_merged(struct pr_yaml_loader *l, size_t first_merge,
-                   const struct pr_member *own, size_t n,
-                   struct pr_value *ret_map);
+int pr_yaml_merge_map(struct pr_yaml_loader *l, size_t first_merge,
+                      const struct pr_member *own, size_t n,
+                      struct pr_value *ret_map);
 
 /* items with room for one more than count; NULL, and items as they were, when
  * out of memory. */

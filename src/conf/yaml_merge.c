@@ -14,7 +14,7 @@ struct sum {
     struct pr_keyset keys;
 };
 
-static int push(struct pr_yaml_loader *l, const struct pr_value *map)
+static int yaml_push_merge(struct pr_yaml_loader *l, const struct pr_value *map)
 {
     void *p = pr_yaml_grow(l->merges, sizeof *l->merges, l->merge_count,
                            &l->merge_cap);
@@ -32,21 +32,22 @@ int pr_yaml_add_merge(struct pr_yaml_loader *l, const yaml_mark_t *at,
     bool list = source->kind == PR_LIST;
 
     if (source->kind == PR_MAP)
-        return push(l, source);
+        return yaml_push_merge(l, source);
     for (uint32_t i = 0; list && i < source->len; i++)
         list = source->items[i].kind == PR_MAP;
     if (!list)
-        return pr_yaml_wrong(l, at,
-                             "'<<' wants a map or a list of maps to merge");
+        return pr_yaml_fail(l, at,
+                            "'<<' wants a map or a list of maps to merge");
     for (uint32_t i = source->len; i-- > 0;) {
-        int rc = push(l, &source->items[i]);
+        int rc = yaml_push_merge(l, &source->items[i]);
         if (rc)
             return rc;
     }
     return PR_OK;
 }
 
-static int add(struct sum *s, const struct pr_member *members, size_t n)
+static int yaml_merge_members(struct sum *s, const struct pr_member *members,
+                              size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         size_t place = s->n;
@@ -61,9 +62,9 @@ static int add(struct sum *s, const struct pr_member *members, size_t n)
     return PR_OK;
 }
 
-int pr_yaml_merged(struct pr_yaml_loader *l, size_t first_merge,
-                   const struct pr_member *own, size_t n,
-                   struct pr_value *ret_map)
+int pr_yaml_merge_map(struct pr_yaml_loader *l, size_t first_merge,
+                      const struct pr_member *own, size_t n,
+                      struct pr_value *ret_map)
 {
     size_t most = n;
     struct sum s = {0};
@@ -75,14 +76,14 @@ int pr_yaml_merged(struct pr_yaml_loader *l, size_t first_merge,
     if (!s.members)
         return pr_fail_nomem(l->err);
     for (size_t i = first_merge; rc == PR_OK && i < l->merge_count; i++)
-        rc = add(&s, l->merges[i].members, l->merges[i].len);
+        rc = yaml_merge_members(&s, l->merges[i].members, l->merges[i].len);
     if (rc == PR_OK && s.n) {
-        rc = add(&s, own, n);
+        rc = yaml_merge_members(&s, own, n);
     } else if (rc == PR_OK && n) {
         memcpy(s.members, own, n * sizeof *own);
         s.n = n;
     }
-    pr_keyset_done(&s.keys);
+    pr_keyset_free(&s.keys);
     if (rc)
         return pr_fail_nomem(l->err);
     ret_map->kind = PR_MAP;

@@ -22,10 +22,10 @@ static int count_nodes(struct pr_yaml_loader *l, const yaml_mark_t *at,
                        uint32_t more)
 {
     if (more > PR_YAML_MAX_NODES - l->nodes)
-        return pr_yaml_wrong(l, at,
-                             "the document stands for more than %d values, "
-                             "aliases written out",
-                             PR_YAML_MAX_NODES);
+        return pr_yaml_fail(l, at,
+                            "the document stands for more than %d values, "
+                            "aliases written out",
+                            PR_YAML_MAX_NODES);
     l->nodes += more;
     return PR_OK;
 }
@@ -34,8 +34,8 @@ static int check_depth(struct pr_yaml_loader *l, const yaml_mark_t *at,
                        unsigned more)
 {
     if (l->depth + more > PR_YAML_MAX_DEPTH)
-        return pr_yaml_wrong(l, at, "nested more than %d deep",
-                             PR_YAML_MAX_DEPTH);
+        return pr_yaml_fail(l, at, "nested more than %d deep",
+                            PR_YAML_MAX_DEPTH);
     return PR_OK;
 }
 
@@ -45,8 +45,8 @@ static int refuse_tag(struct pr_yaml_loader *l, const yaml_mark_t *at,
     static const char prefix[] = "tag:yaml.org,2002:";
     bool core = strncmp(tag, prefix, sizeof prefix - 1) == 0;
     int rc =
-        pr_yaml_wrong(l, at, "the tag '%s%s' is not known here",
-                      core ? "!!" : "", core ? tag + sizeof prefix - 1 : tag);
+        pr_yaml_fail(l, at, "the tag '%s%s' is not known here",
+                     core ? "!!" : "", core ? tag + sizeof prefix - 1 : tag);
 
     (void)pr_hint(l->err, "known are !!str !!int !!float !!bool !!null !!seq "
                           "and !!map; plain values need none");
@@ -79,10 +79,10 @@ static int open_anchor(struct pr_yaml_loader *l, const yaml_event_t *e,
     if (rc < 0)
         return pr_fail_nomem(l->err);
     if (rc)
-        return pr_yaml_wrong(l, &e->start_mark,
-                             "the anchor '&%s' is given twice, first on line "
-                             "%u",
-                             copy, l->anchors[old].line);
+        return pr_yaml_fail(l, &e->start_mark,
+                            "the anchor '&%s' is given twice, first on line "
+                            "%u",
+                            copy, l->anchors[old].line);
     *ret_index = l->anchor_count;
     l->anchors[l->anchor_count++] = fresh;
     return PR_OK;
@@ -98,11 +98,11 @@ static int read_alias(struct pr_yaml_loader *l, const yaml_event_t *e,
     int rc;
 
     if (!pr_keyset_find(&l->anchor_names, name, (uint32_t)strlen(name), &i))
-        return pr_yaml_wrong(l, at, "the alias '*%s' names no anchor above it",
-                             name);
+        return pr_yaml_fail(l, at, "the alias '*%s' names no anchor above it",
+                            name);
     anchor = &l->anchors[i];
     if (anchor->open)
-        return pr_yaml_wrong(
+        return pr_yaml_fail(
             l, at, "the alias '*%s' stands inside the value it names", name);
     rc = check_depth(l, at, anchor->node.height);
     if (rc)
@@ -118,7 +118,7 @@ static int read_scalar(struct pr_yaml_loader *l, const yaml_event_t *e,
                        struct pr_yaml_node *n)
 {
     const char *tag_name = (const char *)e->data.scalar.tag;
-    enum pr_yaml_tag tag = pr_yaml_tag(tag_name);
+    enum pr_yaml_tag tag = pr_yaml_find_tag(tag_name);
     size_t len = e->data.scalar.length;
 
     n->text_len = (uint32_t)len;
@@ -128,12 +128,12 @@ static int read_scalar(struct pr_yaml_loader *l, const yaml_event_t *e,
     if (tag == PR_YAML_OTHER_TAG)
         return refuse_tag(l, &e->start_mark, tag_name);
     if (tag != PR_YAML_NO_TAG) {
-        if (!pr_yaml_tagged(tag, n->text, len, &n->value))
-            return pr_yaml_wrong(l, &e->start_mark,
-                                 "'%.80s' is not what its tag '!!%s' says",
-                                 n->text, strrchr(tag_name, ':') + 1);
+        if (!pr_yaml_read_tagged(tag, n->text, len, &n->value))
+            return pr_yaml_fail(l, &e->start_mark,
+                                "'%.80s' is not what its tag '!!%s' says",
+                                n->text, strrchr(tag_name, ':') + 1);
     } else if (e->data.scalar.plain_implicit) {
-        n->value = pr_yaml_scalar(n->text, len);
+        n->value = pr_yaml_read_scalar(n->text, len);
         n->merge = len == 2 && memcmp(n->text, "<<", 2) == 0;
     } else {
         n->value = pr_strn(n->text, len);
@@ -141,7 +141,7 @@ static int read_scalar(struct pr_yaml_loader *l, const yaml_event_t *e,
     return PR_OK;
 }
 
-static int push(struct pr_yaml_loader *l, const struct pr_member *m)
+static int yaml_push_member(struct pr_yaml_loader *l, const struct pr_member *m)
 {
     void *p = pr_yaml_grow(l->stack, sizeof *l->stack, l->used, &l->cap);
 
@@ -157,7 +157,7 @@ static int read_next(struct pr_yaml_loader *l, struct pr_yaml_node *ret_node,
                      yaml_mark_t *ret_at, bool *ret_more)
 {
     yaml_event_t e;
-    int rc = pr_yaml_next(l, &e);
+    int rc = pr_yaml_next_event(l, &e);
 
     if (rc)
         return rc;
@@ -165,7 +165,7 @@ static int read_next(struct pr_yaml_loader *l, struct pr_yaml_node *ret_node,
     *ret_more =
         e.type != YAML_SEQUENCE_END_EVENT && e.type != YAML_MAPPING_END_EVENT;
     if (*ret_more)
-        rc = pr_yaml_node(l, &e, ret_node);
+        rc = pr_yaml_read_node(l, &e, ret_node);
     yaml_event_delete(&e);
     return rc;
 }
@@ -176,8 +176,8 @@ static void note_height(struct group *g, const struct pr_yaml_node *n)
         g->height = n->height;
 }
 
-static int read_list(struct pr_yaml_loader *l, struct group *g,
-                     struct pr_value *v)
+static int yaml_read_list(struct pr_yaml_loader *l, struct group *g,
+                          struct pr_value *v)
 {
     struct pr_value *items;
     size_t n;
@@ -189,7 +189,7 @@ static int read_list(struct pr_yaml_loader *l, struct group *g,
         int rc = read_next(l, &item, &at, &more);
 
         if (rc == PR_OK && more)
-            rc = push(l, &(struct pr_member){.value = item.value});
+            rc = yaml_push_member(l, &(struct pr_member){.value = item.value});
         if (rc)
             return rc;
         if (!more)
@@ -208,8 +208,8 @@ static int read_list(struct pr_yaml_loader *l, struct group *g,
     return PR_OK;
 }
 
-static int add_member(struct pr_yaml_loader *l, struct group *g,
-                      const struct pr_member *m, const yaml_mark_t *at)
+static int yaml_add_member(struct pr_yaml_loader *l, struct group *g,
+                           const struct pr_member *m, const yaml_mark_t *at)
 {
     size_t n = l->used - g->base, i;
     struct pr_member *own = n ? l->stack + g->base : NULL;
@@ -218,13 +218,14 @@ static int add_member(struct pr_yaml_loader *l, struct group *g,
     if (found < 0)
         return pr_fail_nomem(l->err);
     if (found)
-        return pr_yaml_wrong(
+        return pr_yaml_fail(
             l, at, "'%.80s' stands twice in the same map, first on line %u",
             m->key, own[i].line);
-    return push(l, m);
+    return yaml_push_member(l, m);
 }
 
-static int read_member(struct pr_yaml_loader *l, struct group *g, bool *more)
+static int yaml_read_member(struct pr_yaml_loader *l, struct group *g,
+                            bool *more)
 {
     struct pr_yaml_node key, value;
     yaml_mark_t at, value_at;
@@ -235,8 +236,8 @@ static int read_member(struct pr_yaml_loader *l, struct group *g, bool *more)
     if (rc || !*more)
         return rc;
     if (!key.text) {
-        rc = pr_yaml_wrong(l, &at, "%s cannot be a key",
-                           pr_kind_name(key.value.kind));
+        rc = pr_yaml_fail(l, &at, "%s cannot be a key",
+                          pr_kind_name(key.value.kind));
         (void)pr_hint(l->err, "put quotes around text that starts with a "
                               "bracket or a brace");
         return rc;
@@ -252,46 +253,47 @@ static int read_member(struct pr_yaml_loader *l, struct group *g, bool *more)
     m.line = (uint32_t)at.line + 1;
     m.col = (uint32_t)at.column + 1;
     m.value = value.value;
-    return add_member(l, g, &m, &at);
+    return yaml_add_member(l, g, &m, &at);
 }
 
-static int read_map(struct pr_yaml_loader *l, struct group *g,
-                    struct pr_value *v)
+static int yaml_read_map(struct pr_yaml_loader *l, struct group *g,
+                         struct pr_value *v)
 {
     for (bool more = true; more;) {
-        int rc = read_member(l, g, &more);
+        int rc = yaml_read_member(l, g, &more);
         if (rc)
             return rc;
     }
-    return pr_yaml_merged(l, g->first_merge,
-                          l->stack ? l->stack + g->base : NULL,
-                          l->used - g->base, v);
+    return pr_yaml_merge_map(l, g->first_merge,
+                             l->stack ? l->stack + g->base : NULL,
+                             l->used - g->base, v);
 }
 
 /* A list or map from its first event to its last. */
-static int read_group(struct pr_yaml_loader *l, const yaml_event_t *e,
-                      struct pr_yaml_node *n)
+static int yaml_read_collection(struct pr_yaml_loader *l, const yaml_event_t *e,
+                                struct pr_yaml_node *n)
 {
     bool map = e->type == YAML_MAPPING_START_EVENT;
     const char *tag_name = (const char *)(map ? e->data.mapping_start.tag
                                               : e->data.sequence_start.tag);
-    enum pr_yaml_tag tag = pr_yaml_tag(tag_name);
+    enum pr_yaml_tag tag = pr_yaml_find_tag(tag_name);
     struct group g = {.base = l->used, .first_merge = l->merge_count};
     int rc;
 
     if (tag == PR_YAML_OTHER_TAG)
         return refuse_tag(l, &e->start_mark, tag_name);
     if (tag != PR_YAML_NO_TAG && tag != (map ? PR_YAML_MAP : PR_YAML_SEQ))
-        return pr_yaml_wrong(
+        return pr_yaml_fail(
             l, &e->start_mark, "%s is not what its tag '!!%s' says",
             map ? "a map" : "a list", strrchr(tag_name, ':') + 1);
     rc = check_depth(l, &e->start_mark, 1);
     if (rc)
         return rc;
     l->depth++;
-    rc = map ? read_map(l, &g, &n->value) : read_list(l, &g, &n->value);
+    rc = map ? yaml_read_map(l, &g, &n->value)
+             : yaml_read_list(l, &g, &n->value);
     l->depth--;
-    pr_keyset_done(&g.keys);
+    pr_keyset_free(&g.keys);
     l->used = g.base;
     l->merge_count = g.first_merge;
     n->height = g.height + 1;
@@ -319,7 +321,7 @@ static int read_own(struct pr_yaml_loader *l, const yaml_event_t *e,
     if (rc)
         return rc;
     rc = e->type == YAML_SCALAR_EVENT ? read_scalar(l, e, n)
-                                      : read_group(l, e, n);
+                                      : yaml_read_collection(l, e, n);
     if (rc)
         return rc;
     n->nodes = l->nodes - before;
@@ -330,8 +332,8 @@ static int read_own(struct pr_yaml_loader *l, const yaml_event_t *e,
     return PR_OK;
 }
 
-int pr_yaml_node(struct pr_yaml_loader *l, const yaml_event_t *e,
-                 struct pr_yaml_node *ret_node)
+int pr_yaml_read_node(struct pr_yaml_loader *l, const yaml_event_t *e,
+                      struct pr_yaml_node *ret_node)
 {
     struct pr_yaml_node n = {0};
     int rc =

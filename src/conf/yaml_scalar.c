@@ -17,38 +17,38 @@ struct text {
     const char *pos, *end;
 };
 
-static bool is_digit(char c)
+static bool yaml_is_digit(char c)
 {
     return c >= '0' && c <= '9';
 }
 
-static bool at(const struct text *t, char c)
+static bool yaml_is_at(const struct text *t, char c)
 {
     return t->pos < t->end && *t->pos == c;
 }
 
 static bool skip_sign(struct text *t)
 {
-    if (!at(t, '-') && !at(t, '+'))
+    if (!yaml_is_at(t, '-') && !yaml_is_at(t, '+'))
         return false;
     t->pos++;
     return true;
 }
 
 /* [0-9_]*, or [0-9]* */
-static void skip_digits(struct text *t, bool underscores)
+static void yaml_skip_digits(struct text *t, bool underscores)
 {
     while (t->pos < t->end &&
-           (is_digit(*t->pos) || (underscores && *t->pos == '_')))
+           (yaml_is_digit(*t->pos) || (underscores && *t->pos == '_')))
         t->pos++;
 }
 
 /* [0-9][0-9_]* */
 static bool skip_number(struct text *t)
 {
-    if (t->pos == t->end || !is_digit(*t->pos))
+    if (t->pos == t->end || !yaml_is_digit(*t->pos))
         return false;
-    skip_digits(t, true);
+    yaml_skip_digits(t, true);
     return true;
 }
 
@@ -63,7 +63,7 @@ static bool ends_after_exponent(struct text t)
         return false;
     skip_sign(&t);
     digits = t.pos;
-    skip_digits(&t, false);
+    yaml_skip_digits(&t, false);
     return t.pos > digits && t.pos == t.end;
 }
 
@@ -72,10 +72,10 @@ static bool skip_sixties(struct text *t)
 {
     const char *start = t->pos;
 
-    while (at(t, ':')) {
+    while (yaml_is_at(t, ':')) {
         const char *digits = t->pos + 1;
         struct text part = {digits, t->end};
-        skip_digits(&part, false);
+        yaml_skip_digits(&part, false);
         if (part.pos == digits || part.pos > digits + 2 ||
             (part.pos == digits + 2 && *digits > '5'))
             return false;
@@ -110,19 +110,19 @@ static bool is_nan(const struct text *t)
 }
 
 /* 12.5, 1., 1e3, .5 (a leading point takes no sign in PyYAML). */
-static bool is_decimal(struct text t)
+static bool yaml_is_decimal(struct text t)
 {
     bool sign = skip_sign(&t);
 
-    if (at(&t, '.') && !sign) {
+    if (yaml_is_at(&t, '.') && !sign) {
         t.pos++;
         return skip_number(&t) && ends_after_exponent(t);
     }
     if (!skip_number(&t) || t.pos == t.end)
         return false;
-    if (at(&t, '.')) {
+    if (yaml_is_at(&t, '.')) {
         t.pos++;
-        skip_digits(&t, true);
+        yaml_skip_digits(&t, true);
     }
     return ends_after_exponent(t);
 }
@@ -131,17 +131,17 @@ static bool is_decimal(struct text t)
 static bool is_sixty_float(struct text t)
 {
     skip_sign(&t);
-    if (!skip_number(&t) || !skip_sixties(&t) || !at(&t, '.'))
+    if (!skip_number(&t) || !skip_sixties(&t) || !yaml_is_at(&t, '.'))
         return false;
     t.pos++;
-    skip_digits(&t, true);
+    yaml_skip_digits(&t, true);
     return t.pos == t.end;
 }
 
 /* From the last part to the first and adding up in doubles, as PyYAML does. */
 static double sixty_float(struct text t)
 {
-    bool negative = at(&t, '-');
+    bool negative = yaml_is_at(&t, '-');
     double sum = 0, base = 1;
     const char *end = t.end;
 
@@ -160,10 +160,10 @@ static double sixty_float(struct text t)
 static bool to_float(struct text t, double *ret)
 {
     if (is_inf(t))
-        *ret = at(&t, '-') ? -(double)INFINITY : (double)INFINITY;
+        *ret = yaml_is_at(&t, '-') ? -(double)INFINITY : (double)INFINITY;
     else if (is_nan(&t))
         *ret = (double)NAN;
-    else if (is_decimal(t))
+    else if (yaml_is_decimal(t))
         *ret = pr_decimal_read(t.pos, (size_t)(t.end - t.pos));
     else if (is_sixty_float(t))
         *ret = sixty_float(t);
@@ -174,7 +174,7 @@ static bool to_float(struct text t, double *ret)
 
 static int digit_of(char c)
 {
-    if (is_digit(c))
+    if (yaml_is_digit(c))
         return c - '0';
     c |= 32;
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : 99;
@@ -248,9 +248,9 @@ static bool decimal_int(struct text t, bool negative, struct pr_value *ret)
     return true;
 }
 
-static bool to_int(struct text t, struct pr_value *ret)
+static bool yaml_read_int(struct text t, struct pr_value *ret)
 {
-    bool negative = at(&t, '-');
+    bool negative = yaml_is_at(&t, '-');
 
     skip_sign(&t);
     if (t.end - t.pos > 1 && *t.pos == '0') {
@@ -264,7 +264,7 @@ static bool to_int(struct text t, struct pr_value *ret)
     return decimal_int(t, negative, ret);
 }
 
-static bool to_bool(const struct text *t, bool *ret)
+static bool yaml_read_bool(const struct text *t, bool *ret)
 {
     static const char *const yes[] = {"yes",  "Yes", "YES", "true", "True",
                                       "TRUE", "on",  "On",  "ON",   NULL};
@@ -282,7 +282,7 @@ static bool is_null(const struct text *t)
     return word_in(t, words);
 }
 
-struct pr_value pr_yaml_scalar(const char *text, size_t len)
+struct pr_value pr_yaml_read_scalar(const char *text, size_t len)
 {
     struct text t = {text, text + len};
     struct pr_value v;
@@ -291,16 +291,16 @@ struct pr_value pr_yaml_scalar(const char *text, size_t len)
 
     if (is_null(&t))
         return pr_null();
-    if (to_bool(&t, &b))
+    if (yaml_read_bool(&t, &b))
         return pr_bool(b);
-    if (!is_digit(*text) && !memchr("+-.", *text, 3))
+    if (!yaml_is_digit(*text) && !memchr("+-.", *text, 3))
         return pr_strn(text, len);
     if (to_float(t, &f))
         return pr_float(f);
-    return to_int(t, &v) ? v : pr_strn(text, len);
+    return yaml_read_int(t, &v) ? v : pr_strn(text, len);
 }
 
-enum pr_yaml_tag pr_yaml_tag(const char *tag)
+enum pr_yaml_tag pr_yaml_find_tag(const char *tag)
 {
     static const char prefix[] = "tag:yaml.org,2002:";
     static const char *const names[] = {
@@ -332,15 +332,15 @@ static bool tagged_float(struct text t, struct pr_value *ret)
         return true;
     }
     skip_sign(&bare);
-    if (at(&bare, '.') && is_decimal(bare)) {
+    if (yaml_is_at(&bare, '.') && yaml_is_decimal(bare)) {
         f = pr_decimal_read(bare.pos, (size_t)(bare.end - bare.pos));
-        *ret = pr_float(at(&t, '-') ? -f : f);
+        *ret = pr_float(yaml_is_at(&t, '-') ? -f : f);
         return true;
     }
-    if (!to_int(t, &v))
+    if (!yaml_read_int(t, &v))
         return false;
-    f = pr_number(&v);
-    *ret = pr_float(f == 0 && at(&t, '-') ? -0.0 : f);
+    f = pr_value_number(&v);
+    *ret = pr_float(f == 0 && yaml_is_at(&t, '-') ? -0.0 : f);
     return true;
 }
 
@@ -360,8 +360,8 @@ static bool tagged_bool(const struct text *t, struct pr_value *ret)
     return false;
 }
 
-bool pr_yaml_tagged(enum pr_yaml_tag tag, const char *text, size_t len,
-                    struct pr_value *ret_value)
+bool pr_yaml_read_tagged(enum pr_yaml_tag tag, const char *text, size_t len,
+                         struct pr_value *ret_value)
 {
     struct text t = {text, text + len};
 
@@ -373,7 +373,7 @@ bool pr_yaml_tagged(enum pr_yaml_tag tag, const char *text, size_t len,
         *ret_value = pr_null();
         return true;
     case PR_YAML_INT:
-        return to_int(t, ret_value);
+        return yaml_read_int(t, ret_value);
     case PR_YAML_FLOAT:
         return tagged_float(t, ret_value);
     case PR_YAML_BOOL:

@@ -17,11 +17,11 @@ enum pr_yaml_tag {
 };
 
 /* tag as libyaml resolved it, or NULL. */
-enum pr_yaml_tag pr_yaml_tag(const char *tag);
+enum pr_yaml_tag pr_yaml_find_tag(const char *tag);
 
 /* The scalar as its tag wants it; false when it cannot be that. Text borrows
  * from text. */
-bool pr_yaml_tagged(enum pr_yaml_tag tag, const char *text, size_t len,
-                    struct pr_value *ret_value);
+bool pr_yaml_read_tagged(enum pr_yaml_tag tag, const char *text, size_t len,
+                         struct pr_value *ret_value);
 
 #endif

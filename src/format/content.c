@@ -6,19 +6,19 @@
 
 #include <string.h>
 
-static uint64_t mix(uint64_t a, uint64_t b)
+static uint64_t content_mix(uint64_t a, uint64_t b)
 {
     return pr_hash_mix(a + 0x9e3779b97f4a7c15u * (b + 1));
 }
 
 uint64_t pr_content_key(uint64_t seed, unsigned split, uint64_t number)
 {
-    return mix(mix(pr_hash_mix(seed + 1), split), number);
+    return content_mix(content_mix(pr_hash_mix(seed + 1), split), number);
 }
 
 int64_t pr_content_label(const struct pr_file_spec *spec, uint64_t sample)
 {
-    uint64_t x = mix(~spec->key, sample);
+    uint64_t x = content_mix(~spec->key, sample);
 
     return spec->classes < 2 ? 0 : (int64_t)(x % spec->classes);
 }
@@ -67,7 +67,7 @@ static void to_f16(void *data, size_t bytes)
     }
 }
 
-static void to_bool(void *data, size_t bytes)
+static void content_to_bool(void *data, size_t bytes)
 {
     for (uint8_t *p = data, *end = p + bytes; p < end; p++)
         *p &= 1;
@@ -88,7 +88,8 @@ void pr_content_fill(const struct pr_file_spec *spec, uint64_t sample,
         fill_labels(spec, sample, out, len);
         return;
     }
-    pr_noise_fill(out, len, mix(spec->key, sample), off / PR_NOISE_BLOCK);
+    pr_noise_fill(out, len, content_mix(spec->key, sample),
+                  off / PR_NOISE_BLOCK);
     switch (spec->dtype) {
     case PR_F16:
         to_f16(out, len);
@@ -100,7 +101,7 @@ void pr_content_fill(const struct pr_file_spec *spec, uint64_t sample,
         to_f64(out, len);
         break;
     case PR_B8:
-        to_bool(out, len);
+        content_to_bool(out, len);
         break;
     default:
         break;

@@ -5,7 +5,7 @@
  */
 #include "format/csv.h"
 
-static int check(const struct pr_file_spec *spec, struct pr_err *err)
+static int csv_check(const struct pr_file_spec *spec, struct pr_err *err)
 {
     uint64_t count = pr_shape_count(&spec->shape), bytes;
 
@@ -23,7 +23,7 @@ static int check(const struct pr_file_spec *spec, struct pr_err *err)
     return PR_OK;
 }
 
-static uint64_t file_bytes(const struct pr_file_spec *spec, bool *ret_exact)
+static uint64_t csv_bytes(const struct pr_file_spec *spec, bool *ret_exact)
 {
     uint64_t bytes = pr_shape_count(&spec->shape) * spec->samples *
                      pr_csv_widest(spec->dtype);
@@ -38,8 +38,8 @@ const struct pr_format pr_format_csv = {
     .desc = "rows of decimal numbers, one for each sample",
     .flags = PR_FORMAT_STREAM,
     .compressions = "none|gzip",
-    .check = check,
-    .bytes = file_bytes,
+    .check = csv_check,
+    .bytes = csv_bytes,
     .writer_bytes = sizeof(struct pr_csv_writer),
     .write = pr_csv_write,
     .writer_done = pr_csv_writer_done,

@@ -19,7 +19,7 @@ struct kinds {
     uint64_t odd; /* neither these nor digits */
 };
 
-static inline uint64_t bits(__m128i mask)
+static inline uint64_t csv_mask_bits(__m128i mask)
 {
     return (uint64_t)(unsigned)_mm_movemask_epi8(mask);
 }
@@ -33,11 +33,11 @@ static inline struct kinds tell_16(const uint8_t *p, int shift)
     __m128i above_nine =
         _mm_subs_epu8(_mm_xor_si128(x, _mm_set1_epi8('0')), _mm_set1_epi8(9));
     __m128i is_digit = _mm_cmpeq_epi8(above_nine, _mm_setzero_si128());
-    uint64_t known = bits(_mm_or_si128(is_separator, is_digit));
+    uint64_t known = csv_mask_bits(_mm_or_si128(is_separator, is_digit));
 
     return (struct kinds){
-        .separators = bits(is_separator) << shift,
-        .newlines = bits(is_newline) << shift,
+        .separators = csv_mask_bits(is_separator) << shift,
+        .newlines = csv_mask_bits(is_newline) << shift,
         .odd = (known ^ 0xffff) << shift,
     };
 }
@@ -66,7 +66,8 @@ static inline bool are_short(uint64_t separators, uint64_t these)
 
 /* Takes the fields that end at the separators, all short and digits. False,
  * with nothing taken, when one is above 255. */
-static inline bool convert(struct pr_csv_scan *s, uint64_t separators)
+static inline bool csv_convert_fields(struct pr_csv_scan *s,
+                                      uint64_t separators)
 {
     const uint8_t *p = s->p;
     uint8_t *out = s->out;
@@ -110,7 +111,8 @@ bool pr_csv_parse_u8(struct pr_csv_scan *s)
         newline = k.newlines & these;
         if (newline)
             these &= newline ^ (newline - 1);
-        if (!these || !are_short(k.separators, these) || !convert(s, these))
+        if (!these || !are_short(k.separators, these) ||
+            !csv_convert_fields(s, these))
             return false;
         if (newline)
             return true;

@@ -9,19 +9,19 @@
 #include <math.h>
 #include <string.h>
 
-static bool is_digit(uint8_t c)
+static bool csv_is_digit(uint8_t c)
 {
     return (unsigned)c - '0' < 10;
 }
 
-static bool is_blank(uint8_t c)
+static bool csv_is_blank(uint8_t c)
 {
     return c == ' ' || c == '\t';
 }
 
-static const uint8_t *skip_blanks(const uint8_t *p, const uint8_t *end)
+static const uint8_t *csv_skip_blanks(const uint8_t *p, const uint8_t *end)
 {
-    while (p < end && is_blank(*p))
+    while (p < end && csv_is_blank(*p))
         p++;
     return p;
 }
@@ -84,9 +84,9 @@ struct range {
     uint64_t above, below; /* the largest, and the smallest without its sign */
 };
 
-static inline bool take_whole(const uint8_t **pp, const uint8_t *end,
-                              struct range range, uint64_t *ret,
-                              enum pr_csv_why *why)
+static inline bool csv_parse_integer(const uint8_t **pp, const uint8_t *end,
+                                     struct range range, uint64_t *ret,
+                                     enum pr_csv_why *why)
 {
     bool negative = **pp == '-', over;
     uint64_t v;
@@ -102,17 +102,17 @@ static inline bool take_whole(const uint8_t **pp, const uint8_t *end,
 }
 
 /* Elements of all byte orders: through a value of their own type. */
-#define WHOLE(name, ctype, most, least)                                 \
-    static inline bool name(const uint8_t **pp, const uint8_t *end,     \
-                            uint8_t *out, enum pr_csv_why *why)         \
-    {                                                                   \
-        uint64_t v;                                                     \
-        ctype e;                                                        \
-        if (!take_whole(pp, end, (struct range){most, least}, &v, why)) \
-            return false;                                               \
-        e = (ctype)v;                                                   \
-        memcpy(out, &e, sizeof e);                                      \
-        return true;                                                    \
+#define WHOLE(name, ctype, most, least)                                        \
+    static inline bool name(const uint8_t **pp, const uint8_t *end,            \
+                            uint8_t *out, enum pr_csv_why *why)                \
+    {                                                                          \
+        uint64_t v;                                                            \
+        ctype e;                                                               \
+        if (!csv_parse_integer(pp, end, (struct range){most, least}, &v, why)) \
+            return false;                                                      \
+        e = (ctype)v;                                                          \
+        memcpy(out, &e, sizeof e);                                             \
+        return true;                                                           \
     }
 
 WHOLE(take_u8, uint8_t, UINT8_MAX, 0)
@@ -126,7 +126,8 @@ WHOLE(take_i64, int64_t, INT64_MAX, (uint64_t)INT64_MAX + 1)
 
 /* ---- other elements */
 
-static bool take_word(const uint8_t **pp, const uint8_t *end, const char *word)
+static bool csv_parse_word(const uint8_t **pp, const uint8_t *end,
+                           const char *word)
 {
     size_t n = strlen(word);
 
@@ -151,13 +152,13 @@ static bool take_b8(const uint8_t **pp, const uint8_t *end, uint8_t *out,
         *pp = p + 1;
         return true;
     }
-    *out = take_word(pp, end, "true");
-    return *out || take_word(pp, end, "false");
+    *out = csv_parse_word(pp, end, "true");
+    return *out || csv_parse_word(pp, end, "false");
 }
 
-static const uint8_t *skip_digits(const uint8_t *p, const uint8_t *end)
+static const uint8_t *csv_skip_digits(const uint8_t *p, const uint8_t *end)
 {
-    while (p < end && is_digit(*p))
+    while (p < end && csv_is_digit(*p))
         p++;
     return p;
 }
@@ -168,11 +169,11 @@ static const uint8_t *number_end(const uint8_t *p, const uint8_t *end)
     const uint8_t *start = p, *e;
     ptrdiff_t digits;
 
-    p = skip_digits(p, end);
+    p = csv_skip_digits(p, end);
     digits = p - start;
     if (p < end && *p == '.') {
         start = p + 1;
-        p = skip_digits(start, end);
+        p = csv_skip_digits(start, end);
         digits += p - start;
     }
     if (!digits)
@@ -181,7 +182,7 @@ static const uint8_t *number_end(const uint8_t *p, const uint8_t *end)
         return p;
     e = p + 1;
     e += e < end && (*e == '-' || *e == '+');
-    p = skip_digits(e, end);
+    p = csv_skip_digits(e, end);
     return p > e ? p : NULL;
 }
 
@@ -202,9 +203,9 @@ static bool take_double(const uint8_t **pp, const uint8_t *end, double *ret,
         return !isinf(f);
     }
     *pp = p;
-    if (take_word(pp, end, "infinity") || take_word(pp, end, "inf"))
+    if (csv_parse_word(pp, end, "infinity") || csv_parse_word(pp, end, "inf"))
         *ret = negative ? -INFINITY : INFINITY;
-    else if (take_word(pp, end, "nan"))
+    else if (csv_parse_word(pp, end, "nan"))
         *ret = NAN;
     else
         return false;
@@ -252,7 +253,7 @@ static bool take_f16(const uint8_t **pp, const uint8_t *end, uint8_t *out,
 
 /* ---- rows */
 
-static bool is_end(const uint8_t *p, const uint8_t *end)
+static bool csv_is_field_end(const uint8_t *p, const uint8_t *end)
 {
     return p == end || *p == ',' || *p == '\n' || *p == '\r';
 }
@@ -275,7 +276,8 @@ static bool take_end(const uint8_t **pp, const uint8_t *end, bool *ret_row)
     return true;
 }
 
-static enum pr_csv_end bad(struct pr_csv_scan *s, enum pr_csv_why why)
+static enum pr_csv_end csv_fail_field(struct pr_csv_scan *s,
+                                      enum pr_csv_why why)
 {
     s->why = why;
     return PR_CSV_BAD;
@@ -283,9 +285,9 @@ static enum pr_csv_end bad(struct pr_csv_scan *s, enum pr_csv_why why)
 
 /* Made anew for each type, so that take is no call. */
 static inline __attribute__((always_inline)) enum pr_csv_end
-parse_row(struct pr_csv_scan *s, size_t bytes,
-          bool (*take)(const uint8_t **, const uint8_t *, uint8_t *,
-                       enum pr_csv_why *))
+csv_parse_row(struct pr_csv_scan *s, size_t bytes,
+              bool (*take)(const uint8_t **, const uint8_t *, uint8_t *,
+                           enum pr_csv_why *))
 {
     for (;;) {
         const uint8_t *p;
@@ -293,16 +295,16 @@ parse_row(struct pr_csv_scan *s, size_t bytes,
 
         if (s->p == s->end && !s->last)
             return PR_CSV_MORE;
-        p = skip_blanks(s->p, s->end);
-        if (is_end(p, s->end))
-            return bad(s, PR_CSV_EMPTY);
+        p = csv_skip_blanks(s->p, s->end);
+        if (csv_is_field_end(p, s->end))
+            return csv_fail_field(s, PR_CSV_EMPTY);
         if ((size_t)(s->out_end - s->out) < bytes)
             return PR_CSV_FULL;
         if (!take(&p, s->end, s->out, &s->why))
             return PR_CSV_BAD;
-        p = skip_blanks(p, s->end);
+        p = csv_skip_blanks(p, s->end);
         if (!take_end(&p, s->end, &row))
-            return bad(s, PR_CSV_NO_NUMBER);
+            return csv_fail_field(s, PR_CSV_NO_NUMBER);
         s->p = p;
         s->out += bytes;
         if (row)
@@ -314,31 +316,31 @@ enum pr_csv_end pr_csv_parse_plainly(enum pr_dtype type, struct pr_csv_scan *s)
 {
     switch (type) {
     case PR_U8:
-        return parse_row(s, 1, take_u8);
+        return csv_parse_row(s, 1, take_u8);
     case PR_I8:
-        return parse_row(s, 1, take_i8);
+        return csv_parse_row(s, 1, take_i8);
     case PR_U16:
-        return parse_row(s, 2, take_u16);
+        return csv_parse_row(s, 2, take_u16);
     case PR_I16:
-        return parse_row(s, 2, take_i16);
+        return csv_parse_row(s, 2, take_i16);
     case PR_U32:
-        return parse_row(s, 4, take_u32);
+        return csv_parse_row(s, 4, take_u32);
     case PR_I32:
-        return parse_row(s, 4, take_i32);
+        return csv_parse_row(s, 4, take_i32);
     case PR_U64:
-        return parse_row(s, 8, take_u64);
+        return csv_parse_row(s, 8, take_u64);
     case PR_I64:
-        return parse_row(s, 8, take_i64);
+        return csv_parse_row(s, 8, take_i64);
     case PR_F16:
-        return parse_row(s, 2, take_f16);
+        return csv_parse_row(s, 2, take_f16);
     case PR_F32:
-        return parse_row(s, 4, take_f32);
+        return csv_parse_row(s, 4, take_f32);
     case PR_F64:
-        return parse_row(s, 8, take_f64);
+        return csv_parse_row(s, 8, take_f64);
     case PR_B8:
-        return parse_row(s, 1, take_b8);
+        return csv_parse_row(s, 1, take_b8);
     default:
-        return bad(s, PR_CSV_NO_NUMBER);
+        return csv_fail_field(s, PR_CSV_NO_NUMBER);
     }
 }
 

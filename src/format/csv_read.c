@@ -52,7 +52,7 @@ static int pass_line(struct pr_reader *r, struct line *ret, struct pr_err *err)
 
 /* Remembers where a row starts, if it is one of those. When the table is full
  * every second mark makes room. */
-static void mark(struct pr_csv_reader *x, uint64_t row, uint64_t off)
+static void csv_mark_row(struct pr_csv_reader *x, uint64_t row, uint64_t off)
 {
     if (row != x->mark_count * x->step)
         return;
@@ -66,8 +66,8 @@ static void mark(struct pr_csv_reader *x, uint64_t row, uint64_t off)
 }
 
 /* The nearest known place at or before a row. */
-static uint64_t nearest(const struct pr_csv_reader *x, uint64_t row,
-                        uint64_t *ret_off)
+static uint64_t csv_find_nearest(const struct pr_csv_reader *x, uint64_t row,
+                                 uint64_t *ret_off)
 {
     uint64_t best = row / x->step;
 
@@ -101,7 +101,7 @@ static int too_few(struct pr_reader *r, uint64_t rows, struct pr_err *err)
 static int seek_row(struct pr_reader *r, uint64_t row, struct pr_err *err)
 {
     struct pr_csv_reader *x = r->data;
-    uint64_t off, at = nearest(x, row, &off);
+    uint64_t off, at = csv_find_nearest(x, row, &off);
     struct line line;
     int rc;
 
@@ -111,7 +111,7 @@ static int seek_row(struct pr_reader *r, uint64_t row, struct pr_err *err)
         rc = pass_line(r, &line, err);
         if (!rc && line.end)
             return too_few(r, at + (line.bytes > 0), err);
-        mark(x, at + 1, pr_csv_window_offset(&x->w));
+        csv_mark_row(x, at + 1, pr_csv_window_offset(&x->w));
     }
     if (!rc && x->w.at == x->w.len && !x->w.last)
         rc = pr_csv_window_fill(r, &x->w, err);
@@ -144,7 +144,7 @@ static int count_rows(struct pr_reader *r, struct pr_err *err)
     int rc = PR_OK;
 
     for (uint64_t row = 0; !rc && !line.end; row++) {
-        mark(x, row, pr_csv_window_offset(&x->w));
+        csv_mark_row(x, row, pr_csv_window_offset(&x->w));
         rc = pass_line(r, &line, err);
         if (rc || line.blank) /* nothing, if only such lines follow */
             continue;
@@ -233,7 +233,7 @@ int pr_csv_open(struct pr_reader *r, struct pr_err *err)
         rc = count_rows(r, err);
     else if (!rc && !r->opts.skip_decode)
         r->need = need_for(r, guess_elements(r));
-    mark(x, 0, 0);
+    csv_mark_row(x, 0, 0);
     if (!rc && r->opts.skip_decode)
         r->need = (size_t)(r->samples ? r->obj.size / r->samples + 1 : 0) +
                   PR_IO_SLACK;
@@ -296,8 +296,8 @@ static int ask_for_more(struct pr_reader *r, size_t cap, uint64_t elements,
 }
 
 /* The row at the cursor; *ret_bytes of elements. */
-static int parse_row(struct pr_reader *r, uint64_t row, uint8_t *buf,
-                     size_t cap, size_t *ret_bytes, struct pr_err *err)
+static int csv_read_row(struct pr_reader *r, uint64_t row, uint8_t *buf,
+                        size_t cap, size_t *ret_bytes, struct pr_err *err)
 {
     struct pr_csv_window *w = &((struct pr_csv_reader *)r->data)->w;
     struct pr_csv_scan s = {.out = buf, .out_end = buf + cap};
@@ -343,11 +343,11 @@ int pr_csv_read(struct pr_reader *r, uint64_t i, void *buf, size_t cap,
         return rc;
     x->seen_row = i;
     x->seen_off = pr_csv_window_offset(&x->w);
-    rc = parse_row(r, i, buf, cap, &bytes, err);
+    rc = csv_read_row(r, i, buf, cap, &bytes, err);
     if (rc)
         return rc;
     x->row = i + 1;
-    mark(x, i + 1, pr_csv_window_offset(&x->w));
+    csv_mark_row(x, i + 1, pr_csv_window_offset(&x->w));
     *ret = (struct pr_sample){
         .data = buf,
         .size = bytes,

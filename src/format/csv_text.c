@@ -129,15 +129,15 @@ static bool is_same_f16(double a, double b)
 
 /* Also for a reader that rounds the decimal itself and not its double, which
  * is off by half a bit at most. */
-static bool reads_back(double q, double f, bool (*same)(double, double))
+static bool csv_is_round_trip(double q, double f, bool (*same)(double, double))
 {
     return same(q * (1 - 0x1p-52), f) && same(q * (1 + 0x1p-52), f);
 }
 
 /* The double nearest to the decimal with the fewest digits, from least to most,
  * that reads back as f; its own shortest text is that decimal. */
-static double shortened(double f, int least, int most,
-                        bool (*same)(double, double))
+static double csv_shorten_float(double f, int least, int most,
+                                bool (*same)(double, double))
 {
     static const double powers[] = {
         1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
@@ -161,14 +161,14 @@ static double shortened(double f, int least, int most,
          * half the distance of the one above. */
         for (int next = 0; next <= (frexp(f, &binary) == 0.5 ? 1 : 0); next++) {
             double d = digits + next, q = n > whole ? d / scale : d * scale;
-            if (reads_back(q, f, same))
+            if (csv_is_round_trip(q, f, same))
                 return q;
         }
     }
     return f;
 }
 
-static char *put_float(double f, char *out)
+static char *csv_put_float(double f, char *out)
 {
     char text[32];
     size_t len = pr_float_repr(text, f);
@@ -180,17 +180,17 @@ static char *put_float(double f, char *out)
 
 static char *put_f32(float f, char *out)
 {
-    double q = shortened(fabs((double)f), 6, 9, is_same_f32);
+    double q = csv_shorten_float(fabs((double)f), 6, 9, is_same_f32);
 
-    return put_float(signbit(f) ? -q : q, out);
+    return csv_put_float(signbit(f) ? -q : q, out);
 }
 
 static char *put_f16(uint16_t half, char *out)
 {
     double f = pr_csv_half_value(half);
-    double q = shortened(fabs(f), 3, 5, is_same_f16);
+    double q = csv_shorten_float(fabs(f), 3, 5, is_same_f16);
 
-    return put_float(signbit(f) ? -q : q, out);
+    return csv_put_float(signbit(f) ? -q : q, out);
 }
 
 /* ---- */
@@ -230,7 +230,7 @@ char *pr_csv_text(const struct pr_csv_table *table, enum pr_dtype type,
     case PR_F32:
         EACH(float, put_f32(v, out));
     case PR_F64:
-        EACH(double, put_float(v, out));
+        EACH(double, csv_put_float(v, out));
     case PR_B8:
         EACH(uint8_t, put_bool(v, out));
     default:

@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* The text up to the last separator: whole fields. A field ends the text. */
-static void find_whole(struct pr_csv_window *w)
+static void csv_find_whole(struct pr_csv_window *w)
 {
     size_t n = w->len;
 
@@ -41,7 +41,7 @@ static int fetch_at(struct pr_reader *r, struct pr_csv_window *w, uint64_t off,
     w->text = text;
     w->len = len;
     w->last = left == len;
-    find_whole(w);
+    csv_find_whole(w);
     return PR_OK;
 }
 
@@ -65,8 +65,8 @@ static int fetch_input(struct pr_reader *r, struct pr_csv_window *w,
     return PR_OK;
 }
 
-static int inflate_some(struct pr_reader *r, struct pr_csv_window *w,
-                        struct pr_err *err)
+static int csv_inflate_some(struct pr_reader *r, struct pr_csv_window *w,
+                            struct pr_err *err)
 {
     int rc = fetch_input(r, w, err);
     size_t put = w->cap - w->len;
@@ -98,8 +98,8 @@ static int inflate_more(struct pr_reader *r, struct pr_csv_window *w,
     w->len -= w->at;
     w->at = 0;
     while (!rc && !w->last && w->len < w->cap)
-        rc = inflate_some(r, w, err);
-    find_whole(w); /* what there is can be read, also before damage */
+        rc = csv_inflate_some(r, w, err);
+    csv_find_whole(w); /* what there is can be read, also before damage */
     return rc;
 }
 

@@ -78,8 +78,8 @@ static int put_elements(struct pr_csv_writer *x,
     return PR_OK;
 }
 
-static int put_row(struct pr_writer *w, const struct pr_file_spec *spec,
-                   uint64_t sample, struct pr_err *err)
+static int csv_write_row(struct pr_writer *w, const struct pr_file_spec *spec,
+                         uint64_t sample, struct pr_err *err)
 {
     struct pr_csv_writer *x = w->data;
     uint64_t bytes = pr_spec_sample_bytes(spec);
@@ -91,7 +91,7 @@ static int put_row(struct pr_writer *w, const struct pr_file_spec *spec,
         size_t len = ends ? (size_t)left : sizeof x->piece;
         int rc;
 
-        if (pr_writer_stopped(w))
+        if (pr_writer_is_stopped(w))
             return pr_fail(err, PR_E_INTR, "", "interrupted");
         pr_content_fill(spec, sample, off, x->piece, len);
         rc = put_elements(x, spec, len / size, ends, err);
@@ -102,8 +102,9 @@ static int put_row(struct pr_writer *w, const struct pr_file_spec *spec,
 }
 
 /* What lasts for all files of the writer. */
-static int prepare(struct pr_writer *w, const struct pr_file_spec *spec,
-                   struct pr_err *err)
+static int csv_writer_prepare(struct pr_writer *w,
+                              const struct pr_file_spec *spec,
+                              struct pr_err *err)
 {
     struct pr_csv_writer *x = w->data;
 
@@ -128,13 +129,13 @@ int pr_csv_write(struct pr_writer *w, const struct pr_file_spec *spec,
 {
     struct pr_csv_writer *x = w->data;
     uint64_t bytes;
-    int rc = prepare(w, spec, err);
+    int rc = csv_writer_prepare(w, spec, err);
 
     /* The size is not known before, so none is asked for. */
     if (!rc)
         rc = pr_out_create(&x->out, name, 0, err);
     for (uint64_t i = 0; !rc && i < spec->samples; i++)
-        rc = put_row(w, spec, i, err);
+        rc = csv_write_row(w, spec, i, err);
     if (!rc && spec->compression == PR_GZIP)
         rc = flush_text(x, true, err);
     bytes = pr_out_offset(&x->out);

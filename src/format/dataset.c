@@ -8,8 +8,8 @@
 #include <string.h>
 
 /* A list of whole numbers above 0 as a shape. */
-static int read_shape(const char *name, const struct pr_value *list,
-                      struct pr_shape *ret, struct pr_err *err)
+static int dataset_read_shape(const char *name, const struct pr_value *list,
+                              struct pr_shape *ret, struct pr_err *err)
 {
     struct pr_shape s = {0};
 
@@ -19,7 +19,7 @@ static int read_shape(const char *name, const struct pr_value *list,
                        PR_MAX_DIMS - 1);
     for (uint32_t i = 0; i < list->len; i++) {
         const struct pr_value *v = &list->items[i];
-        double n = pr_is_number(v) ? pr_number(v) : 0;
+        double n = pr_value_is_number(v) ? pr_value_number(v) : 0;
 
         if (n < 1 || n > 1e15 || n != floor(n))
             return pr_fail(err, PR_E_CONF, name,
@@ -57,21 +57,21 @@ static int read_compression(struct pr_dataset *d, struct pr_err *err)
     return pr_hint(err, "it has: %s", known);
 }
 
-static bool fits(const struct pr_format *f, enum pr_dtype t)
+static bool format_can_hold(const struct pr_format *f, enum pr_dtype t)
 {
     if (f->flags & PR_FORMAT_U8)
         return t == PR_U8;
     return !(f->flags & PR_FORMAT_U16) || t == PR_U8 || t == PR_U16;
 }
 
-static int read_type(struct pr_dataset *d, struct pr_err *err)
+static int dataset_read_type(struct pr_dataset *d, struct pr_err *err)
 {
     if (!pr_dtype_find(d->opts.record_element_type, &d->spec.dtype)) {
         pr_fail(err, PR_E_CONF, "dataset.record_element_type",
                 "unknown type '%s'", d->opts.record_element_type);
         return pr_hint(err, "the types are %s", pr_dtype_list());
     }
-    if (fits(d->format, d->spec.dtype))
+    if (format_can_hold(d->format, d->spec.dtype))
         return PR_OK;
     /* As DLIO does. */
     snprintf(d->note, sizeof d->note,
@@ -85,8 +85,8 @@ static int read_type(struct pr_dataset *d, struct pr_err *err)
 static int read_sizes(struct pr_dataset *d, struct pr_err *err)
 {
     const struct pr_dataset_opts *o = &d->opts;
-    int rc =
-        read_shape("dataset.record_dims", o->record_dims, &d->spec.shape, err);
+    int rc = dataset_read_shape("dataset.record_dims", o->record_dims,
+                                &d->spec.shape, err);
 
     if (rc)
         return rc;
@@ -105,7 +105,7 @@ static int read_sizes(struct pr_dataset *d, struct pr_err *err)
     return PR_OK;
 }
 
-static int read_payload(struct pr_dataset *d, struct pr_err *err)
+static int dataset_read_payload(struct pr_dataset *d, struct pr_err *err)
 {
     static const struct {
         const char *name;
@@ -159,11 +159,11 @@ static int read_hdf5(struct pr_dataset *d, struct pr_err *err)
         return pr_hint(err, "record_dims[0] should be divisible by "
                             "hdf5.num_dset_per_record");
     }
-    rc = read_shape("dataset.hdf5.chunk_dims", d->hdf5.chunk_dims,
-                    &d->spec.chunk, err);
+    rc = dataset_read_shape("dataset.hdf5.chunk_dims", d->hdf5.chunk_dims,
+                            &d->spec.chunk, err);
     if (!rc)
-        rc = read_shape("dataset.hdf5.max_shape", d->hdf5.max_shape,
-                        &d->spec.max, err);
+        rc = dataset_read_shape("dataset.hdf5.max_shape", d->hdf5.max_shape,
+                                &d->spec.max, err);
     if (!rc && d->opts.enable_chunking && !d->spec.chunk.ndim)
         chunk_of_size(d, d->opts.chunk_size);
     return rc;
@@ -172,7 +172,7 @@ static int read_hdf5(struct pr_dataset *d, struct pr_err *err)
 /* The rest of a name, numbers and endings, has room beside it. */
 enum { MAX_PREFIX = 160 };
 
-static int read_folder(struct pr_dataset *d, struct pr_err *err)
+static int dataset_read_folder(struct pr_dataset *d, struct pr_err *err)
 {
     const char *folder = d->opts.data_folder;
     size_t n = strlen(folder);
@@ -194,7 +194,7 @@ static int read_folder(struct pr_dataset *d, struct pr_err *err)
     return PR_OK;
 }
 
-static void read_counts(struct pr_dataset *d)
+static void dataset_read_counts(struct pr_dataset *d)
 {
     const struct pr_dataset_opts *o = &d->opts;
     const char *labels = o->labels;
@@ -249,19 +249,19 @@ int pr_dataset_init(struct pr_dataset *ret, const struct pr_value *params,
     if (!rc)
         rc = pr_format_find(d.opts.format, &d.format, err);
     if (!rc)
-        rc = read_folder(&d, err);
+        rc = dataset_read_folder(&d, err);
     if (!rc)
         rc = read_compression(&d, err);
     if (!rc)
-        rc = read_type(&d, err);
+        rc = dataset_read_type(&d, err);
     if (!rc)
         rc = read_sizes(&d, err);
     if (rc)
         return rc;
-    read_counts(&d);
+    dataset_read_counts(&d);
     rc = read_hdf5(&d, err);
     if (!rc)
-        rc = read_payload(&d, err);
+        rc = dataset_read_payload(&d, err);
     if (!rc)
         rc = check_sums(&d, err);
     if (!rc)
@@ -288,20 +288,21 @@ enum pr_split pr_dataset_split(const struct pr_dataset *d, uint64_t f,
 /* DLIO seeds with this, whatever the seed of the experiment. */
 enum { SIDES_SEED = 10 };
 
-void pr_sides_start(struct pr_sides *s)
+void pr_dataset_sides_start(struct pr_dataset_sides *s)
 {
     pr_mt_seed(&s->mt, SIDES_SEED);
     s->next = 0;
 }
 
-static uint64_t draw_side(const struct pr_dataset *d, struct pr_sides *s)
+static uint64_t draw_side(const struct pr_dataset *d,
+                          struct pr_dataset_sides *s)
 {
     double side = trunc(d->side + d->spread * pr_mt_gauss(&s->mt));
 
     return side < 1 ? 1 : (uint64_t)side;
 }
 
-void pr_dataset_spec(const struct pr_dataset *d, struct pr_sides *sides,
+void pr_dataset_spec(const struct pr_dataset *d, struct pr_dataset_sides *sides,
                      uint64_t f, struct pr_file_spec *ret)
 {
     uint64_t i;
@@ -313,7 +314,7 @@ void pr_dataset_spec(const struct pr_dataset *d, struct pr_sides *sides,
     if (d->spread <= 0)
         return;
     if (sides->next > f)
-        pr_sides_start(sides);
+        pr_dataset_sides_start(sides);
     for (; sides->next <= f; sides->next++) {
         ret->shape.dim[0] = draw_side(d, sides);
         ret->shape.dim[1] = draw_side(d, sides);

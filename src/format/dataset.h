@@ -47,15 +47,15 @@ enum pr_split pr_dataset_split(const struct pr_dataset *d, uint64_t f,
                                uint64_t *ret_i);
 
 /* Sizes are drawn one after another: a place in that series. */
-struct pr_sides {
+struct pr_dataset_sides {
     struct pr_mt mt;
     uint64_t next; /* file whose sides come next */
 };
-void pr_sides_start(struct pr_sides *s);
+void pr_dataset_sides_start(struct pr_dataset_sides *s);
 
 /* The specification of file f of all. Going forward is cheap; sides may be
  * NULL when the set has no spread. */
-void pr_dataset_spec(const struct pr_dataset *d, struct pr_sides *sides,
+void pr_dataset_spec(const struct pr_dataset *d, struct pr_dataset_sides *sides,
                      uint64_t f, struct pr_file_spec *ret);
 
 /* The labels of that file as a file of its own. */
@@ -83,7 +83,7 @@ void pr_dataset_folder(const struct pr_dataset *d, uint64_t i,
 
 enum pr_check_files { PR_CHECK_SAMPLED, PR_CHECK_ALL, PR_CHECK_NONE };
 
-struct pr_find_opts {
+struct pr_dataset_find_opts {
     bool wanted[PR_SPLITS]; /* splits that are to be read */
     enum pr_check_files check;
     const bool *stop; /* becomes true: give up (PR_E_INTR); or NULL */
@@ -108,7 +108,7 @@ struct pr_dataset_found {
  * not as the parameters say is an error with the remedy: PR_E_CONF, PR_E_IO
  * for a single file that is missing. */
 int pr_dataset_find(struct pr_dataset *d, struct pr_storage *st,
-                    const struct pr_find_opts *opts,
+                    const struct pr_dataset_find_opts *opts,
                     struct pr_dataset_found *ret,
                     struct pr_err *err) PR_MUST_CHECK;
 

@@ -13,7 +13,7 @@ enum { EVERY = 4096 }; /* files, then progress is told */
 struct walk {
     struct pr_dataset_classes *c;
     const struct pr_dataset *d;
-    const struct pr_classes_opts *opts;
+    const struct pr_dataset_classes_opts *opts;
     struct pr_err *err;
     bool has_numbered; /* files as `generate` names them */
     bool has_images;   /* other ones */
@@ -21,7 +21,7 @@ struct walk {
 
 /* ---- names of files */
 
-static bool ends_with(const char *name, const char *ending)
+static bool classes_has_ending(const char *name, const char *ending)
 {
     size_t n = strlen(name), m = strlen(ending);
 
@@ -33,7 +33,7 @@ static const struct {
     const char *format, *ending;
 } more_endings[] = {{"hdf5", ".h5"}, {"tfrecord", ".tfrecords"}};
 
-bool pr_classes_is_of(const struct pr_format *f, const char *name)
+bool pr_dataset_is_format_file(const struct pr_format *f, const char *name)
 {
     const char *dot = strrchr(name, '.');
 
@@ -51,13 +51,13 @@ bool pr_classes_is_of(const struct pr_format *f, const char *name)
 
 static bool is_of_format(const struct pr_dataset *d, const char *name)
 {
-    return pr_classes_is_of(d->format, name);
+    return pr_dataset_is_format_file(d->format, name);
 }
 
 static bool is_image(const char *name)
 {
-    return ends_with(name, ".jpeg") || ends_with(name, ".jpg") ||
-           ends_with(name, ".png");
+    return classes_has_ending(name, ".jpeg") ||
+           classes_has_ending(name, ".jpg") || classes_has_ending(name, ".png");
 }
 
 /* PREFIX_3_of_8.… */
@@ -72,8 +72,8 @@ static bool is_numbered(const struct pr_dataset *d, const char *name)
 
 /* ---- one text and where names begin in it */
 
-static bool add(struct pr_dataset_classes *c, const char *name, uint64_t **at,
-                uint64_t *count, size_t *cap)
+static bool classes_add_name(struct pr_dataset_classes *c, const char *name,
+                             uint64_t **at, uint64_t *count, size_t *cap)
 {
     size_t n = strlen(name) + 1;
 
@@ -101,7 +101,7 @@ static bool add(struct pr_dataset_classes *c, const char *name, uint64_t **at,
     return true;
 }
 
-static int by_name(const void *a, const void *b, void *text)
+static int classes_compare_names(const void *a, const void *b, void *text)
 {
     const uint64_t *x = a, *y = b;
 
@@ -122,7 +122,7 @@ static int note_class(void *ctx, const char *name, bool is_folder)
         w->has_images |= is_image(name);
         return 0;
     }
-    return add(c, name, &c->class_names, &c->count, &c->class_cap)
+    return classes_add_name(c, name, &c->class_names, &c->count, &c->class_cap)
                ? 0
                : pr_fail_nomem(w->err);
 }
@@ -136,10 +136,10 @@ static int note_any(void *ctx, const char *name, bool is_folder)
     if (*name == '.')
         return 0;
     if (!is_folder) {
-        w->has_images |= pr_classes_is_of(w->d->format, name);
+        w->has_images |= pr_dataset_is_format_file(w->d->format, name);
         return 0;
     }
-    return add(c, name, &c->class_names, &c->count, &c->class_cap)
+    return classes_add_name(c, name, &c->class_names, &c->count, &c->class_cap)
                ? 0
                : pr_fail_nomem(w->err);
 }
@@ -157,13 +157,15 @@ static const char *class_name(const struct pr_dataset_classes *c, uint64_t i)
     return c->text + c->class_names[i];
 }
 
-const char *pr_classes_class(const struct pr_dataset_classes *c, uint64_t i)
+const char *pr_dataset_classes_class_name(const struct pr_dataset_classes *c,
+                                          uint64_t i)
 {
     return class_name(c, i);
 }
 
-static int join(const struct pr_dataset_classes *c, const char *name,
-                char out[static PR_NAME_BYTES], struct pr_err *err)
+static int classes_join_path(const struct pr_dataset_classes *c,
+                             const char *name, char out[static PR_NAME_BYTES],
+                             struct pr_err *err)
 {
     size_t n = strlen(c->folder), m = strlen(name);
 
@@ -185,8 +187,9 @@ static int list_classes(struct walk *w, struct pr_storage *st, bool *ret_is)
     *ret_is = false;
     if (rc || !c->count || w->has_numbered || w->has_images)
         return rc;
-    qsort_r(c->class_names, c->count, sizeof *c->class_names, by_name, c->text);
-    rc = join(c, class_name(c, 0), folder, w->err);
+    qsort_r(c->class_names, c->count, sizeof *c->class_names,
+            classes_compare_names, c->text);
+    rc = classes_join_path(c, class_name(c, 0), folder, w->err);
     if (!rc)
         rc = pr_storage_list(st, folder, find_numbered, w, w->err);
     *ret_is = !w->has_numbered;
@@ -194,7 +197,7 @@ static int list_classes(struct walk *w, struct pr_storage *st, bool *ret_is)
 }
 
 /* To the classes of another one: c gets the same, in the same order. */
-static int adopt(struct walk *w, const struct pr_dataset_classes *of)
+static int classes_adopt(struct walk *w, const struct pr_dataset_classes *of)
 {
     struct pr_dataset_classes *c = w->c;
 
@@ -212,15 +215,15 @@ static int adopt(struct walk *w, const struct pr_dataset_classes *of)
     c->count = 0;
     c->len = 0;
     for (uint64_t i = 0; i < of->count; i++)
-        if (!add(c, class_name(of, i), &c->class_names, &c->count,
-                 &c->class_cap))
+        if (!classes_add_name(c, class_name(of, i), &c->class_names, &c->count,
+                              &c->class_cap))
             return pr_fail_nomem(w->err);
     return PR_OK;
 }
 
 /* ---- files */
 
-static int note_file(void *ctx, const char *name, bool is_folder)
+static int classes_add_file(void *ctx, const char *name, bool is_folder)
 {
     struct walk *w = ctx;
     struct pr_dataset_classes *c = w->c;
@@ -231,7 +234,7 @@ static int note_file(void *ctx, const char *name, bool is_folder)
         c->others++;
         return 0;
     }
-    if (!add(c, name, &c->names, &c->files, &c->name_cap))
+    if (!classes_add_name(c, name, &c->names, &c->files, &c->name_cap))
         return pr_fail_nomem(w->err);
     if (c->files % EVERY)
         return 0;
@@ -248,15 +251,15 @@ static int list_class(struct walk *w, struct pr_storage *st, uint64_t i)
     struct pr_object_info info;
     char folder[PR_NAME_BYTES];
     uint64_t from = c->files;
-    int rc = join(c, class_name(c, i), folder, w->err);
+    int rc = classes_join_path(c, class_name(c, i), folder, w->err);
 
     if (!rc)
         rc = pr_storage_stat(st, folder, &info, w->err);
     if (rc == 1) /* of those held out a class may be missing */
-        rc = pr_storage_list(st, folder, note_file, w, w->err);
+        rc = pr_storage_list(st, folder, classes_add_file, w, w->err);
     if (c->files > from)
-        qsort_r(c->names + from, c->files - from, sizeof *c->names, by_name,
-                c->text);
+        qsort_r(c->names + from, c->files - from, sizeof *c->names,
+                classes_compare_names, c->text);
     return rc;
 }
 
@@ -290,9 +293,10 @@ static int list_files(struct walk *w, struct pr_storage *st)
 /* ---- the set */
 
 /* FOLDER/train, FOLDER/valid, or else FOLDER/val. 1: it is there. */
-static int find_folder(const struct pr_dataset *d, enum pr_split split,
-                       struct pr_storage *st, char out[static PR_NAME_BYTES],
-                       struct pr_err *err)
+static int classes_find_folder(const struct pr_dataset *d, enum pr_split split,
+                               struct pr_storage *st,
+                               char out[static PR_NAME_BYTES],
+                               struct pr_err *err)
 {
     struct pr_object_info info;
     int rc;
@@ -306,13 +310,13 @@ static int find_folder(const struct pr_dataset *d, enum pr_split split,
     return rc == 1 ? info.is_folder : rc;
 }
 
-static bool is_images(const struct pr_format *f)
+static bool is_image_format(const struct pr_format *f)
 {
     return strcmp(f->name, "jpeg") == 0 || strcmp(f->name, "png") == 0;
 }
 
-static int list(struct walk *w, enum pr_split split, struct pr_storage *st,
-                bool *ret_is)
+static int classes_list_split(struct walk *w, enum pr_split split,
+                              struct pr_storage *st, bool *ret_is)
 {
     const struct pr_dataset_classes *train = w->d->classes[PR_TRAIN];
     int rc = list_classes(w, st, ret_is);
@@ -320,29 +324,30 @@ static int list(struct walk *w, enum pr_split split, struct pr_storage *st,
     if (rc || !*ret_is)
         return rc;
     if (split == PR_VALID && train)
-        rc = adopt(w, train);
+        rc = classes_adopt(w, train);
     return rc ? rc : list_files(w, st);
 }
 
-int pr_classes_list(const struct pr_dataset *d, enum pr_split split,
-                    struct pr_storage *st, const struct pr_classes_opts *opts,
-                    struct pr_dataset_classes **ret, struct pr_err *err)
+int pr_dataset_classes_list(const struct pr_dataset *d, enum pr_split split,
+                            struct pr_storage *st,
+                            const struct pr_dataset_classes_opts *opts,
+                            struct pr_dataset_classes **ret, struct pr_err *err)
 {
     struct walk w = {.d = d, .opts = opts, .err = err};
     bool is = false;
     int rc;
 
     *ret = NULL;
-    if (!is_images(d->format))
+    if (!is_image_format(d->format))
         return PR_OK;
     w.c = pr_alloc_zeroed(sizeof *w.c);
     if (!w.c)
         return pr_fail_nomem(err);
-    rc = find_folder(d, split, st, w.c->folder, err);
+    rc = classes_find_folder(d, split, st, w.c->folder, err);
     if (rc == 1)
-        rc = list(&w, split, st, &is);
+        rc = classes_list_split(&w, split, st, &is);
     if (rc || !is)
-        pr_classes_free(w.c);
+        pr_dataset_classes_free(w.c);
     else
         *ret = w.c;
     return rc;
@@ -359,13 +364,13 @@ static int list_any(struct walk *w, struct pr_storage *st)
 
     has_files = w->has_images || w->has_numbered;
     if (!rc && !has_files && c->count) {
-        qsort_r(c->class_names, c->count, sizeof *c->class_names, by_name,
-                c->text);
+        qsort_r(c->class_names, c->count, sizeof *c->class_names,
+                classes_compare_names, c->text);
         are_classes = true;
     } else if (!rc) {
         c->count = c->len = 0;
         c->is_flat = true;
-        rc = add(c, ".", &c->class_names, &c->count, &c->class_cap)
+        rc = classes_add_name(c, ".", &c->class_names, &c->count, &c->class_cap)
                  ? PR_OK
                  : pr_fail_nomem(w->err);
     }
@@ -376,10 +381,11 @@ static int list_any(struct walk *w, struct pr_storage *st)
     return rc;
 }
 
-int pr_classes_list_in(const struct pr_dataset *d, const char *folder,
-                       struct pr_storage *st,
-                       const struct pr_classes_opts *opts,
-                       struct pr_dataset_classes **ret, struct pr_err *err)
+int pr_dataset_classes_list_in(const struct pr_dataset *d, const char *folder,
+                               struct pr_storage *st,
+                               const struct pr_dataset_classes_opts *opts,
+                               struct pr_dataset_classes **ret,
+                               struct pr_err *err)
 {
     struct walk w = {.d = d, .opts = opts, .err = err};
     int rc = PR_OK;
@@ -394,13 +400,13 @@ int pr_classes_list_in(const struct pr_dataset *d, const char *folder,
     (void)stpcpy(w.c->folder, folder);
     rc = list_any(&w, st);
     if (rc)
-        pr_classes_free(w.c);
+        pr_dataset_classes_free(w.c);
     else
         *ret = w.c;
     return rc;
 }
 
-void pr_classes_free(struct pr_dataset_classes *c)
+void pr_dataset_classes_free(struct pr_dataset_classes *c)
 {
     if (!c)
         return;
@@ -411,8 +417,8 @@ void pr_classes_free(struct pr_dataset_classes *c)
     pr_free(c);
 }
 
-void pr_classes_use(struct pr_dataset *d, enum pr_split split,
-                    const struct pr_dataset_classes *c)
+void pr_dataset_use_classes(struct pr_dataset *d, enum pr_split split,
+                            const struct pr_dataset_classes *c)
 {
     d->classes[split] = c;
     d->files[split] = d->named[split] = c->files;
@@ -421,7 +427,8 @@ void pr_classes_use(struct pr_dataset *d, enum pr_split split,
     d->has_labels_apart = false;
 }
 
-uint64_t pr_classes_label(const struct pr_dataset_classes *c, uint64_t i)
+uint64_t pr_dataset_classes_label(const struct pr_dataset_classes *c,
+                                  uint64_t i)
 {
     uint64_t low = 0, high = c->count;
 
@@ -436,12 +443,12 @@ uint64_t pr_classes_label(const struct pr_dataset_classes *c, uint64_t i)
     return low;
 }
 
-void pr_classes_name(const struct pr_dataset_classes *c, uint64_t i,
-                     char out[static PR_NAME_BYTES])
+void pr_dataset_classes_file_name(const struct pr_dataset_classes *c,
+                                  uint64_t i, char out[static PR_NAME_BYTES])
 {
     char *at = stpcpy(out, c->folder);
 
-    const char *class = class_name(c, pr_classes_label(c, i));
+    const char *class = class_name(c, pr_dataset_classes_label(c, i));
 
     *at++ = '/';
     if (strcmp(class, ".") != 0) {

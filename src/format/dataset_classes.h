@@ -23,7 +23,7 @@ struct pr_dataset_classes {
     size_t len, cap, class_cap, name_cap;
 };
 
-struct pr_classes_opts {
+struct pr_dataset_classes_opts {
     const bool *stop; /* becomes true: give up (PR_E_INTR); or NULL */
     /* Now and then: files so far; or NULL. */
     void (*progress)(void *ctx, uint64_t files);
@@ -35,39 +35,42 @@ struct pr_classes_opts {
  * `generate` names them. The classes of PR_VALID are those of PR_TRAIN, which
  * must be listed in d by then; a folder that is none of them is PR_E_CONF. So
  * is one without a single file. */
-int pr_classes_list(const struct pr_dataset *d, enum pr_split split,
-                    struct pr_storage *st, const struct pr_classes_opts *opts,
-                    struct pr_dataset_classes **ret,
-                    struct pr_err *err) PR_MUST_CHECK;
-void pr_classes_free(struct pr_dataset_classes *c); /* NULL is fine */
+int pr_dataset_classes_list(const struct pr_dataset *d, enum pr_split split,
+                            struct pr_storage *st,
+                            const struct pr_dataset_classes_opts *opts,
+                            struct pr_dataset_classes **ret,
+                            struct pr_err *err) PR_MUST_CHECK;
+void pr_dataset_classes_free(struct pr_dataset_classes *c); /* NULL is fine */
 
 /* The same for any folder and format: files in it, which are of no class, or
  * else in folders of it, one a class; PR_E_CONF when there is none. Folders of
  * files that `generate` named are no classes. */
-int pr_classes_list_in(const struct pr_dataset *d, const char *folder,
-                       struct pr_storage *st,
-                       const struct pr_classes_opts *opts,
-                       struct pr_dataset_classes **ret,
-                       struct pr_err *err) PR_MUST_CHECK;
+int pr_dataset_classes_list_in(const struct pr_dataset *d, const char *folder,
+                               struct pr_storage *st,
+                               const struct pr_dataset_classes_opts *opts,
+                               struct pr_dataset_classes **ret,
+                               struct pr_err *err) PR_MUST_CHECK;
 
 /* Whether a file of this name is one of that format. */
-bool pr_classes_is_of(const struct pr_format *f, const char *name);
+bool pr_dataset_is_format_file(const struct pr_format *f, const char *name);
 
 /* The format of the first file there whose name tells, or NULL. */
-int pr_classes_guess(const char *folder, struct pr_storage *st,
-                     const struct pr_format **ret,
-                     struct pr_err *err) PR_MUST_CHECK;
+int pr_dataset_guess_format(const char *folder, struct pr_storage *st,
+                            const struct pr_format **ret,
+                            struct pr_err *err) PR_MUST_CHECK;
 
 /* From now on the files of that split are these; c is borrowed. */
-void pr_classes_use(struct pr_dataset *d, enum pr_split split,
-                    const struct pr_dataset_classes *c);
+void pr_dataset_use_classes(struct pr_dataset *d, enum pr_split split,
+                            const struct pr_dataset_classes *c);
 
 /* Of file i of them. */
-void pr_classes_name(const struct pr_dataset_classes *c, uint64_t i,
-                     char out[static PR_NAME_BYTES]);
-uint64_t pr_classes_label(const struct pr_dataset_classes *c, uint64_t i);
+void pr_dataset_classes_file_name(const struct pr_dataset_classes *c,
+                                  uint64_t i, char out[static PR_NAME_BYTES]);
+uint64_t pr_dataset_classes_label(const struct pr_dataset_classes *c,
+                                  uint64_t i);
 
 /* The name of class i of them. */
-const char *pr_classes_class(const struct pr_dataset_classes *c, uint64_t i);
+const char *pr_dataset_classes_class_name(const struct pr_dataset_classes *c,
+                                          uint64_t i);
 
 #endif

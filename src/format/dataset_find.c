@@ -25,7 +25,7 @@ struct finding {
     struct pr_dataset *d; /* a copy of the caller's */
     struct pr_storage *st;
     enum pr_split split;
-    const struct pr_find_opts *opts;
+    const struct pr_dataset_find_opts *opts;
     char name[PR_NAME_BYTES]; /* of the file or folder looked at */
 };
 
@@ -44,7 +44,8 @@ struct listing {
 /* ---- names */
 
 /* Digits at *at, which is moved behind them. */
-static bool take_number(const char **at, uint64_t *ret, size_t *ret_digits)
+static bool dataset_parse_number(const char **at, uint64_t *ret,
+                                 size_t *ret_digits)
 {
     const char *p = *at;
     uint64_t n = 0;
@@ -71,10 +72,11 @@ static uint64_t parse_name(const struct pr_dataset *d, const char *name,
     if (strncmp(name, d->opts.file_prefix, n) != 0 || name[n] != '_')
         return 0;
     name += n + 1;
-    if (!take_number(&name, &i, &digits_i) || strncmp(name, "_of_", 4) != 0)
+    if (!dataset_parse_number(&name, &i, &digits_i) ||
+        strncmp(name, "_of_", 4) != 0)
         return 0;
     name += 4;
-    if (!take_number(&name, &count, &digits_n) || *name != '.')
+    if (!dataset_parse_number(&name, &count, &digits_n) || *name != '.')
         return 0;
     *ret_ending = name + 1;
     return i < count && digits_i == digits_n ? count : 0;
@@ -96,7 +98,7 @@ static void note_folder(struct listing *l, const char *name)
     uint64_t number;
     size_t digits;
 
-    if (!take_number(&p, &number, &digits) || *p ||
+    if (!dataset_parse_number(&p, &number, &digits) || *p ||
         digits >= sizeof l->subfolder)
         return;
     if (!l->subfolders++)
@@ -129,8 +131,8 @@ static int note_name(void *ctx, const char *name, bool is_folder)
 }
 
 /* 1: the folder is there, and *ret says what is in it. */
-static int list(struct finding *f, const char *folder, struct listing *ret,
-                struct pr_err *err)
+static int dataset_list_folder(struct finding *f, const char *folder,
+                               struct listing *ret, struct pr_err *err)
 {
     struct pr_object_info info;
     int rc = pr_storage_stat(f->st, folder, &info, err);
@@ -157,8 +159,9 @@ static int refuse_count(const struct finding *f, const char *folder,
                    w->files, (unsigned long long)found);
 }
 
-static int refuse_nothing(const struct finding *f, const char *folder,
-                          bool is_there, const char *other, struct pr_err *err)
+static int dataset_refuse_empty(const struct finding *f, const char *folder,
+                                bool is_there, const char *other,
+                                struct pr_err *err)
 {
     const struct pr_dataset_opts *o = &f->d->opts;
     unsigned long long files = f->d->files[f->split];
@@ -229,17 +232,17 @@ static int learn_names(struct finding *f, struct pr_err *err)
     int rc;
 
     pr_dataset_split_folder(f->d, f->split, folder);
-    rc = list(f, folder, &top, err);
+    rc = dataset_list_folder(f, folder, &top, err);
     in = top;
     if (rc == 1 && !top.named && top.subfolders) {
         snprintf(sub, sizeof sub, "%s/%s", folder, top.subfolder);
-        rc = list(f, sub, &in, err);
+        rc = dataset_list_folder(f, sub, &in, err);
     }
     if (rc < 0)
         return rc;
     if (!in.named)
-        return refuse_nothing(f, folder, rc == 1,
-                              *top.other ? top.other : in.other, err);
+        return dataset_refuse_empty(f, folder, rc == 1,
+                                    *top.other ? top.other : in.other, err);
     rc = check_layout(f, folder, &top, in.named, err);
     if (rc)
         return rc;
@@ -253,8 +256,8 @@ static int learn_names(struct finding *f, struct pr_err *err)
 /* ---- the files */
 
 /* File i of the split. 1: it is there. */
-static int look(struct finding *f, uint64_t i, uint64_t *ret_bytes,
-                struct pr_err *err)
+static int dataset_stat_file(struct finding *f, uint64_t i, uint64_t *ret_bytes,
+                             struct pr_err *err)
 {
     uint64_t first = f->split == PR_VALID ? f->d->files[PR_TRAIN] : 0;
     struct pr_object_info info;
@@ -278,7 +281,8 @@ static int refuse_missing(struct finding *f, uint64_t i, struct pr_err *err)
     int rc;
 
     pr_dataset_split_folder(f->d, f->split, folder);
-    rc = f->d->subfolders[f->split] ? list(f, folder, &top, err) : 0;
+    rc = f->d->subfolders[f->split] ? dataset_list_folder(f, folder, &top, err)
+                                    : 0;
     if (rc == 1 && !top.named)
         rc = check_layout(f, folder, &top, f->d->named[f->split], err);
     if (rc < 0)
@@ -291,14 +295,14 @@ static int refuse_missing(struct finding *f, uint64_t i, struct pr_err *err)
 }
 
 /* Number k of the files to look at, of m. */
-static uint64_t pick(uint64_t files, uint64_t m, uint64_t k)
+static uint64_t dataset_pick_file(uint64_t files, uint64_t m, uint64_t k)
 {
     uint64_t step = (files - 1) / (m > 1 ? m - 1 : 1);
 
     return k && k + 1 == m ? files - 1 : k * step;
 }
 
-static bool is_stopped(const struct finding *f)
+static bool dataset_is_stopped(const struct finding *f)
 {
     return f->opts->stop && __atomic_load_n(f->opts->stop, __ATOMIC_RELAXED);
 }
@@ -309,13 +313,13 @@ static int look_at_all(struct finding *f, uint64_t m, double *ret_sum,
     uint64_t files = f->d->files[f->split];
 
     for (uint64_t k = 0; k < m; k++) {
-        uint64_t i = pick(files, m, k), bytes = 0;
-        int rc = look(f, i, &bytes, err);
+        uint64_t i = dataset_pick_file(files, m, k), bytes = 0;
+        int rc = dataset_stat_file(f, i, &bytes, err);
 
         if (rc != 1)
             return rc < 0 ? rc : refuse_missing(f, i, err);
         *ret_sum += (double)bytes;
-        if (is_stopped(f))
+        if (dataset_is_stopped(f))
             return pr_fail(err, PR_E_INTR, "", "interrupted");
         if (f->opts->progress && ((k + 1) % EVERY == 0 || k + 1 == m))
             f->opts->progress(f->opts->ctx, k + 1, m);
@@ -328,7 +332,7 @@ static int find_split(struct finding *f, struct pr_dataset_found *ret,
 {
     uint64_t files = f->d->files[f->split], bytes = 0, m = files;
     double sum = 0;
-    int rc = look(f, 0, &bytes, err);
+    int rc = dataset_stat_file(f, 0, &bytes, err);
 
     if (rc == 0)
         rc = learn_names(f, err);
@@ -349,7 +353,7 @@ static int find_split(struct finding *f, struct pr_dataset_found *ret,
 }
 
 int pr_dataset_find(struct pr_dataset *d, struct pr_storage *st,
-                    const struct pr_find_opts *opts,
+                    const struct pr_dataset_find_opts *opts,
                     struct pr_dataset_found *ret, struct pr_err *err)
 {
     struct pr_dataset copy = *d;

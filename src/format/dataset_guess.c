@@ -8,7 +8,7 @@ struct guess {
     char folder[256]; /* the first that there is */
 };
 
-static int look(void *ctx, const char *name, bool is_folder)
+static int dataset_guess_file(void *ctx, const char *name, bool is_folder)
 {
     struct guess *g = ctx;
 
@@ -21,17 +21,17 @@ static int look(void *ctx, const char *name, bool is_folder)
         return 0;
     }
     for (size_t i = 0; !g->format && pr_format_at(i); i++)
-        if (pr_classes_is_of(pr_format_at(i), name))
+        if (pr_dataset_is_format_file(pr_format_at(i), name))
             g->format = pr_format_at(i);
     return g->format != NULL;
 }
 
-int pr_classes_guess(const char *folder, struct pr_storage *st,
-                     const struct pr_format **ret, struct pr_err *err)
+int pr_dataset_guess_format(const char *folder, struct pr_storage *st,
+                            const struct pr_format **ret, struct pr_err *err)
 {
     struct guess g = {.format = NULL};
     char below[PR_NAME_BYTES];
-    int rc = pr_storage_list(st, folder, look, &g, err);
+    int rc = pr_storage_list(st, folder, dataset_guess_file, &g, err);
 
     if (rc >= 0 && !g.format && *g.folder &&
         strlen(folder) + strlen(g.folder) + 2 <= sizeof below) {
@@ -39,7 +39,7 @@ int pr_classes_guess(const char *folder, struct pr_storage *st,
 
         *at++ = '/';
         (void)stpcpy(at, g.folder);
-        rc = pr_storage_list(st, below, look, &g, err);
+        rc = pr_storage_list(st, below, dataset_guess_file, &g, err);
     }
     *ret = g.format;
     return rc < 0 ? rc : PR_OK;

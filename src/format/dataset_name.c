@@ -8,7 +8,7 @@
 #define PUT(at, text) \
     (memcpy(at, text, sizeof text - 1), (at) + sizeof text - 1)
 
-static unsigned digits(uint64_t n)
+static unsigned dataset_count_digits(uint64_t n)
 {
     unsigned count = 1;
     uint64_t limit = 10;
@@ -20,7 +20,7 @@ static unsigned digits(uint64_t n)
 
 /* With zeros in front, up to the width of the largest; four digits at a time
  * are twice as fast. */
-static char *put_number(char *at, uint64_t n, unsigned width)
+static char *dataset_put_number(char *at, uint64_t n, unsigned width)
 {
     unsigned i = width;
 
@@ -45,7 +45,7 @@ static char *put_subfolder(char *at, const struct pr_dataset *d,
 
     if (!count)
         return at;
-    at = put_number(at, i % count, digits(count));
+    at = dataset_put_number(at, i % count, dataset_count_digits(count));
     *at++ = '/';
     return at;
 }
@@ -67,11 +67,11 @@ void pr_dataset_name(const struct pr_dataset *d, uint64_t f,
     uint64_t i;
     enum pr_split split = pr_dataset_split(d, f, &i);
     uint64_t count = d->named[split];
-    unsigned width = digits(count);
+    unsigned width = dataset_count_digits(count);
     char *at;
 
     if (d->classes[split]) {
-        pr_classes_name(d->classes[split], i, out);
+        pr_dataset_classes_file_name(d->classes[split], i, out);
         return;
     }
     at = put_folder(out, d, kind, split);
@@ -80,9 +80,9 @@ void pr_dataset_name(const struct pr_dataset *d, uint64_t f,
         at = put_subfolder(at, d, split, i);
     at = stpcpy(at, d->opts.file_prefix);
     *at++ = '_';
-    at = put_number(at, i, width);
+    at = dataset_put_number(at, i, width);
     at = PUT(at, "_of_");
-    at = put_number(at, count, width);
+    at = dataset_put_number(at, count, width);
     *at++ = '.';
     at = stpcpy(at, d->opts.format);
     if (kind != PR_NAME_DATA)

@@ -12,7 +12,7 @@ enum { MAX_ROWS = 8 };
 struct serving {
     struct pr_dataset d;      /* without a spread */
     struct pr_storage *owner; /* engine memory */
-    struct pr_served rows[MAX_ROWS];
+    struct pr_storage_served rows[MAX_ROWS];
     char endings[MAX_ROWS][64];
     size_t count;
 };
@@ -38,8 +38,8 @@ static int make_file(struct serving *s, const struct pr_format *format,
     return rc;
 }
 
-static int make_labels(struct serving *s, const struct pr_file_spec *of,
-                       struct pr_err *err)
+static int serve_make_labels(struct serving *s, const struct pr_file_spec *of,
+                             struct pr_err *err)
 {
     const struct pr_format *npy = NULL;
     struct pr_file_spec spec;
@@ -49,7 +49,7 @@ static int make_labels(struct serving *s, const struct pr_file_spec *of,
     return rc ? rc : make_file(s, npy, &spec, labels_name, err);
 }
 
-static int make_all(struct serving *s, struct pr_err *err)
+static int serve_make_files(struct serving *s, struct pr_err *err)
 {
     struct pr_file_spec spec;
     int rc;
@@ -59,14 +59,14 @@ static int make_all(struct serving *s, struct pr_err *err)
         spec.index_name = index_name;
     rc = make_file(s, s->d.format, &spec, data_name, err);
     if (!rc && s->d.has_labels_apart)
-        rc = make_labels(s, &spec, err);
+        rc = serve_make_labels(s, &spec, err);
     return rc;
 }
 
 /* Names with this ending get the object of this name. The memory of what is
  * committed stays where it is, also when the object is closed. */
-static int add_row(struct serving *s, const char *ending, const char *name,
-                   struct pr_err *err)
+static int serve_add_row(struct serving *s, const char *ending,
+                         const char *name, struct pr_err *err)
 {
     struct pr_object o;
     int rc = pr_object_open(s->owner, name, &o, err);
@@ -74,7 +74,8 @@ static int add_row(struct serving *s, const char *ending, const char *name,
     if (rc)
         return rc;
     snprintf(s->endings[s->count], sizeof s->endings[0], "%s", ending);
-    s->rows[s->count] = (struct pr_served){s->endings[s->count], o.map, o.size};
+    s->rows[s->count] =
+        (struct pr_storage_served){s->endings[s->count], o.map, o.size};
     s->count++;
     pr_object_close(&o);
     return PR_OK;
@@ -89,28 +90,28 @@ static int add_companions(struct serving *s, struct pr_err *err)
         char name[sizeof data_name + 32];
 
         snprintf(name, sizeof name, "%s%s", data_name, *c);
-        rc = add_row(s, *c, name, err);
+        rc = serve_add_row(s, *c, name, err);
     }
     return rc;
 }
 
 /* Special endings first: the first row that fits counts. */
-static int add_rows(struct serving *s, struct pr_err *err)
+static int serve_add_rows(struct serving *s, struct pr_err *err)
 {
     char ending[64];
     int rc = add_companions(s, err);
 
     if (!rc && s->d.has_index) {
         snprintf(ending, sizeof ending, ".%s.idx", s->d.opts.format);
-        rc = add_row(s, ending, index_name, err);
+        rc = serve_add_row(s, ending, index_name, err);
     }
     if (!rc && s->d.has_labels_apart) {
         snprintf(ending, sizeof ending, ".%s.npy", s->d.opts.format);
-        rc = add_row(s, ending, labels_name, err);
+        rc = serve_add_row(s, ending, labels_name, err);
     }
     if (!rc) {
         snprintf(ending, sizeof ending, ".%s", s->d.opts.format);
-        rc = add_row(s, s->count ? ending : "", data_name, err);
+        rc = serve_add_row(s, s->count ? ending : "", data_name, err);
     }
     return rc;
 }
@@ -127,9 +128,9 @@ int pr_dataset_serve(const struct pr_dataset *d, struct pr_storage *st,
         return pr_storage_serve(st, NULL, 0, NULL, err);
     rc = pr_storage_open(&owner_opts, &s.owner, err);
     if (!rc)
-        rc = make_all(&s, err);
+        rc = serve_make_files(&s, err);
     if (!rc)
-        rc = add_rows(&s, err);
+        rc = serve_add_rows(&s, err);
     if (!rc)
         rc = pr_storage_serve(st, s.rows, s.count, s.owner, err);
     if (rc)

@@ -29,7 +29,7 @@ struct field {
     size_t len;
 };
 
-static bool get_varint(struct wire *w, uint64_t *ret)
+static bool tf_example_get_varint(struct wire *w, uint64_t *ret)
 {
     const uint8_t *p = w->p;
     uint64_t v = 0;
@@ -46,7 +46,7 @@ static bool get_varint(struct wire *w, uint64_t *ret)
     return false;
 }
 
-static bool get_bytes(struct wire *w, uint64_t len, struct field *f)
+static bool tf_example_get_bytes(struct wire *w, uint64_t len, struct field *f)
 {
     if (len > (size_t)(w->end - w->p))
         return false;
@@ -62,13 +62,14 @@ static bool get_value(struct wire *w, struct field *f)
 
     switch (f->tag & 7) {
     case VARINT:
-        return get_varint(w, &f->number);
+        return tf_example_get_varint(w, &f->number);
     case FIXED64:
-        return get_bytes(w, 8, f);
+        return tf_example_get_bytes(w, 8, f);
     case LENGTH:
-        return get_varint(w, &len) && get_bytes(w, len, f);
+        return tf_example_get_varint(w, &len) &&
+               tf_example_get_bytes(w, len, f);
     case FIXED32:
-        return get_bytes(w, 4, f);
+        return tf_example_get_bytes(w, 4, f);
     default: /* groups: no Example was ever written with them */
         return false;
     }
@@ -84,14 +85,14 @@ static enum step next_field(struct wire *w, struct field *f)
     if (at.p == at.end)
         return END;
     *f = (struct field){.data = at.p};
-    if (!get_varint(&at, &f->tag) || f->tag >> 3 == 0 || f->tag >> 32 ||
-        !get_value(&at, f))
+    if (!tf_example_get_varint(&at, &f->tag) || f->tag >> 3 == 0 ||
+        f->tag >> 32 || !get_value(&at, f))
         return BAD;
     *w = at;
     return FIELD;
 }
 
-static struct wire inside(const struct field *f)
+static struct wire tf_example_enter_field(const struct field *f)
 {
     return (struct wire){f->data, f->data + f->len};
 }
@@ -99,7 +100,7 @@ static struct wire inside(const struct field *f)
 /* ---- what is in it */
 
 struct feature {
-    enum pr_example_kind kind; /* a list without a string is NONE */
+    enum pr_tf_example_kind kind; /* a list without a string is NONE */
     const uint8_t *key;
     size_t key_len;
     const uint8_t *data; /* the first string, or the encoded list */
@@ -132,14 +133,14 @@ static bool is_bad(struct seen *s, const struct wire *w)
 static bool read_strings(struct seen *s, const struct field *list,
                          struct feature *ret)
 {
-    struct wire w = inside(list);
+    struct wire w = tf_example_enter_field(list);
     struct field f;
     enum step step;
 
-    ret->kind = PR_EXAMPLE_NONE;
+    ret->kind = PR_TF_EXAMPLE_NONE;
     while ((step = next_field(&w, &f)) == FIELD)
-        if (f.tag == TAG(1, LENGTH) && ret->kind == PR_EXAMPLE_NONE) {
-            ret->kind = PR_EXAMPLE_BYTES;
+        if (f.tag == TAG(1, LENGTH) && ret->kind == PR_TF_EXAMPLE_NONE) {
+            ret->kind = PR_TF_EXAMPLE_BYTES;
             ret->data = f.data;
             ret->size = f.len;
         }
@@ -149,7 +150,7 @@ static bool read_strings(struct seen *s, const struct field *list,
 static bool read_feature(struct seen *s, const struct field *value,
                          struct feature *ret)
 {
-    struct wire w = inside(value);
+    struct wire w = tf_example_enter_field(value);
     struct field f;
     enum step step;
 
@@ -157,8 +158,8 @@ static bool read_feature(struct seen *s, const struct field *value,
         if (f.tag == TAG(1, LENGTH) && !read_strings(s, &f, ret))
             return false;
         if (f.tag == TAG(2, LENGTH) || f.tag == TAG(3, LENGTH)) {
-            ret->kind =
-                f.tag == TAG(2, LENGTH) ? PR_EXAMPLE_FLOATS : PR_EXAMPLE_INTS;
+            ret->kind = f.tag == TAG(2, LENGTH) ? PR_TF_EXAMPLE_FLOATS
+                                                : PR_TF_EXAMPLE_INTS;
             ret->data = f.data;
             ret->size = f.len;
         }
@@ -166,13 +167,14 @@ static bool read_feature(struct seen *s, const struct field *value,
     return step == END || is_bad(s, &w);
 }
 
-static bool is_named(const struct feature *f, const char *name)
+static bool tf_example_is_named(const struct feature *f, const char *name)
 {
     return strlen(name) == f->key_len && memcmp(name, f->key, f->key_len) == 0;
 }
 
 /* Below 0 when a's name comes first. A map has no order of its own. */
-static int by_name(const struct feature *a, const struct feature *b)
+static int tf_example_compare_names(const struct feature *a,
+                                    const struct feature *b)
 {
     size_t n = a->key_len < b->key_len ? a->key_len : b->key_len;
     int order = n ? memcmp(a->key, b->key, n) : 0;
@@ -183,30 +185,30 @@ static int by_name(const struct feature *a, const struct feature *b)
 
 static void keep_longest(struct feature *best, const struct feature *f)
 {
-    int order = best->kind ? by_name(f, best) : -1;
+    int order = best->kind ? tf_example_compare_names(f, best) : -1;
 
     if (!best->kind || order == 0 || f->size > best->size ||
         (f->size == best->size && order < 0))
         *best = *f;
 }
 
-static void keep(struct seen *s, const struct feature *f)
+static void tf_example_keep_feature(struct seen *s, const struct feature *f)
 {
     for (int i = 0; i < IMAGE_NAMES; i++)
-        if (is_named(f, image_names[i]))
+        if (tf_example_is_named(f, image_names[i]))
             s->image[i] = *f;
     for (int i = 0; i < LABEL_NAMES; i++)
-        if (is_named(f, label_names[i]))
+        if (tf_example_is_named(f, label_names[i]))
             s->label[i] = *f;
-    if (f->kind == PR_EXAMPLE_BYTES)
+    if (f->kind == PR_TF_EXAMPLE_BYTES)
         keep_longest(&s->strings, f);
-    else if (f->kind != PR_EXAMPLE_NONE)
+    else if (f->kind != PR_TF_EXAMPLE_NONE)
         keep_longest(&s->list, f);
 }
 
-static bool read_entry(struct seen *s, const struct field *entry)
+static bool tf_example_read_entry(struct seen *s, const struct field *entry)
 {
-    struct wire w = inside(entry);
+    struct wire w = tf_example_enter_field(entry);
     struct feature feature = {.key = entry->data};
     struct field f;
     enum step step;
@@ -221,18 +223,18 @@ static bool read_entry(struct seen *s, const struct field *entry)
     }
     if (step == BAD)
         return is_bad(s, &w);
-    keep(s, &feature);
+    tf_example_keep_feature(s, &feature);
     return true;
 }
 
 static bool read_features(struct seen *s, const struct field *features)
 {
-    struct wire w = inside(features);
+    struct wire w = tf_example_enter_field(features);
     struct field f;
     enum step step;
 
     while ((step = next_field(&w, &f)) == FIELD)
-        if (f.tag == TAG(1, LENGTH) && !read_entry(s, &f))
+        if (f.tag == TAG(1, LENGTH) && !tf_example_read_entry(s, &f))
             return false;
     return step == END || is_bad(s, &w);
 }
@@ -270,7 +272,7 @@ static bool count_floats(struct seen *s, const struct feature *list,
     return step == END || is_bad(s, &w);
 }
 
-static void decode_floats(const struct pr_example *e, uint8_t *out)
+static void decode_floats(const struct pr_tf_example *e, uint8_t *out)
 {
     struct wire w = {e->data, e->data + e->size};
     struct field f;
@@ -295,7 +297,7 @@ static bool walk_ints(struct seen *s, const struct feature *list, uint8_t *out,
     uint64_t n = 0;
 
     while ((step = next_field(&w, &f)) == FIELD) {
-        struct wire in = inside(&f);
+        struct wire in = tf_example_enter_field(&f);
 
         if (f.tag == TAG(1, VARINT)) {
             if (out)
@@ -304,7 +306,7 @@ static bool walk_ints(struct seen *s, const struct feature *list, uint8_t *out,
         }
         while (f.tag == TAG(1, LENGTH) && in.p < in.end) {
             uint64_t v;
-            if (!get_varint(&in, &v))
+            if (!tf_example_get_varint(&in, &v))
                 return is_bad(s, &in);
             if (out)
                 memcpy(out + 8 * n, &v, 8);
@@ -317,20 +319,20 @@ static bool walk_ints(struct seen *s, const struct feature *list, uint8_t *out,
 
 /* The first number of a list, if it has one. */
 static bool read_label(struct seen *s, const struct feature *list,
-                       struct pr_example *e)
+                       struct pr_tf_example *e)
 {
     struct wire w = {list->data, list->data + list->size};
     struct field f;
     enum step step;
 
     while (!e->has_label && (step = next_field(&w, &f)) != END) {
-        struct wire in = inside(&f);
+        struct wire in = tf_example_enter_field(&f);
         uint64_t v = f.number;
 
         if (step == BAD)
             return is_bad(s, &w);
         if (f.tag == TAG(1, LENGTH) && f.len) {
-            if (!get_varint(&in, &v))
+            if (!tf_example_get_varint(&in, &v))
                 return is_bad(s, &in);
         } else if (f.tag != TAG(1, VARINT)) {
             continue;
@@ -343,39 +345,39 @@ static bool read_label(struct seen *s, const struct feature *list,
 
 /* ---- the choice */
 
-static const struct feature *choose(const struct seen *s)
+static const struct feature *tf_example_choose_data(const struct seen *s)
 {
     for (int i = 0; i < IMAGE_NAMES; i++)
-        if (s->image[i].kind == PR_EXAMPLE_BYTES)
+        if (s->image[i].kind == PR_TF_EXAMPLE_BYTES)
             return &s->image[i];
     return s->strings.kind ? &s->strings : &s->list;
 }
 
-static bool fill_in(struct seen *s, struct pr_example *e)
+static bool tf_example_fill(struct seen *s, struct pr_tf_example *e)
 {
-    const struct feature *f = choose(s);
+    const struct feature *f = tf_example_choose_data(s);
 
     e->kind = f->kind;
     e->data = f->data;
     e->size = f->size;
     e->count = f->size;
     for (int i = 0; i < LABEL_NAMES && !e->has_label; i++)
-        if (s->label[i].kind == PR_EXAMPLE_INTS &&
+        if (s->label[i].kind == PR_TF_EXAMPLE_INTS &&
             !read_label(s, &s->label[i], e))
             return false;
-    if (f->kind == PR_EXAMPLE_FLOATS)
+    if (f->kind == PR_TF_EXAMPLE_FLOATS)
         return count_floats(s, f, &e->count);
-    return f->kind != PR_EXAMPLE_INTS || walk_ints(s, f, NULL, &e->count);
+    return f->kind != PR_TF_EXAMPLE_INTS || walk_ints(s, f, NULL, &e->count);
 }
 
-bool pr_example_parse(const uint8_t *data, size_t size, struct pr_example *ret,
-                      size_t *ret_bad)
+bool pr_tf_example_parse(const uint8_t *data, size_t size,
+                         struct pr_tf_example *ret, size_t *ret_bad)
 {
     struct seen s = {.bad = data};
-    struct pr_example e = {0};
+    struct pr_tf_example e = {0};
 
     if (!read_example(&s, (struct wire){data, data + size}) ||
-        !fill_in(&s, &e)) {
+        !tf_example_fill(&s, &e)) {
         *ret_bad = (size_t)(s.bad - data);
         return false;
     }
@@ -383,13 +385,13 @@ bool pr_example_parse(const uint8_t *data, size_t size, struct pr_example *ret,
     return true;
 }
 
-void pr_example_decode(const struct pr_example *e, void *out)
+void pr_tf_example_decode(const struct pr_tf_example *e, void *out)
 {
     struct feature list = {.data = e->data, .size = e->size};
     struct seen s;
     uint64_t n;
 
-    if (e->kind == PR_EXAMPLE_FLOATS)
+    if (e->kind == PR_TF_EXAMPLE_FLOATS)
         decode_floats(e, out);
     else
         walk_ints(&s, &list, out, &n);

@@ -13,7 +13,7 @@ static unsigned varint_len(uint64_t v)
 }
 
 /* In exactly so many bytes, which may be more than it needs. */
-static uint8_t *put_varint(uint8_t *p, uint64_t v, unsigned len)
+static uint8_t *tf_example_put_varint(uint8_t *p, uint64_t v, unsigned len)
 {
     while (--len) {
         *p++ = (uint8_t)(v | 0x80);
@@ -26,10 +26,10 @@ static uint8_t *put_varint(uint8_t *p, uint64_t v, unsigned len)
 static uint8_t *put_tag(uint8_t *p, uint8_t tag, uint64_t len)
 {
     *p++ = tag;
-    return put_varint(p, len, varint_len(len));
+    return tf_example_put_varint(p, len, varint_len(len));
 }
 
-static uint8_t *put_text(uint8_t *p, const char *text)
+static uint8_t *tf_example_put_text(uint8_t *p, const char *text)
 {
     size_t n = strlen(text);
 
@@ -39,7 +39,7 @@ static uint8_t *put_text(uint8_t *p, const char *text)
 }
 
 /* Bytes of a field of len bytes, with its tag. */
-static uint64_t whole(uint64_t len)
+static uint64_t tf_example_field_bytes(uint64_t len)
 {
     return 1 + varint_len(len) + len;
 }
@@ -47,36 +47,42 @@ static uint64_t whole(uint64_t len)
 /* The entry of one int64 up to the number itself. */
 static uint8_t *put_int_entry(uint8_t *p, const char *name, unsigned len)
 {
-    uint64_t packed = len, list = whole(packed), feature = whole(list);
+    uint64_t packed = len, list = tf_example_field_bytes(packed),
+             feature = tf_example_field_bytes(list);
 
-    p = put_tag(p, 0x0a, whole(strlen(name)) + whole(feature));
-    p = put_text(p, name);
+    p = put_tag(p, 0x0a,
+                tf_example_field_bytes(strlen(name)) +
+                    tf_example_field_bytes(feature));
+    p = tf_example_put_text(p, name);
     p = put_tag(p, 0x12, feature);
     p = put_tag(p, 0x1a, list);
     return put_tag(p, 0x0a, packed);
 }
 
-static void init_tail(struct pr_example_frame *f, uint64_t bytes)
+static void init_tail(struct pr_tf_example_frame *f, uint64_t bytes)
 {
     unsigned len = varint_len(bytes);
     uint8_t *p = put_int_entry(f->tail, "size", len);
 
-    p = put_varint(p, bytes, len);
+    p = tf_example_put_varint(p, bytes, len);
     if (f->label_len) {
         p = put_int_entry(p, "label", f->label_len);
-        p = put_varint(p, 0, f->label_len);
+        p = tf_example_put_varint(p, 0, f->label_len);
     }
     f->tail_len = (size_t)(p - f->tail);
 }
 
-static void init_head(struct pr_example_frame *f, uint64_t bytes)
+static void init_head(struct pr_tf_example_frame *f, uint64_t bytes)
 {
-    uint64_t list = whole(bytes), feature = whole(list);
-    uint64_t entry = whole(strlen("image")) + whole(feature);
-    uint8_t *p = put_tag(f->head, 0x0a, whole(entry) + f->tail_len);
+    uint64_t list = tf_example_field_bytes(bytes),
+             feature = tf_example_field_bytes(list);
+    uint64_t entry = tf_example_field_bytes(strlen("image")) +
+                     tf_example_field_bytes(feature);
+    uint8_t *p =
+        put_tag(f->head, 0x0a, tf_example_field_bytes(entry) + f->tail_len);
 
     p = put_tag(p, 0x0a, entry);
-    p = put_text(p, "image");
+    p = tf_example_put_text(p, "image");
     p = put_tag(p, 0x12, feature);
     p = put_tag(p, 0x0a, list);
     p = put_tag(p, 0x0a, bytes);
@@ -85,17 +91,17 @@ static void init_head(struct pr_example_frame *f, uint64_t bytes)
 
 /* All labels take as many bytes as the largest: then records, files and
  * offsets have sizes that are known without the labels. */
-void pr_example_frame_init(struct pr_example_frame *f, uint64_t bytes,
-                           uint64_t classes)
+void pr_tf_example_frame_init(struct pr_tf_example_frame *f, uint64_t bytes,
+                              uint64_t classes)
 {
     f->label_len = classes < 2 ? 0 : varint_len(classes - 1);
     init_tail(f, bytes);
     init_head(f, bytes);
 }
 
-void pr_example_frame_label(struct pr_example_frame *f, int64_t label)
+void pr_tf_example_frame_label(struct pr_tf_example_frame *f, int64_t label)
 {
     if (f->label_len)
-        put_varint(f->tail + f->tail_len - f->label_len, (uint64_t)label,
-                   f->label_len);
+        tf_example_put_varint(f->tail + f->tail_len - f->label_len,
+                              (uint64_t)label, f->label_len);
 }

@@ -9,10 +9,10 @@ enum { GOOD_ALIGN = 32 };
 enum { STEP = PR_CONTENT_BLOCK };
 
 /* Some bytes from off on, `left` of the sample are to come; *ret are they. */
-static int put_some(struct pr_out *out, struct pr_fill_piece *piece,
-                    const struct pr_file_spec *spec, uint64_t sample,
-                    uint64_t off, uint64_t left, const void **ret,
-                    size_t *ret_len, struct pr_err *err)
+static int content_put_piece(struct pr_out *out, struct pr_content_piece *piece,
+                             const struct pr_file_spec *spec, uint64_t sample,
+                             uint64_t off, uint64_t left, const void **ret,
+                             size_t *ret_len, struct pr_err *err)
 {
     size_t want = left < STEP ? (size_t)left : STEP, n;
     uint8_t *room;
@@ -36,24 +36,24 @@ static int put_some(struct pr_out *out, struct pr_fill_piece *piece,
     return rc;
 }
 
-int pr_fill_sample(struct pr_writer *w, struct pr_out *out,
-                   struct pr_fill_piece *piece, const struct pr_file_spec *spec,
-                   uint64_t sample, pr_fill_sum *sum, uint32_t *crc,
-                   struct pr_err *err)
+int pr_content_put_sample(struct pr_writer *w, struct pr_out *out,
+                          struct pr_content_piece *piece,
+                          const struct pr_file_spec *spec, uint64_t sample,
+                          pr_fill_sum *sum, uint32_t *crc, struct pr_err *err)
 {
     uint64_t bytes = pr_spec_sample_bytes(spec);
     const void *data;
     size_t n;
 
     for (uint64_t off = 0; off < bytes; off += n) {
-        int rc = put_some(out, piece, spec, sample, off, bytes - off, &data, &n,
-                          err);
+        int rc = content_put_piece(out, piece, spec, sample, off, bytes - off,
+                                   &data, &n, err);
 
         if (rc)
             return rc;
         if (sum)
             *crc = sum(*crc, data, n);
-        if (pr_writer_stopped(w))
+        if (pr_writer_is_stopped(w))
             return pr_fail(err, PR_E_INTR, "", "interrupted");
     }
     return PR_OK;

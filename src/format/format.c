@@ -249,7 +249,7 @@ int pr_writer_write(struct pr_writer *w, const struct pr_file_spec *spec,
     return w->format->write(w, spec, name, ret_bytes, err);
 }
 
-bool pr_writer_stopped(const struct pr_writer *w)
+bool pr_writer_is_stopped(const struct pr_writer *w)
 {
     return w->stop && __atomic_load_n(w->stop, __ATOMIC_RELAXED);
 }

@@ -172,7 +172,7 @@ int pr_writer_write(struct pr_writer *w, const struct pr_file_spec *spec,
                     struct pr_err *err) PR_MUST_CHECK;
 
 /* For formats, now and then while they write: give up, return PR_E_INTR. */
-bool pr_writer_stopped(const struct pr_writer *w);
+bool pr_writer_is_stopped(const struct pr_writer *w);
 
 /* ---- a format */
 

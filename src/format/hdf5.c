@@ -2,22 +2,23 @@
 #include "format/hdf5_read.h"
 #include "format/hdf5_write.h"
 
-static int check(const struct pr_file_spec *spec, struct pr_err *err)
+static int hdf5_check(const struct pr_file_spec *spec, struct pr_err *err)
 {
-    struct pr_h5_plan plan;
+    struct pr_hdf5_plan plan;
 
     if (spec->shape.ndim > PR_MAX_DIMS)
         return pr_fail(err, PR_E_CONF, "dataset.record_dims",
                        "a sample has at most %d dimensions", PR_MAX_DIMS);
-    return pr_h5_plan(spec, &plan, err);
+    return pr_hdf5_plan_init(spec, &plan, err);
 }
 
-static uint64_t bytes(const struct pr_file_spec *spec, bool *ret_exact)
+static uint64_t hdf5_bytes(const struct pr_file_spec *spec, bool *ret_exact)
 {
-    struct pr_h5_plan plan;
+    struct pr_hdf5_plan plan;
 
     *ret_exact = false;
-    return pr_h5_plan(spec, &plan, NULL) ? UINT64_MAX : pr_h5_plan_bytes(&plan);
+    return pr_hdf5_plan_init(spec, &plan, NULL) ? UINT64_MAX
+                                                : pr_hdf5_plan_bytes(&plan);
 }
 
 const struct pr_format pr_format_hdf5 = {
@@ -27,14 +28,14 @@ const struct pr_format pr_format_hdf5 = {
     .desc = "HDF5 files with data sets records_0, records_1, … and labels",
     .flags = PR_FORMAT_LABELS,
     .compressions = "none|gzip|lzf",
-    .check = check,
-    .bytes = bytes,
-    .writer_bytes = sizeof(struct pr_h5_writer),
-    .write = pr_h5_writer_write,
-    .writer_done = pr_h5_writer_done,
-    .reader_bytes = sizeof(struct pr_h5_reader),
-    .open = pr_h5_reader_open,
-    .read = pr_h5_reader_read,
-    .close = pr_h5_reader_close,
-    .reader_done = pr_h5_reader_done,
+    .check = hdf5_check,
+    .bytes = hdf5_bytes,
+    .writer_bytes = sizeof(struct pr_hdf5_writer),
+    .write = pr_hdf5_writer_write,
+    .writer_done = pr_hdf5_writer_done,
+    .reader_bytes = sizeof(struct pr_hdf5_reader),
+    .open = pr_hdf5_reader_open,
+    .read = pr_hdf5_reader_read,
+    .close = pr_hdf5_reader_close,
+    .reader_done = pr_hdf5_reader_done,
 };

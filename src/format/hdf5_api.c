@@ -14,7 +14,7 @@ static const struct {
     size_t at; /* offset of the pointer */
 } symbols[] = {
 #define TEXT(name) #name
-#define FUNC(name) {TEXT(name), offsetof(struct pr_h5_api, name)},
+#define FUNC(name) {TEXT(name), offsetof(struct pr_hdf5_api, name)},
 #define ID(name) FUNC(name)
 #include "format/hdf5_api.def"
 #undef FUNC
@@ -25,12 +25,12 @@ static const struct {
 static struct {
     pthread_once_t once;
     pthread_mutex_t lock;
-    struct pr_h5_api api;
+    struct pr_hdf5_api api;
     bool is_there;
     char why[200];
 } lib = {.once = PTHREAD_ONCE_INIT, .lock = PTHREAD_MUTEX_INITIALIZER};
 
-static void *open_library(void)
+static void *hdf5_open_library(void)
 {
     /* The number in the name goes with the layout of H5FD_class_t. */
     void *so = dlopen(PR_SONAME_HDF5, RTLD_NOW | RTLD_LOCAL);
@@ -56,7 +56,7 @@ static bool find_symbols(void *so)
 
 static bool start_library(void)
 {
-    const struct pr_h5_api *h5 = &lib.api;
+    const struct pr_hdf5_api *h5 = &lib.api;
     unsigned major, minor, release;
 
     /* At exit another thread may still be inside. Before all else; it fails
@@ -75,22 +75,22 @@ static bool start_library(void)
     if (h5->H5open() < 0)
         return false;
     h5->H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
-    lib.api.driver = pr_h5_register_driver(h5);
-    return lib.api.driver >= 0 && pr_h5_register_lzf(h5) >= 0;
+    lib.api.driver = pr_hdf5_register_driver(h5);
+    return lib.api.driver >= 0 && pr_hdf5_register_lzf(h5) >= 0;
 }
 
-static void load(void)
+static void hdf5_load_library(void)
 {
     void *so;
 
     snprintf(lib.why, sizeof lib.why, "libhdf5 did not start");
-    so = open_library();
+    so = hdf5_open_library();
     lib.is_there = so && find_symbols(so) && start_library();
 }
 
-int pr_h5_load(const struct pr_h5_api **ret, struct pr_err *err)
+int pr_hdf5_library_load(const struct pr_hdf5_api **ret, struct pr_err *err)
 {
-    pthread_once(&lib.once, load);
+    pthread_once(&lib.once, hdf5_load_library);
     if (!lib.is_there) {
         pr_fail(err, PR_E_UNAVAIL, "hdf5", "%s", lib.why);
         return pr_hint(err, "apt-get install libhdf5-dev, then make");
@@ -99,11 +99,11 @@ int pr_h5_load(const struct pr_h5_api **ret, struct pr_err *err)
     return PR_OK;
 }
 
-int pr_h5_version(char out[static 32], struct pr_err *err)
+int pr_hdf5_library_version(char out[static 32], struct pr_err *err)
 {
-    const struct pr_h5_api *h5;
+    const struct pr_hdf5_api *h5;
     unsigned major, minor, release;
-    int rc = pr_h5_load(&h5, err);
+    int rc = pr_hdf5_library_load(&h5, err);
 
     if (rc)
         return rc;
@@ -112,14 +112,14 @@ int pr_h5_version(char out[static 32], struct pr_err *err)
     return PR_OK;
 }
 
-void pr_h5_enter(const struct pr_h5_api *h5)
+void pr_hdf5_enter(const struct pr_hdf5_api *h5)
 {
     pthread_mutex_lock(&lib.lock);
     /* Each thread has a stack of errors, and it prints until told not to. */
     h5->H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
 }
 
-void pr_h5_leave(const struct pr_h5_api *h5)
+void pr_hdf5_leave(const struct pr_hdf5_api *h5)
 {
     (void)h5;
     pthread_mutex_unlock(&lib.lock);
@@ -131,7 +131,7 @@ struct text {
 };
 
 /* Called for the innermost error first; one is enough. */
-static herr_t take_text(unsigned n, const H5E_error2_t *e, void *ctx)
+static herr_t hdf5_copy_error(unsigned n, const H5E_error2_t *e, void *ctx)
 {
     struct text *t = ctx;
 
@@ -141,11 +141,11 @@ static herr_t take_text(unsigned n, const H5E_error2_t *e, void *ctx)
     return e->desc && *e->desc ? 1 : 0;
 }
 
-void pr_h5_why(const struct pr_h5_api *h5, char *out, size_t cap)
+void pr_hdf5_read_error(const struct pr_hdf5_api *h5, char *out, size_t cap)
 {
     struct text t = {out, cap};
 
     snprintf(out, cap, "libhdf5 does not say why");
-    h5->H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, take_text, &t);
+    h5->H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, hdf5_copy_error, &t);
     h5->H5Eclear2(H5E_DEFAULT);
 }

@@ -30,57 +30,57 @@ enum {
     SHARE = 4,
 };
 
-static struct pr_h5_reader *of(struct pr_reader *r)
+static struct pr_hdf5_reader *hdf5_child_state(struct pr_reader *r)
 {
     return r->data;
 }
 
-static const char *set_name(const struct pr_h5_layout *lay, size_t i,
-                            char name[static PR_H5_NAME])
+static const char *hdf5_child_set_name(const struct pr_hdf5_layout *lay,
+                                       size_t i, char name[static PR_HDF5_NAME])
 {
     if (!lay->is_records)
         return lay->name;
-    snprintf(name, PR_H5_NAME, "records_%zu", i);
+    snprintf(name, PR_HDF5_NAME, "records_%zu", i);
     return name;
 }
 
 /* ---- opening and closing in libhdf5 */
 
-static int open_file(struct pr_reader *r, struct pr_err *err)
+static int hdf5_child_open_file(struct pr_reader *r, struct pr_err *err)
 {
-    struct pr_h5_reader *h = of(r);
+    struct pr_hdf5_reader *h = hdf5_child_state(r);
     hid_t file;
 
     if (h->access <= 0)
-        h->access = pr_h5_io_access(&h->io);
+        h->access = pr_hdf5_io_access(&h->io);
     if (h->access < 0)
-        return pr_h5_io_fail(&h->io, r->name, err, "cannot be opened");
-    file = pr_h5_io_open(&h->io, h->access);
+        return pr_hdf5_io_fail(&h->io, r->name, err, "cannot be opened");
+    file = pr_hdf5_io_open(&h->io, h->access);
     if (file < 0)
-        return pr_h5_io_fail(&h->io, r->name, err, "not a whole HDF5 file");
+        return pr_hdf5_io_fail(&h->io, r->name, err, "not a whole HDF5 file");
     h->file = file;
     return PR_OK;
 }
 
-static void close_file(struct pr_h5_reader *h)
+static void hdf5_child_close_file(struct pr_hdf5_reader *h)
 {
     h->io.is_learning = false;
     if (h->file > 0)
-        pr_h5_io_close(&h->io, h->file); /* and its data sets */
+        pr_hdf5_io_close(&h->io, h->file); /* and its data sets */
     h->file = 0;
     h->h5->H5Eclear2(H5E_DEFAULT);
 }
 
-static int open_set(struct pr_reader *r, const char *name, hid_t *ret,
-                    struct pr_err *err)
+static int hdf5_child_open_set(struct pr_reader *r, const char *name,
+                               hid_t *ret, struct pr_err *err)
 {
-    struct pr_h5_reader *h = of(r);
-    char what[PR_H5_NAME + 40];
+    struct pr_hdf5_reader *h = hdf5_child_state(r);
+    char what[PR_HDF5_NAME + 40];
     hid_t id = h->h5->H5Dopen2(h->file, name, H5P_DEFAULT);
 
     if (id < 0) {
         snprintf(what, sizeof what, "data set '%.200s' cannot be opened", name);
-        return pr_h5_io_fail(&h->io, r->name, err, what);
+        return pr_hdf5_io_fail(&h->io, r->name, err, what);
     }
     *ret = id;
     return PR_OK;
@@ -88,74 +88,76 @@ static int open_set(struct pr_reader *r, const char *name, hid_t *ret,
 
 static int open_sets(struct pr_reader *r, struct pr_err *err)
 {
-    struct pr_h5_layout *lay = &of(r)->lay;
-    char name[PR_H5_NAME];
-    int rc = open_file(r, err);
+    struct pr_hdf5_layout *lay = &hdf5_child_state(r)->lay;
+    char name[PR_HDF5_NAME];
+    int rc = hdf5_child_open_file(r, err);
 
     for (size_t i = 0; !rc && i < lay->count; i++)
-        rc = open_set(r, set_name(lay, i, name), &lay->sets[i].id, err);
+        rc = hdf5_child_open_set(r, hdf5_child_set_name(lay, i, name),
+                                 &lay->sets[i].id, err);
     if (!rc && lay->has_labels)
-        rc = open_set(r, "labels", &lay->labels.id, err);
+        rc = hdf5_child_open_set(r, "labels", &lay->labels.id, err);
     if (rc)
-        close_file(of(r));
+        hdf5_child_close_file(hdf5_child_state(r));
     return rc;
 }
 
-static int attach(struct pr_reader *r, struct pr_err *err)
+static int hdf5_child_attach(struct pr_reader *r, struct pr_err *err)
 {
-    return of(r)->file > 0 ? PR_OK : open_sets(r, err);
+    return hdf5_child_state(r)->file > 0 ? PR_OK : open_sets(r, err);
 }
 
-static void detach(struct pr_reader *r)
+static void hdf5_child_detach(struct pr_reader *r)
 {
-    if (of(r)->file > 0)
-        close_file(of(r));
+    if (hdf5_child_state(r)->file > 0)
+        hdf5_child_close_file(hdf5_child_state(r));
 }
 
 /* ---- learning */
 
 static int add_set(struct pr_reader *r, const char *name, struct pr_err *err)
 {
-    struct pr_h5_layout *lay = &of(r)->lay;
+    struct pr_hdf5_layout *lay = &hdf5_child_state(r)->lay;
     const char *why;
     hid_t id;
     int rc;
 
     if (lay->count == lay->cap) {
         size_t cap = lay->cap ? 2 * lay->cap : 1;
-        struct pr_h5_set *p = pr_realloc(lay->sets, cap * sizeof *p);
+        struct pr_hdf5_set *p = pr_realloc(lay->sets, cap * sizeof *p);
         if (!p)
             return pr_fail_nomem(err);
         lay->sets = p;
         lay->cap = cap;
     }
-    rc = open_set(r, name, &id, err);
+    rc = hdf5_child_open_set(r, name, &id, err);
     if (rc)
         return rc;
-    why = pr_h5_set_learn(of(r)->h5, id, r->obj.size, &lay->sets[lay->count]);
+    why = pr_hdf5_read_set(hdf5_child_state(r)->h5, id, r->obj.size,
+                           &lay->sets[lay->count]);
     if (why)
-        return pr_reader_bad(r, of(r)->io.last, err, "data set '%.200s' %s",
-                             name, why);
-    lay->sets[lay->count].slot = (unsigned)(lay->count % (PR_H5_KEPT - 1));
+        return pr_reader_bad(r, hdf5_child_state(r)->io.last, err,
+                             "data set '%.200s' %s", name, why);
+    lay->sets[lay->count].slot = (unsigned)(lay->count % (PR_HDF5_KEPT - 1));
     lay->count++;
     return PR_OK;
 }
 
 static int add_records(struct pr_reader *r, struct pr_err *err)
 {
-    struct pr_h5_reader *h = of(r);
-    struct pr_h5_layout *lay = &h->lay;
-    char name[PR_H5_NAME];
+    struct pr_hdf5_reader *h = hdf5_child_state(r);
+    struct pr_hdf5_layout *lay = &h->lay;
+    char name[PR_HDF5_NAME];
     int rc = PR_OK;
 
     lay->is_records = true;
     while (!rc) {
-        htri_t is = h->h5->H5Lexists(h->file, set_name(lay, lay->count, name),
-                                     H5P_DEFAULT);
+        htri_t is = h->h5->H5Lexists(
+            h->file, hdf5_child_set_name(lay, lay->count, name), H5P_DEFAULT);
 
         if (is < 0)
-            return pr_h5_io_fail(&h->io, r->name, err,
-                                 "the list of data sets cannot be read");
+            return pr_hdf5_io_fail(&h->io, r->name, err,
+                                   "the list of data sets cannot be read");
         if (!is)
             break;
         rc = add_set(r, name, err);
@@ -165,7 +167,7 @@ static int add_records(struct pr_reader *r, struct pr_err *err)
 }
 
 struct search {
-    struct pr_h5_reader *h;
+    struct pr_hdf5_reader *h;
     uint64_t size;
     const char *why; /* the last one will not do */
 };
@@ -181,17 +183,17 @@ static herr_t find_set(hid_t group, const char *name, const H5L_info_t *info,
                        void *ctx)
 {
     struct search *s = ctx;
-    const struct pr_h5_api *h5 = s->h->h5;
-    struct pr_h5_set set;
+    const struct pr_hdf5_api *h5 = s->h->h5;
+    struct pr_hdf5_set set;
     hid_t id;
 
     (void)info;
-    if (is_for_labels(name) || strlen(name) >= PR_H5_NAME)
+    if (is_for_labels(name) || strlen(name) >= PR_HDF5_NAME)
         return 0;
     id = h5->H5Dopen2(group, name, H5P_DEFAULT);
     if (id < 0)
         return 0;
-    s->why = pr_h5_set_learn(h5, id, s->size, &set);
+    s->why = pr_hdf5_read_set(h5, id, s->size, &set);
     h5->H5Dclose(id);
     memcpy(s->h->lay.name, name, strlen(name) + 1);
     return s->why ? 0 : 1;
@@ -199,14 +201,14 @@ static herr_t find_set(hid_t group, const char *name, const H5L_info_t *info,
 
 static int add_first(struct pr_reader *r, struct pr_err *err)
 {
-    struct pr_h5_reader *h = of(r);
+    struct pr_hdf5_reader *h = hdf5_child_state(r);
     struct search s = {.h = h, .size = r->obj.size};
     herr_t rc = h->h5->H5Literate(h->file, H5_INDEX_NAME, H5_ITER_INC, NULL,
                                   find_set, &s);
 
     if (rc < 0)
-        return pr_h5_io_fail(&h->io, r->name, err,
-                             "the list of data sets cannot be read");
+        return pr_hdf5_io_fail(&h->io, r->name, err,
+                               "the list of data sets cannot be read");
     if (!rc && s.why)
         return pr_reader_bad(r, h->io.last, err, "data set '%.200s' %s",
                              h->lay.name, s.why);
@@ -216,7 +218,7 @@ static int add_first(struct pr_reader *r, struct pr_err *err)
     return add_set(r, h->lay.name, err);
 }
 
-static bool is_label_set(const struct pr_h5_set *s, uint64_t samples)
+static bool is_label_set(const struct pr_hdf5_set *s, uint64_t samples)
 {
     char letter = pr_dtype_letter(s->type.dtype);
 
@@ -227,29 +229,29 @@ static bool is_label_set(const struct pr_h5_set *s, uint64_t samples)
 /* One that is no list of whole numbers is not for us: no error. */
 static int add_labels(struct pr_reader *r, struct pr_err *err)
 {
-    struct pr_h5_reader *h = of(r);
-    struct pr_h5_layout *lay = &h->lay;
+    struct pr_hdf5_reader *h = hdf5_child_state(r);
+    struct pr_hdf5_layout *lay = &h->lay;
     htri_t is = h->h5->H5Lexists(h->file, "labels", H5P_DEFAULT);
     hid_t id;
     int rc;
 
     if (is < 0)
-        return pr_h5_io_fail(&h->io, r->name, err,
-                             "the list of data sets cannot be read");
+        return pr_hdf5_io_fail(&h->io, r->name, err,
+                               "the list of data sets cannot be read");
     if (!is)
         return PR_OK;
-    rc = open_set(r, "labels", &id, err);
+    rc = hdf5_child_open_set(r, "labels", &id, err);
     if (rc)
         return rc;
-    lay->has_labels = !pr_h5_set_learn(h->h5, id, r->obj.size, &lay->labels) &&
+    lay->has_labels = !pr_hdf5_read_set(h->h5, id, r->obj.size, &lay->labels) &&
                       is_label_set(&lay->labels, lay->samples);
-    lay->labels.slot = PR_H5_KEPT - 1;
+    lay->labels.slot = PR_HDF5_KEPT - 1;
     return PR_OK;
 }
 
-static int sum_up(struct pr_reader *r, struct pr_err *err)
+static int hdf5_child_sum_samples(struct pr_reader *r, struct pr_err *err)
 {
-    struct pr_h5_layout *lay = &of(r)->lay;
+    struct pr_hdf5_layout *lay = &hdf5_child_state(r)->lay;
 
     lay->samples = lay->sets[0].dim[0];
     for (size_t i = 0; i < lay->count; i++) {
@@ -269,16 +271,17 @@ static int sum_up(struct pr_reader *r, struct pr_err *err)
 
 /* ---- chunks */
 
-static int place_set(struct pr_reader *r, struct pr_h5_set *s,
+static int place_set(struct pr_reader *r, struct pr_hdf5_set *s,
                      struct pr_err *err)
 {
-    struct pr_h5_layout *lay = &of(r)->lay;
+    struct pr_hdf5_layout *lay = &hdf5_child_state(r)->lay;
 
     s->first_place = lay->place_count;
-    if (s->way != PR_H5_CHUNKED)
+    if (s->way != PR_HDF5_CHUNKED)
         return PR_OK;
     for (uint64_t i = 0; i < s->chunk_count; i++) {
-        int rc = pr_h5_look_up(r, s, i, &lay->place[lay->place_count], err);
+        int rc = pr_hdf5_find_place_here(r, s, i, &lay->place[lay->place_count],
+                                         err);
         if (rc)
             return rc;
         lay->place_count++;
@@ -289,13 +292,13 @@ static int place_set(struct pr_reader *r, struct pr_h5_set *s,
 /* Where all chunks are, if they are few. */
 static int place_all(struct pr_reader *r, struct pr_err *err)
 {
-    struct pr_h5_layout *lay = &of(r)->lay;
+    struct pr_hdf5_layout *lay = &hdf5_child_state(r)->lay;
     uint64_t n = lay->has_labels ? lay->labels.chunk_count : 0;
     int rc = PR_OK;
 
-    for (size_t i = 0; i < lay->count && n <= PR_H5_PLACES; i++)
+    for (size_t i = 0; i < lay->count && n <= PR_HDF5_PLACES; i++)
         n += lay->sets[i].chunk_count;
-    if (n > PR_H5_PLACES)
+    if (n > PR_HDF5_PLACES)
         return PR_OK;
     for (size_t i = 0; !rc && i < lay->count; i++)
         rc = place_set(r, &lay->sets[i], err);
@@ -307,15 +310,15 @@ static int place_all(struct pr_reader *r, struct pr_err *err)
 
 static int learn_all(struct pr_reader *r, struct pr_err *err)
 {
-    struct pr_h5_layout *lay = &of(r)->lay;
-    int rc = open_file(r, err);
+    struct pr_hdf5_layout *lay = &hdf5_child_state(r)->lay;
+    int rc = hdf5_child_open_file(r, err);
 
     if (!rc)
         rc = add_records(r, err);
     if (!rc && !lay->count)
         rc = add_first(r, err);
     if (!rc)
-        rc = sum_up(r, err);
+        rc = hdf5_child_sum_samples(r, err);
     if (!rc)
         rc = add_labels(r, err);
     if (!rc)
@@ -323,14 +326,14 @@ static int learn_all(struct pr_reader *r, struct pr_err *err)
     return rc;
 }
 
-static bool is_open_question(const struct pr_h5_layout *lay,
-                             const struct pr_h5_set *s)
+static bool is_open_question(const struct pr_hdf5_layout *lay,
+                             const struct pr_hdf5_set *s)
 {
-    return s->way == PR_H5_LIBRARY || s->type.is_odd ||
-           (s->way == PR_H5_CHUNKED && !lay->has_places);
+    return s->way == PR_HDF5_LIBRARY || s->type.is_odd ||
+           (s->way == PR_HDF5_CHUNKED && !lay->has_places);
 }
 
-bool pr_h5_has_questions(const struct pr_h5_layout *lay)
+bool pr_hdf5_has_questions(const struct pr_hdf5_layout *lay)
 {
     bool any = lay->has_labels && is_open_question(lay, &lay->labels);
 
@@ -341,21 +344,21 @@ bool pr_h5_has_questions(const struct pr_h5_layout *lay)
 
 static int learn_file(struct pr_reader *r, struct pr_err *err)
 {
-    struct pr_h5_reader *h = of(r);
-    struct pr_h5_set *sets = h->lay.sets;
+    struct pr_hdf5_reader *h = hdf5_child_state(r);
+    struct pr_hdf5_set *sets = h->lay.sets;
     size_t cap = h->lay.cap;
     int rc;
 
-    h->lay = (struct pr_h5_layout){.sets = sets, .cap = cap};
+    h->lay = (struct pr_hdf5_layout){.sets = sets, .cap = cap};
     rc = learn_all(r, err);
-    if (rc || !pr_h5_has_questions(&h->lay))
-        close_file(h);
+    if (rc || !pr_hdf5_has_questions(&h->lay))
+        hdf5_child_close_file(h);
     return rc;
 }
 
-static struct pr_h5_set *set_at(struct pr_h5_layout *lay, uint64_t which)
+static struct pr_hdf5_set *set_at(struct pr_hdf5_layout *lay, uint64_t which)
 {
-    if (which == (uint64_t)PR_H5_LABEL_SET)
+    if (which == (uint64_t)PR_HDF5_LABEL_SET)
         return lay->has_labels ? &lay->labels : NULL;
     return which < lay->count ? &lay->sets[which] : NULL;
 }
@@ -364,9 +367,9 @@ static struct pr_h5_set *set_at(struct pr_h5_layout *lay, uint64_t which)
 
 static struct {
     struct pr_reader r;
-    struct pr_h5_reader h;
-    struct pr_h5_trail trail;
-    uint8_t head[PR_H5_HEAD];
+    struct pr_hdf5_reader h;
+    struct pr_hdf5_trail trail;
+    uint8_t head[PR_HDF5_HEAD];
     bool is_known; /* h.lay is what the program has */
     pid_t parent;
     uint64_t memory; /* that it had at the start */
@@ -387,7 +390,7 @@ static void take_here(void *data, size_t len)
     uint8_t *p = data;
 
     while (len) {
-        ssize_t n = recv(PR_H5_LINE, p, len, 0);
+        ssize_t n = recv(PR_HDF5_LINE, p, len, 0);
 
         if (n == 0 || (n < 0 && errno != EINTR && errno != EAGAIN))
             _exit(0);
@@ -400,9 +403,9 @@ static void take_here(void *data, size_t len)
 
 static int ask_for_bytes(uint64_t off, size_t len, void *buf)
 {
-    struct pr_h5_note n = {.kind = PR_H5_READ, .a = off, .b = len}, back;
+    struct pr_hdf5_message n = {.kind = PR_HDF5_READ, .a = off, .b = len}, back;
 
-    if (!pr_h5_give(PR_H5_LINE, &n, NULL, 0))
+    if (!pr_hdf5_send_message(PR_HDF5_LINE, &n, NULL, 0))
         _exit(0);
     take_here(&back, sizeof back);
     if (back.rc)
@@ -411,21 +414,24 @@ static int ask_for_bytes(uint64_t off, size_t len, void *buf)
     return 0;
 }
 
-static void reply(int rc, const struct pr_err *err, const void *data,
-                  size_t len)
+static void hdf5_child_reply(int rc, const struct pr_err *err, const void *data,
+                             size_t len)
 {
-    struct pr_h5_note n = {.kind = PR_H5_DONE, .rc = rc, .a = rc ? 0 : len};
+    struct pr_hdf5_message n = {
+        .kind = PR_HDF5_DONE, .rc = rc, .a = rc ? 0 : len};
 
-    if (!pr_h5_give(PR_H5_LINE, &n, rc ? err : data, rc ? sizeof *err : len))
+    if (!pr_hdf5_send_message(PR_HDF5_LINE, &n, rc ? err : data,
+                              rc ? sizeof *err : len))
         _exit(0);
 }
 
 static int tell_here(struct pr_err *err)
 {
-    const struct pr_h5_layout *lay = &me.h.lay;
+    const struct pr_hdf5_layout *lay = &me.h.lay;
     size_t sets = lay->count * sizeof *lay->sets;
-    struct pr_h5_learnt *found = (struct pr_h5_learnt *)(void *)pr_h5_grow(
-        &me.h.raw, sizeof *found + sets);
+    struct pr_hdf5_layout_message *found =
+        (struct pr_hdf5_layout_message *)(void *)pr_hdf5_buf_grow(
+            &me.h.raw, sizeof *found + sets);
 
     if (!found)
         return pr_fail_nomem(err);
@@ -434,7 +440,7 @@ static int tell_here(struct pr_err *err)
     found->is_full = me.trail.is_full;
     memcpy(found->range, me.trail.range, sizeof found->range);
     memcpy(found + 1, lay->sets, sets);
-    reply(PR_OK, NULL, found, sizeof *found + sets);
+    hdf5_child_reply(PR_OK, NULL, found, sizeof *found + sets);
     return PR_OK;
 }
 
@@ -453,12 +459,12 @@ static int learn_here(struct pr_err *err)
 static int load_here(struct pr_err *err)
 {
     struct rlimit line = {1, 1};
-    int rc = me.h.h5 ? PR_OK : pr_h5_load(&me.h.h5, err);
+    int rc = me.h.h5 ? PR_OK : pr_hdf5_library_load(&me.h.h5, err);
 
     if (rc || me.h.io.h5)
         return rc;
     me.h.io.h5 = me.h.h5;
-    pr_h5_enter(me.h.h5);
+    pr_hdf5_enter(me.h.h5);
     (void)setrlimit(RLIMIT_NOFILE, &line);
     return PR_OK;
 }
@@ -475,7 +481,7 @@ static void limit_memory(uint64_t size)
     (void)setrlimit(RLIMIT_AS, &l);
 }
 
-static void open_here(const struct pr_h5_note *q)
+static void open_here(const struct pr_hdf5_message *q)
 {
     struct pr_err err = {0};
     int rc;
@@ -485,48 +491,50 @@ static void open_here(const struct pr_h5_note *q)
     take_here(me.head, (size_t)q->b);
     rc = load_here(&err);
     if (!rc) {
-        detach(&me.r);
+        hdf5_child_detach(&me.r);
         limit_memory(q->a);
         me.r.obj.size = q->a;
         me.h.io.head_len = (size_t)q->b;
     }
-    if (!rc && (q->kind == PR_H5_LEARN || !me.is_known))
+    if (!rc && (q->kind == PR_HDF5_LEARN || !me.is_known))
         rc = learn_here(&err);
-    if (!rc && q->kind == PR_H5_LEARN)
+    if (!rc && q->kind == PR_HDF5_LEARN)
         rc = tell_here(&err);
-    else if (!rc && !(rc = attach(&me.r, &err)))
-        reply(PR_OK, NULL, NULL, 0);
+    else if (!rc && !(rc = hdf5_child_attach(&me.r, &err)))
+        hdf5_child_reply(PR_OK, NULL, NULL, 0);
     if (rc)
-        reply(rc, &err, NULL, 0);
+        hdf5_child_reply(rc, &err, NULL, 0);
 }
 
-static void places_here(const struct pr_h5_note *q, const struct pr_h5_set *s)
+static void places_here(const struct pr_hdf5_message *q,
+                        const struct pr_hdf5_set *s)
 {
-    struct pr_h5_place *place = (struct pr_h5_place *)pr_h5_grow(
-        &me.h.raw, PR_H5_BLOCK * sizeof *place);
+    struct pr_hdf5_place *place = (struct pr_hdf5_place *)pr_hdf5_buf_grow(
+        &me.h.raw, PR_HDF5_BLOCK * sizeof *place);
     struct pr_err err = {0};
-    int rc = place && q->c <= PR_H5_BLOCK ? PR_OK : pr_fail_nomem(&err);
+    int rc = place && q->c <= PR_HDF5_BLOCK ? PR_OK : pr_fail_nomem(&err);
 
     for (uint64_t i = 0; !rc && i < q->c; i++)
-        rc = pr_h5_look_up(&me.r, s, q->b + i, &place[i], &err);
-    reply(rc, &err, place, (size_t)(q->c * sizeof *place));
+        rc = pr_hdf5_find_place_here(&me.r, s, q->b + i, &place[i], &err);
+    hdf5_child_reply(rc, &err, place, (size_t)(q->c * sizeof *place));
 }
 
-static void rows_here(const struct pr_h5_note *q, const struct pr_h5_set *s)
+static void rows_here(const struct pr_hdf5_message *q,
+                      const struct pr_hdf5_set *s)
 {
     uint64_t bytes = q->c * s->row_bytes;
-    uint8_t *data = pr_h5_grow(&me.h.raw, bytes);
+    uint8_t *data = pr_hdf5_buf_grow(&me.h.raw, bytes);
     struct pr_err err = {0};
-    int rc = data ? pr_h5_library_rows_here(&me.r, s, q->b, q->c, data, &err)
+    int rc = data ? pr_hdf5_library_rows_here(&me.r, s, q->b, q->c, data, &err)
                   : pr_fail_nomem(&err);
 
-    reply(rc, &err, data, (size_t)bytes);
+    hdf5_child_reply(rc, &err, data, (size_t)bytes);
 }
 
-static void convert_here(const struct pr_h5_set *s)
+static void convert_here(const struct pr_hdf5_set *s)
 {
     uint64_t most = s->row_bytes > s->out_bytes ? s->row_bytes : s->out_bytes;
-    uint8_t *data = pr_h5_grow(&me.h.raw, most);
+    uint8_t *data = pr_hdf5_buf_grow(&me.h.raw, most);
     struct pr_err err = {0};
     int rc = data ? PR_OK : pr_fail_nomem(&err);
 
@@ -536,25 +544,25 @@ static void convert_here(const struct pr_h5_set *s)
     }
     if (!rc) {
         take_here(data, (size_t)s->row_bytes);
-        rc = pr_h5_convert_here(&me.r, s, data, &err);
+        rc = pr_hdf5_convert_here(&me.r, s, data, &err);
     }
-    reply(rc, &err, data, (size_t)s->out_bytes);
+    hdf5_child_reply(rc, &err, data, (size_t)s->out_bytes);
 }
 
-static void answer(const struct pr_h5_note *q)
+static void hdf5_child_answer(const struct pr_hdf5_message *q)
 {
-    const struct pr_h5_set *s = NULL;
+    const struct pr_hdf5_set *s = NULL;
 
-    if (q->kind == PR_H5_LEARN || q->kind == PR_H5_ATTACH) {
+    if (q->kind == PR_HDF5_LEARN || q->kind == PR_HDF5_ATTACH) {
         open_here(q);
         return;
     }
     s = set_at(&me.h.lay, q->a);
     if (!s)
         _exit(0);
-    if (q->kind == PR_H5_PLACE)
+    if (q->kind == PR_HDF5_PLACE)
         places_here(q, s);
-    else if (q->kind == PR_H5_ROWS)
+    else if (q->kind == PR_HDF5_ROWS)
         rows_here(q, s);
     else
         convert_here(s);
@@ -599,7 +607,7 @@ static void settle_memory(void)
 }
 
 /* Nothing of the program's is left to it, and it leaves no core. */
-static void settle(void)
+static void hdf5_child_settle(void)
 {
     enum { FEW = 4096 };
     struct timeval look = {.tv_sec = LOOK};
@@ -608,33 +616,33 @@ static void settle(void)
     me.parent = getppid();
     settle_signals();
     settle_memory();
-    if (syscall(SYS_close_range, PR_H5_LINE + 1, ~0U, 0) < 0)
-        for (int fd = PR_H5_LINE + 1; fd < FEW; fd++)
+    if (syscall(SYS_close_range, PR_HDF5_LINE + 1, ~0U, 0) < 0)
+        for (int fd = PR_HDF5_LINE + 1; fd < FEW; fd++)
             (void)close(fd);
-    (void)setsockopt(PR_H5_LINE, SOL_SOCKET, SO_RCVTIMEO, &look, sizeof look);
+    (void)setsockopt(PR_HDF5_LINE, SOL_SOCKET, SO_RCVTIMEO, &look, sizeof look);
     (void)setrlimit(RLIMIT_CORE, &none);
     (void)prctl(PR_SET_NAME, "prony-hdf5");
 }
 
 __attribute__((noreturn)) static void live_aside(void)
 {
-    struct pr_h5_note q;
+    struct pr_hdf5_message q;
 
-    settle();
+    hdf5_child_settle();
     me.r.data = &me.h;
     me.h.trail = &me.trail;
     me.h.io.obj = &me.r.obj;
     me.h.io.ask = ask_for_bytes;
     me.h.io.head = me.head;
-    reply(PR_OK, NULL, NULL, 0);
+    hdf5_child_reply(PR_OK, NULL, NULL, 0);
     for (;;) {
         take_here(&q, sizeof q);
-        answer(&q);
+        hdf5_child_answer(&q);
     }
 }
 
 __attribute__((constructor)) static void be_aside(void)
 {
-    if (strcmp(program_invocation_name, PR_H5_ASIDE) == 0)
+    if (strcmp(program_invocation_name, PR_HDF5_PROCESS) == 0)
         live_aside();
 }

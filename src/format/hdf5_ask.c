@@ -36,24 +36,25 @@ enum {
     TURN_MS = 200,      /* that we wait before we look for an interrupt */
 };
 
-int pr_h5_patience = 60;
+int pr_hdf5_patience_s = 60;
 
-static struct pr_h5_reader *of(struct pr_reader *r)
+static struct pr_hdf5_reader *hdf5_parent_state(struct pr_reader *r)
 {
     return r->data;
 }
 
-static struct iovec span(const void *data, size_t len)
+static struct iovec hdf5_make_iovec(const void *data, size_t len)
 {
     return (struct iovec){(void *)(uintptr_t)data, len};
 }
 
 /* A note, or none, and what follows it, at once: whoever waits wakes up once.
  */
-bool pr_h5_give(int fd, const struct pr_h5_note *n, const void *data,
-                size_t len)
+bool pr_hdf5_send_message(int fd, const struct pr_hdf5_message *n,
+                          const void *data, size_t len)
 {
-    struct iovec v[2] = {span(n, n ? sizeof *n : 0), span(data, len)};
+    struct iovec v[2] = {hdf5_make_iovec(n, n ? sizeof *n : 0),
+                         hdf5_make_iovec(data, len)};
     struct msghdr m = {.msg_iov = v, .msg_iovlen = 2};
 
     while (v[0].iov_len + v[1].iov_len) {
@@ -66,7 +67,8 @@ bool pr_h5_give(int fd, const struct pr_h5_note *n, const void *data,
             size_t k = sent < v[i].iov_len ? sent : v[i].iov_len;
 
             if (k)
-                v[i] = span((uint8_t *)v[i].iov_base + k, v[i].iov_len - k);
+                v[i] = hdf5_make_iovec((uint8_t *)v[i].iov_base + k,
+                                       v[i].iov_len - k);
             sent -= k;
         }
     }
@@ -90,7 +92,7 @@ static const char *path_of_object(void)
 
 /* The environment, with one more object to load before the program starts. In
  * that list a path with a separator in it needs another name. Free it. */
-static char **environment(const char *object)
+static char **hdf5_make_environment(const char *object)
 {
     const char *list = getenv("LD_PRELOAD");
     const char *path = strpbrk(object, ": ") ? "/proc/self/fd/3" : object;
@@ -121,7 +123,7 @@ static int spawn_self(const posix_spawn_file_actions_t *files,
 {
     static const char self[] = "/proc/self/exe";
     /* Python, should it come to its main, runs "". */
-    char name[] = PR_H5_ASIDE, run[] = "-c", nothing[] = "", path[4096];
+    char name[] = PR_HDF5_PROCESS, run[] = "-c", nothing[] = "", path[4096];
     char *const argv[] = {name, run, nothing, NULL};
     ssize_t n = readlink(self, path, sizeof path - 1);
 
@@ -132,10 +134,10 @@ static int spawn_self(const posix_spawn_file_actions_t *files,
 }
 
 /* Signals are blocked until it has settled. */
-static int spawn(int line, pid_t *ret)
+static int hdf5_spawn_child(int line, pid_t *ret)
 {
     const char *object = path_of_object();
-    char **env = *object ? environment(object) : environ;
+    char **env = *object ? hdf5_make_environment(object) : environ;
     posix_spawn_file_actions_t files;
     sigset_t all, before;
     int rc = env ? posix_spawn_file_actions_init(&files) : ENOMEM;
@@ -144,7 +146,7 @@ static int spawn(int line, pid_t *ret)
         return rc;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    rc = posix_spawn_file_actions_adddup2(&files, line, PR_H5_LINE);
+    rc = posix_spawn_file_actions_adddup2(&files, line, PR_HDF5_LINE);
     if (!rc && *object)
         rc = posix_spawn_file_actions_addopen(&files, 3, object, O_RDONLY, 0);
     if (!rc)
@@ -159,7 +161,7 @@ static int spawn(int line, pid_t *ret)
 /* Its status, or 0 if somebody else was told. One that crashed keeps the signal
  * it died by; one that said what makes no sense still waits for a question. In
  * a fork of the program it is another's. */
-static int end_aside(struct pr_h5_aside *a)
+static int end_aside(struct pr_hdf5_process *a)
 {
     int status = 0;
 
@@ -174,17 +176,17 @@ static int end_aside(struct pr_h5_aside *a)
     return status;
 }
 
-void pr_h5_aside_stop(struct pr_reader *r)
+void pr_hdf5_process_stop(struct pr_reader *r)
 {
-    struct pr_h5_aside *a = &of(r)->aside;
+    struct pr_hdf5_process *a = &hdf5_parent_state(r)->aside;
 
     if (a->pid)
         (void)end_aside(a);
 }
 
-static int crashed(struct pr_reader *r, struct pr_err *err)
+static int hdf5_fail_crashed(struct pr_reader *r, struct pr_err *err)
 {
-    struct pr_h5_aside *a = &of(r)->aside;
+    struct pr_hdf5_process *a = &hdf5_parent_state(r)->aside;
     int status = end_aside(a);
     char how[40] = "";
 
@@ -204,68 +206,71 @@ static int crashed(struct pr_reader *r, struct pr_err *err)
 
 static int timed_out(struct pr_reader *r, struct pr_err *err)
 {
-    pr_h5_aside_stop(r);
+    pr_hdf5_process_stop(r);
     return pr_fail(err, PR_E_FORMAT, r->name,
-                   "libhdf5 timed out after %d s over it", pr_h5_patience);
+                   "libhdf5 timed out after %d s over it", pr_hdf5_patience_s);
 }
 
 /* Whether there is a point in waiting. */
-static int go_on(struct pr_reader *r, struct pr_err *err)
+static int hdf5_check_deadline(struct pr_reader *r, struct pr_err *err)
 {
-    if (pr_storage_stopped(r->st)) {
-        pr_h5_aside_stop(r);
+    if (pr_storage_is_stopped(r->st)) {
+        pr_hdf5_process_stop(r);
         return pr_fail(err, PR_E_INTR, "", "interrupted");
     }
-    return pr_clock_ns() < of(r)->aside.deadline ? PR_OK : timed_out(r, err);
+    return pr_clock_ns() < hdf5_parent_state(r)->aside.deadline
+               ? PR_OK
+               : timed_out(r, err);
 }
 
 /* Waits in short turns, to hear of an interrupt. */
-static int take(struct pr_reader *r, void *data, size_t len, struct pr_err *err)
+static int hdf5_receive(struct pr_reader *r, void *data, size_t len,
+                        struct pr_err *err)
 {
     uint8_t *p = data;
     int rc = PR_OK;
 
     while (!rc && len) {
-        ssize_t n = recv(of(r)->aside.fd, p, len, 0);
+        ssize_t n = recv(hdf5_parent_state(r)->aside.fd, p, len, 0);
 
         if (n == 0 || (n < 0 && errno != EINTR && errno != EAGAIN))
-            return crashed(r, err);
+            return hdf5_fail_crashed(r, err);
         if (n < 0)
-            rc = go_on(r, err);
+            rc = hdf5_check_deadline(r, err);
         p += n > 0 ? n : 0;
         len -= n > 0 ? (size_t)n : 0;
     }
     return rc;
 }
 
-static void set_deadline(struct pr_h5_aside *a)
+static void set_deadline(struct pr_hdf5_process *a)
 {
-    a->deadline = pr_clock_ns() + (uint64_t)pr_h5_patience * 1000000000u;
+    a->deadline = pr_clock_ns() + (uint64_t)pr_hdf5_patience_s * 1000000000u;
 }
 
 /* It takes what it gets, or it is at an end. */
-static int put(struct pr_reader *r, const struct pr_h5_note *n,
-               const void *data, size_t len, struct pr_err *err)
+static int hdf5_send(struct pr_reader *r, const struct pr_hdf5_message *n,
+                     const void *data, size_t len, struct pr_err *err)
 {
-    if (pr_h5_give(of(r)->aside.fd, n, data, len))
+    if (pr_hdf5_send_message(hdf5_parent_state(r)->aside.fd, n, data, len))
         return PR_OK;
-    return errno == EAGAIN ? timed_out(r, err) : crashed(r, err);
+    return errno == EAGAIN ? timed_out(r, err) : hdf5_fail_crashed(r, err);
 }
 
 static int start_aside(struct pr_reader *r, struct pr_err *err)
 {
-    struct pr_h5_aside *a = &of(r)->aside;
+    struct pr_hdf5_process *a = &hdf5_parent_state(r)->aside;
     struct timeval turn = {.tv_usec = TURN_MS * 1000},
-                   most = {.tv_sec = pr_h5_patience};
-    struct pr_h5_note hello;
+                   most = {.tv_sec = pr_hdf5_patience_s};
+    struct pr_hdf5_message hello;
     int ends[2], rc;
 
     if (a->pid && a->owner == getpid())
         return PR_OK;
-    pr_h5_aside_stop(r);
+    pr_hdf5_process_stop(r);
     rc = socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) ? errno : 0;
     if (!rc) {
-        rc = spawn(ends[1], &a->pid);
+        rc = hdf5_spawn_child(ends[1], &a->pid);
         close(ends[1]);
         if (rc)
             close(ends[0]);
@@ -284,7 +289,7 @@ static int start_aside(struct pr_reader *r, struct pr_err *err)
     a->fd = ends[0];
     a->is_attached = a->is_there = false;
     set_deadline(a);
-    rc = take(r, &hello, sizeof hello, err);
+    rc = hdf5_receive(r, &hello, sizeof hello, err);
     a->is_there = !rc;
     return rc;
 }
@@ -292,17 +297,17 @@ static int start_aside(struct pr_reader *r, struct pr_err *err)
 /* ---- questions */
 
 /* A piece of what it wants to see: in memory already, or read. */
-static int piece_of(struct pr_reader *r, uint64_t off, size_t len,
-                    const uint8_t **ret, struct pr_err *err)
+static int hdf5_get_piece(struct pr_reader *r, uint64_t off, size_t len,
+                          const uint8_t **ret, struct pr_err *err)
 {
-    struct pr_h5_reader *h = of(r);
+    struct pr_hdf5_reader *h = hdf5_parent_state(r);
     uint8_t *buf;
 
     if (off <= h->io.head_len && len <= h->io.head_len - off) {
         *ret = h->io.head + off;
         return PR_OK;
     }
-    buf = pr_h5_grow(&h->aside.buf, PIECE);
+    buf = pr_hdf5_buf_grow(&h->aside.buf, PIECE);
     *ret = buf;
     return buf ? pr_object_read(&r->obj, off, len, buf, err)
                : pr_fail_nomem(err);
@@ -310,12 +315,12 @@ static int piece_of(struct pr_reader *r, uint64_t off, size_t len,
 
 /* An error of the storage is kept for the end: libhdf5 only hears of it. Once
  * bytes are on their way there is nothing to say but the end. */
-static int give_bytes(struct pr_reader *r, const struct pr_h5_note *n,
+static int give_bytes(struct pr_reader *r, const struct pr_hdf5_message *n,
                       struct pr_err *err)
 {
-    struct pr_h5_aside *a = &of(r)->aside;
-    struct pr_h5_note back = {.kind = PR_H5_READ};
-    const struct pr_h5_note *first = &back;
+    struct pr_hdf5_process *a = &hdf5_parent_state(r)->aside;
+    struct pr_hdf5_message back = {.kind = PR_HDF5_READ};
+    const struct pr_hdf5_message *first = &back;
     uint64_t off = n->a, left = n->b;
     int rc = PR_OK;
 
@@ -325,10 +330,10 @@ static int give_bytes(struct pr_reader *r, const struct pr_h5_note *n,
         size_t len = left < PIECE ? (size_t)left : PIECE;
         const uint8_t *data = NULL;
 
-        a->rc = back.rc = piece_of(r, off, len, &data, &a->err);
+        a->rc = back.rc = hdf5_get_piece(r, off, len, &data, &a->err);
         if (back.rc)
             break;
-        rc = put(r, first, data, len, err);
+        rc = hdf5_send(r, first, data, len, err);
         first = NULL;
         off += len;
         left -= len;
@@ -336,44 +341,44 @@ static int give_bytes(struct pr_reader *r, const struct pr_h5_note *n,
     if (rc || !back.rc)
         return rc;
     if (first)
-        return put(r, &back, NULL, 0, err);
-    pr_h5_aside_stop(r);
+        return hdf5_send(r, &back, NULL, 0, err);
+    pr_hdf5_process_stop(r);
     *err = a->err;
     return back.rc;
 }
 
 /* Asks, gives it what it wants to see, and takes the answer: len bytes; after
- * those of PR_H5_LEARN more follow. */
-static int ask(struct pr_reader *r, const struct pr_h5_note *q,
-               const void *data, size_t data_len, void *ret, size_t len,
-               struct pr_err *err)
+ * those of PR_HDF5_LEARN more follow. */
+static int hdf5_ask_child(struct pr_reader *r, const struct pr_hdf5_message *q,
+                          const void *data, size_t data_len, void *ret,
+                          size_t len, struct pr_err *err)
 {
-    struct pr_h5_aside *a = &of(r)->aside;
+    struct pr_hdf5_process *a = &hdf5_parent_state(r)->aside;
     struct pr_err local = {0}, *why = err ? err : &local;
-    struct pr_h5_note n;
-    int rc = put(r, q, data, data_len, why);
+    struct pr_hdf5_message n;
+    int rc = hdf5_send(r, q, data, data_len, why);
 
     a->rc = PR_OK;
     set_deadline(a);
     while (!rc) {
         uint64_t from;
 
-        rc = take(r, &n, sizeof n, why);
-        if (rc || n.kind != PR_H5_READ)
+        rc = hdf5_receive(r, &n, sizeof n, why);
+        if (rc || n.kind != PR_HDF5_READ)
             break;
         from = pr_clock_ns();
         rc = give_bytes(r, &n, why);
         a->deadline += pr_clock_ns() - from; /* the storage's time is its own */
         if (!rc)
-            rc = go_on(r, why);
+            rc = hdf5_check_deadline(r, why);
     }
     if (rc)
         return rc;
-    if (!n.rc && (q->kind == PR_H5_LEARN ? n.a < len : n.a != len))
-        return crashed(r, why);
+    if (!n.rc && (q->kind == PR_HDF5_LEARN ? n.a < len : n.a != len))
+        return hdf5_fail_crashed(r, why);
     if (!n.rc)
-        return take(r, ret, len, why);
-    rc = take(r, why, sizeof *why, why);
+        return hdf5_receive(r, ret, len, why);
+    rc = hdf5_receive(r, why, sizeof *why, why);
     if (rc)
         return rc;
     why->where[sizeof why->where - 1] = why->msg[sizeof why->msg - 1] =
@@ -386,21 +391,22 @@ static int ask(struct pr_reader *r, const struct pr_h5_note *q,
 }
 
 /* One whose memory is in disorder but that did not crash might say anything. */
-static bool is_sane_set(const struct pr_h5_layout *lay,
-                        const struct pr_h5_set *s)
+static bool is_sane_set(const struct pr_hdf5_layout *lay,
+                        const struct pr_hdf5_set *s)
 {
     return (unsigned)s->type.dtype < PR_DTYPE_COUNT && s->type.bytes &&
-           (unsigned)s->way <= PR_H5_LIBRARY && s->ndim &&
-           s->ndim <= PR_H5_AXES && s->filter_count <= PR_H5_FILTERS &&
-           s->slot < PR_H5_KEPT && (s->way != PR_H5_CHUNKED || s->chunk[0]) &&
-           (!lay->has_places || s->way != PR_H5_CHUNKED ||
+           (unsigned)s->way <= PR_HDF5_LIBRARY && s->ndim &&
+           s->ndim <= PR_HDF5_AXES && s->filter_count <= PR_HDF5_FILTERS &&
+           s->slot < PR_HDF5_KEPT &&
+           (s->way != PR_HDF5_CHUNKED || s->chunk[0]) &&
+           (!lay->has_places || s->way != PR_HDF5_CHUNKED ||
             (s->first_place <= lay->place_count &&
              s->chunk_count <= lay->place_count - s->first_place));
 }
 
-static bool is_sane(const struct pr_h5_layout *lay)
+static bool is_sane(const struct pr_hdf5_layout *lay)
 {
-    if (lay->place_count > PR_H5_PLACES ||
+    if (lay->place_count > PR_HDF5_PLACES ||
         (lay->has_labels && !is_sane_set(lay, &lay->labels)))
         return false;
     for (size_t i = 0; i < lay->count; i++)
@@ -410,18 +416,18 @@ static bool is_sane(const struct pr_h5_layout *lay)
 }
 
 /* The sets behind a layout. */
-static int take_sets(struct pr_reader *r, struct pr_h5_layout *lay,
-                     struct pr_h5_set *mine, size_t cap, struct pr_err *err)
+static int take_sets(struct pr_reader *r, struct pr_hdf5_layout *lay,
+                     struct pr_hdf5_set *mine, size_t cap, struct pr_err *err)
 {
     int rc;
 
     if (!lay->count || lay->count > SETS_MAX)
-        return crashed(r, err);
+        return hdf5_fail_crashed(r, err);
     if (lay->count > cap) {
-        struct pr_h5_set *p = pr_realloc(mine, lay->count * sizeof *p);
+        struct pr_hdf5_set *p = pr_realloc(mine, lay->count * sizeof *p);
 
         if (!p) {
-            pr_h5_aside_stop(r);
+            pr_hdf5_process_stop(r);
             return pr_fail_nomem(err);
         }
         mine = p;
@@ -429,47 +435,53 @@ static int take_sets(struct pr_reader *r, struct pr_h5_layout *lay,
     }
     lay->sets = mine;
     lay->cap = cap;
-    of(r)->lay = *lay;
-    rc = take(r, mine, lay->count * sizeof *mine, err);
-    return rc || is_sane(&of(r)->lay) ? rc : crashed(r, err);
+    hdf5_parent_state(r)->lay = *lay;
+    rc = hdf5_receive(r, mine, lay->count * sizeof *mine, err);
+    return rc || is_sane(&hdf5_parent_state(r)->lay)
+               ? rc
+               : hdf5_fail_crashed(r, err);
 }
 
 /* The file is opened there. */
 static int ask_to_open(struct pr_reader *r, uint32_t kind, void *ret,
                        size_t len, struct pr_err *err)
 {
-    const struct pr_h5_io *io = &of(r)->io;
-    size_t most = of(r)->aside.head ? of(r)->aside.head : HEAD_FIRST;
+    const struct pr_hdf5_io *io = &hdf5_parent_state(r)->io;
+    size_t most = hdf5_parent_state(r)->aside.head
+                      ? hdf5_parent_state(r)->aside.head
+                      : HEAD_FIRST;
     size_t head = io->head_len < most ? io->head_len : most;
-    struct pr_h5_note q = {.kind = kind, .a = r->obj.size, .b = head};
+    struct pr_hdf5_message q = {.kind = kind, .a = r->obj.size, .b = head};
 
-    return ask(r, &q, io->head, head, ret, len, err);
+    return hdf5_ask_child(r, &q, io->head, head, ret, len, err);
 }
 
 /* What it wanted to see of this file it gets of the next one unasked. */
-static void note_head(struct pr_h5_aside *a, const struct pr_h5_learnt *found)
+static void note_head(struct pr_hdf5_process *a,
+                      const struct pr_hdf5_layout_message *found)
 {
     uint64_t end = HEAD_FIRST;
 
-    for (unsigned i = 0; i < found->ranges && i < PR_H5_TRAIL_RANGES; i++) {
+    for (unsigned i = 0; i < found->ranges && i < PR_HDF5_TRAIL_RANGES; i++) {
         uint64_t last = found->range[i].off + found->range[i].len;
 
-        if (last > end && last <= PR_H5_HEAD)
+        if (last > end && last <= PR_HDF5_HEAD)
             end = last;
     }
-    a->head = found->is_full ? PR_H5_HEAD : (size_t)end;
+    a->head = found->is_full ? PR_HDF5_HEAD : (size_t)end;
 }
 
 /* The bytes that libhdf5 saw, which a file must have to be taken for alike. */
-static int keep_trail(struct pr_reader *r, const struct pr_h5_learnt *found,
+static int keep_trail(struct pr_reader *r,
+                      const struct pr_hdf5_layout_message *found,
                       struct pr_err *err)
 {
-    struct pr_h5_trail *t = of(r)->trail;
+    struct pr_hdf5_trail *t = hdf5_parent_state(r)->trail;
 
-    pr_h5_trail_clear(t);
-    t->is_full = found->is_full || found->ranges > PR_H5_TRAIL_RANGES;
+    pr_hdf5_trail_clear(t);
+    t->is_full = found->is_full || found->ranges > PR_HDF5_TRAIL_RANGES;
     for (unsigned i = 0; i < found->ranges && !t->is_full; i++) {
-        const struct pr_h5_range *g = &found->range[i];
+        const struct pr_hdf5_range *g = &found->range[i];
         const uint8_t *data;
         int rc;
 
@@ -477,28 +489,28 @@ static int keep_trail(struct pr_reader *r, const struct pr_h5_learnt *found,
                      g->len > r->obj.size - g->off;
         if (t->is_full)
             break;
-        rc = piece_of(r, g->off, g->len, &data, err);
+        rc = hdf5_get_piece(r, g->off, g->len, &data, err);
         if (rc)
             return rc;
-        pr_h5_trail_note(t, g->off, data, g->len);
+        pr_hdf5_trail_add(t, g->off, data, g->len);
     }
     return PR_OK;
 }
 
-int pr_h5_learn(struct pr_reader *r, struct pr_err *err)
+int pr_hdf5_read_layout(struct pr_reader *r, struct pr_err *err)
 {
-    struct pr_h5_reader *h = of(r);
-    struct pr_h5_learnt found;
+    struct pr_hdf5_reader *h = hdf5_parent_state(r);
+    struct pr_hdf5_layout_message found;
     int rc;
 
     h->is_known = false;
     rc = start_aside(r, err);
     if (!rc)
-        rc = ask_to_open(r, PR_H5_LEARN, &found, sizeof found, err);
+        rc = ask_to_open(r, PR_HDF5_LEARN, &found, sizeof found, err);
     if (!rc)
         rc = take_sets(r, &found.lay, h->lay.sets, h->lay.cap, err);
     h->aside.learnt++;
-    h->aside.is_attached = !rc && pr_h5_has_questions(&h->lay);
+    h->aside.is_attached = !rc && pr_hdf5_has_questions(&h->lay);
     if (!rc)
         note_head(&h->aside, &found);
     if (!rc)
@@ -506,45 +518,46 @@ int pr_h5_learn(struct pr_reader *r, struct pr_err *err)
     h->is_known = !rc && !h->trail->is_full;
     h->known_size = r->obj.size;
     if (!h->aside.is_attached && h->aside.learnt == 1)
-        pr_h5_aside_stop(r);
+        pr_hdf5_process_stop(r);
     return rc;
 }
 
 /* A question about a set of the open file. */
-static int ask_of_set(struct pr_reader *r, const struct pr_h5_set *s,
-                      struct pr_h5_note q, const void *data, size_t data_len,
-                      void *ret, size_t len, struct pr_err *err)
+static int ask_of_set(struct pr_reader *r, const struct pr_hdf5_set *s,
+                      struct pr_hdf5_message q, const void *data,
+                      size_t data_len, void *ret, size_t len,
+                      struct pr_err *err)
 {
-    struct pr_h5_reader *h = of(r);
+    struct pr_hdf5_reader *h = hdf5_parent_state(r);
     int rc = start_aside(r, err);
 
     if (!rc && !h->aside.is_attached)
-        rc = ask_to_open(r, PR_H5_ATTACH, NULL, 0, err);
+        rc = ask_to_open(r, PR_HDF5_ATTACH, NULL, 0, err);
     if (rc)
         return rc;
     h->aside.is_attached = true;
-    q.a = s == &h->lay.labels ? (uint64_t)PR_H5_LABEL_SET
+    q.a = s == &h->lay.labels ? (uint64_t)PR_HDF5_LABEL_SET
                               : (uint64_t)(s - h->lay.sets);
-    return ask(r, &q, data, data_len, ret, len, err);
+    return hdf5_ask_child(r, &q, data, data_len, ret, len, err);
 }
 
 /* Chunks to ask for at once. Of a file with a moderate number of them more each
  * time, until all are known; of others a few, for they may be wanted in any
  * order. */
-static uint64_t block_size(const struct pr_h5_set *s, uint64_t last)
+static uint64_t block_size(const struct pr_hdf5_set *s, uint64_t last)
 {
     enum { FIRST = 16, GROWTH = 8 };
 
-    if (s->chunk_count > PR_H5_BLOCK || !last)
+    if (s->chunk_count > PR_HDF5_BLOCK || !last)
         return FIRST;
-    return last < PR_H5_BLOCK / GROWTH ? last * GROWTH : PR_H5_BLOCK;
+    return last < PR_HDF5_BLOCK / GROWTH ? last * GROWTH : PR_HDF5_BLOCK;
 }
 
-int pr_h5_find_place(struct pr_reader *r, const struct pr_h5_set *s,
-                     uint64_t index, struct pr_h5_place *ret,
-                     struct pr_err *err)
+int pr_hdf5_find_place(struct pr_reader *r, const struct pr_hdf5_set *s,
+                       uint64_t index, struct pr_hdf5_place *ret,
+                       struct pr_err *err)
 {
-    struct pr_h5_block *b = &of(r)->block;
+    struct pr_hdf5_place_block *b = &hdf5_parent_state(r)->block;
     uint64_t first, n;
     int rc;
 
@@ -553,7 +566,7 @@ int pr_h5_find_place(struct pr_reader *r, const struct pr_h5_set *s,
         return PR_OK;
     }
     if (!b->place)
-        b->place = pr_alloc(PR_H5_BLOCK * sizeof *b->place);
+        b->place = pr_alloc(PR_HDF5_BLOCK * sizeof *b->place);
     if (!b->place)
         return pr_fail_nomem(err);
     n = block_size(s, b->set == s ? b->asked : 0);
@@ -562,7 +575,8 @@ int pr_h5_find_place(struct pr_reader *r, const struct pr_h5_set *s,
     b->asked = n;
     n = n < s->chunk_count - first ? n : s->chunk_count - first;
     rc = ask_of_set(
-        r, s, (struct pr_h5_note){.kind = PR_H5_PLACE, .b = first, .c = n},
+        r, s,
+        (struct pr_hdf5_message){.kind = PR_HDF5_PLACE, .b = first, .c = n},
         NULL, 0, b->place, (size_t)(n * sizeof *b->place), err);
     if (rc)
         return rc;
@@ -573,20 +587,20 @@ int pr_h5_find_place(struct pr_reader *r, const struct pr_h5_set *s,
     return PR_OK;
 }
 
-int pr_h5_library_rows(struct pr_reader *r, const struct pr_h5_set *s,
-                       uint64_t first, uint64_t count, uint8_t *dst,
-                       struct pr_err *err)
+int pr_hdf5_library_rows(struct pr_reader *r, const struct pr_hdf5_set *s,
+                         uint64_t first, uint64_t count, uint8_t *dst,
+                         struct pr_err *err)
 {
-    struct pr_h5_note q = {.kind = PR_H5_ROWS, .b = first, .c = count};
+    struct pr_hdf5_message q = {.kind = PR_HDF5_ROWS, .b = first, .c = count};
 
     return ask_of_set(r, s, q, NULL, 0, dst, (size_t)(count * s->row_bytes),
                       err);
 }
 
-int pr_h5_convert(struct pr_reader *r, const struct pr_h5_set *s, uint8_t *data,
-                  struct pr_err *err)
+int pr_hdf5_convert(struct pr_reader *r, const struct pr_hdf5_set *s,
+                    uint8_t *data, struct pr_err *err)
 {
-    struct pr_h5_note q = {.kind = PR_H5_CONVERT};
+    struct pr_hdf5_message q = {.kind = PR_HDF5_CONVERT};
 
     return ask_of_set(r, s, q, data, (size_t)s->row_bytes, data,
                       (size_t)s->out_bytes, err);

@@ -10,20 +10,20 @@
 
 enum { SUM_BYTES = 4, DEFLATE_RATIO = 1032 };
 
-bool pr_h5_filter_known(int id)
+bool pr_hdf5_is_filter_known(int id)
 {
     return id == H5Z_FILTER_DEFLATE || id == H5Z_FILTER_SHUFFLE ||
-           id == H5Z_FILTER_FLETCHER32 || id == PR_H5_LZF;
+           id == H5Z_FILTER_FLETCHER32 || id == PR_HDF5_LZF;
 }
 
-uint64_t pr_h5_filter_ratio(const struct pr_h5_set *s)
+uint64_t pr_hdf5_filter_ratio(const struct pr_hdf5_set *s)
 {
     uint64_t ratio = 1;
 
     for (unsigned i = 0; i < s->filter_count; i++) {
         if (s->filter[i] == H5Z_FILTER_DEFLATE)
             ratio *= DEFLATE_RATIO;
-        else if (s->filter[i] == PR_H5_LZF)
+        else if (s->filter[i] == PR_HDF5_LZF)
             ratio *= PR_LZF_RATIO;
         if (ratio > 1u << 20)
             return 1u << 20;
@@ -33,7 +33,7 @@ uint64_t pr_h5_filter_ratio(const struct pr_h5_set *s)
 
 /* ---- Fletcher-32 over big-endian 16-bit words */
 
-static uint32_t fletcher32(const uint8_t *p, size_t bytes)
+static uint32_t hdf5_fletcher32(const uint8_t *p, size_t bytes)
 {
     uint32_t a = 0, b = 0;
     size_t words = bytes / 2;
@@ -62,7 +62,7 @@ static uint32_t fletcher32(const uint8_t *p, size_t bytes)
 
 static bool is_sum(const uint8_t *p, size_t bytes)
 {
-    uint32_t sum = fletcher32(p, bytes), have, swapped;
+    uint32_t sum = hdf5_fletcher32(p, bytes), have, swapped;
 
     memcpy(&have, p + bytes, sizeof have);
     have = le32toh(have);
@@ -73,8 +73,8 @@ static bool is_sum(const uint8_t *p, size_t bytes)
 
 /* ---- shuffle: first all first bytes of elements, then all second ones */
 
-static void unshuffle2(const uint8_t *restrict in, size_t n,
-                       uint8_t *restrict out)
+static void hdf5_unshuffle_2(const uint8_t *restrict in, size_t n,
+                             uint8_t *restrict out)
 {
     const uint8_t *b = in + n;
 
@@ -84,33 +84,33 @@ static void unshuffle2(const uint8_t *restrict in, size_t n,
     }
 }
 
-static void unshuffle4(const uint8_t *restrict in, size_t n,
-                       uint8_t *restrict out)
+static void hdf5_unshuffle_4(const uint8_t *restrict in, size_t n,
+                             uint8_t *restrict out)
 {
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < 4; k++)
             out[4 * i + k] = in[k * n + i];
 }
 
-static void unshuffle8(const uint8_t *restrict in, size_t n,
-                       uint8_t *restrict out)
+static void hdf5_unshuffle_8(const uint8_t *restrict in, size_t n,
+                             uint8_t *restrict out)
 {
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < 8; k++)
             out[8 * i + k] = in[k * n + i];
 }
 
-static void unshuffle(const uint8_t *in, size_t bytes, size_t element,
-                      uint8_t *out)
+static void hdf5_unshuffle(const uint8_t *in, size_t bytes, size_t element,
+                           uint8_t *out)
 {
     size_t n = element > 1 ? bytes / element : 0;
 
     if (element == 2)
-        unshuffle2(in, n, out);
+        hdf5_unshuffle_2(in, n, out);
     else if (element == 4)
-        unshuffle4(in, n, out);
+        hdf5_unshuffle_4(in, n, out);
     else if (element == 8)
-        unshuffle8(in, n, out);
+        hdf5_unshuffle_8(in, n, out);
     else
         for (size_t k = 0; n && k < element; k++)
             for (size_t i = 0; i < n; i++)
@@ -122,8 +122,8 @@ static void unshuffle(const uint8_t *in, size_t bytes, size_t element,
 /* ---- deflate */
 
 /* Exactly out_len bytes, and the end of the stream. */
-static bool inflate_all(struct pr_inflate *z, const uint8_t *in, size_t in_len,
-                        uint8_t *out, size_t out_len)
+static bool hdf5_inflate(struct pr_inflate *z, const uint8_t *in, size_t in_len,
+                         uint8_t *out, size_t out_len)
 {
     uint8_t extra;
     size_t done = 0;
@@ -149,8 +149,8 @@ static bool inflate_all(struct pr_inflate *z, const uint8_t *in, size_t in_len,
 
 struct stage {
     struct pr_reader *r;
-    const struct pr_h5_set *set;
-    const struct pr_h5_place *place;
+    const struct pr_hdf5_set *set;
+    const struct pr_hdf5_place *place;
     const uint8_t *cur;
     size_t len;
     unsigned turn; /* which buffer is not in use */
@@ -181,32 +181,34 @@ static bool is_last_move(const struct stage *g, unsigned i)
     return true;
 }
 
-static int bad(const struct stage *g, struct pr_err *err, const char *what)
+static int hdf5_fail_filter(const struct stage *g, struct pr_err *err,
+                            const char *what)
 {
     return pr_reader_bad(g->r, g->place->off, err, "%s", what);
 }
 
-static int check_sum(struct stage *g, struct pr_err *err)
+static int hdf5_check_fletcher32(struct stage *g, struct pr_err *err)
 {
     if (g->len < SUM_BYTES)
-        return bad(g, err, "a chunk is shorter than its checksum");
+        return hdf5_fail_filter(g, err, "a chunk is shorter than its checksum");
     g->len -= SUM_BYTES;
     if (!g->r->opts.skip_checksum && !is_sum(g->cur, g->len))
-        return bad(g, err, "the Fletcher-32 checksum of a chunk is wrong");
+        return hdf5_fail_filter(g, err,
+                                "the Fletcher-32 checksum of a chunk is wrong");
     return PR_OK;
 }
 
-static int need_inflate(struct pr_h5_reader *h, struct pr_err *err)
+static int need_inflate(struct pr_hdf5_reader *h, struct pr_err *err)
 {
     if (!h->inflate)
         h->inflate = pr_inflate_new();
     return h->inflate ? PR_OK : pr_fail_nomem(err);
 }
 
-static int move(struct stage *g, unsigned i, uint8_t *out, size_t out_len,
-                struct pr_err *err)
+static int hdf5_undo_moving(struct stage *g, unsigned i, uint8_t *out,
+                            size_t out_len, struct pr_err *err)
 {
-    struct pr_h5_reader *h = g->r->data;
+    struct pr_hdf5_reader *h = g->r->data;
     int rc;
 
     switch (g->set->filter[i]) {
@@ -214,35 +216,37 @@ static int move(struct stage *g, unsigned i, uint8_t *out, size_t out_len,
         rc = need_inflate(h, err);
         if (rc)
             return rc;
-        if (!inflate_all(h->inflate, g->cur, g->len, out, out_len))
-            return bad(g, err, "a chunk is not what deflate makes of it");
+        if (!hdf5_inflate(h->inflate, g->cur, g->len, out, out_len))
+            return hdf5_fail_filter(g, err,
+                                    "a chunk is not what deflate makes of it");
         return PR_OK;
-    case PR_H5_LZF:
+    case PR_HDF5_LZF:
         if (!pr_lzf_decode(g->cur, g->len, out, out_len))
-            return bad(g, err, "a chunk is not what lzf makes of it");
+            return hdf5_fail_filter(g, err,
+                                    "a chunk is not what lzf makes of it");
         return PR_OK;
     default: /* shuffle */
         if (g->len != out_len)
-            return bad(g, err, "a chunk has the wrong length");
-        unshuffle(g->cur, out_len, g->set->shuffle_bytes, out);
+            return hdf5_fail_filter(g, err, "a chunk has the wrong length");
+        hdf5_unshuffle(g->cur, out_len, g->set->shuffle_bytes, out);
         return PR_OK;
     }
 }
 
-static int undo_one(struct stage *g, unsigned i, struct pr_err *err)
+static int hdf5_undo_filter(struct stage *g, unsigned i, struct pr_err *err)
 {
-    struct pr_h5_reader *h = g->r->data;
+    struct pr_hdf5_reader *h = g->r->data;
     uint64_t len = len_after(g, i);
     uint8_t *out = g->dst;
     int rc;
 
     if (g->set->filter[i] == H5Z_FILTER_FLETCHER32)
-        return check_sum(g, err);
+        return hdf5_check_fletcher32(g, err);
     if (!is_last_move(g, i))
-        out = pr_h5_grow(&h->tmp[g->turn], len);
+        out = pr_hdf5_buf_grow(&h->tmp[g->turn], len);
     if (!out)
         return pr_fail_nomem(err);
-    rc = move(g, i, out, (size_t)len, err);
+    rc = hdf5_undo_moving(g, i, out, (size_t)len, err);
     if (rc)
         return rc;
     g->turn ^= 1;
@@ -251,9 +255,9 @@ static int undo_one(struct stage *g, unsigned i, struct pr_err *err)
     return PR_OK;
 }
 
-int pr_h5_undo(struct pr_reader *r, const struct pr_h5_set *s,
-               const struct pr_h5_place *where, const uint8_t *src,
-               uint8_t *dst, struct pr_err *err)
+int pr_hdf5_undo_filters(struct pr_reader *r, const struct pr_hdf5_set *s,
+                         const struct pr_hdf5_place *where, const uint8_t *src,
+                         uint8_t *dst, struct pr_err *err)
 {
     struct stage g = {.r = r,
                       .set = s,
@@ -263,12 +267,12 @@ int pr_h5_undo(struct pr_reader *r, const struct pr_h5_set *s,
                       .dst = dst};
 
     for (unsigned i = s->filter_count; i-- > 0;) {
-        int rc = where->mask >> i & 1 ? PR_OK : undo_one(&g, i, err);
+        int rc = where->mask >> i & 1 ? PR_OK : hdf5_undo_filter(&g, i, err);
         if (rc)
             return rc;
     }
     if (g.len != s->chunk_bytes)
-        return bad(&g, err, "a chunk has the wrong length");
+        return hdf5_fail_filter(&g, err, "a chunk has the wrong length");
     if (g.cur != dst)
         memcpy(dst, g.cur, g.len);
     return PR_OK;
@@ -280,12 +284,12 @@ int pr_h5_undo(struct pr_reader *r, const struct pr_h5_set *s,
 static size_t lzf_filter(unsigned flags, size_t count, const unsigned *values,
                          size_t bytes, size_t *cap, void **buf)
 {
-    const struct pr_h5_api *h5;
+    const struct pr_hdf5_api *h5;
     size_t len = count > 2 ? values[2] : 0;
     uint8_t *out;
 
     if (!(flags & H5Z_FLAG_REVERSE) || !len || len / PR_LZF_RATIO > bytes ||
-        pr_h5_load(&h5, NULL))
+        pr_hdf5_library_load(&h5, NULL))
         return 0;
     out = h5->H5allocate_memory(len, 0);
     if (!out)
@@ -300,11 +304,11 @@ static size_t lzf_filter(unsigned flags, size_t count, const unsigned *values,
     return len;
 }
 
-int pr_h5_register_lzf(const struct pr_h5_api *h5)
+int pr_hdf5_register_lzf(const struct pr_hdf5_api *h5)
 {
     static const H5Z_class2_t lzf = {
         .version = H5Z_CLASS_T_VERS,
-        .id = PR_H5_LZF,
+        .id = PR_HDF5_LZF,
         .encoder_present = 1,
         .decoder_present = 1,
         .name = "lzf",

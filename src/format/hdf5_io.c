@@ -7,14 +7,14 @@
 
 /* libhdf5 keeps a pointer to this, in the worst case longer than the reader
  * lives; so it has memory of its own, and io is taken from it at the end. */
-struct pr_h5_file {
+struct pr_hdf5_file {
     H5FD_t pub; /* first */
-    struct pr_h5_io *io;
+    struct pr_hdf5_io *io;
     haddr_t eoa;
 };
 
 struct info {
-    struct pr_h5_io *io;
+    struct pr_hdf5_io *io;
 };
 
 /* Everything but what wants a descriptor; the same as the default driver has,
@@ -28,40 +28,41 @@ enum {
 
 /* ---- trail */
 
-static bool trail_has(const struct pr_h5_trail *t, uint64_t off, size_t len)
+static bool trail_has(const struct pr_hdf5_trail *t, uint64_t off, size_t len)
 {
     for (unsigned i = 0; i < t->count; i++) {
-        const struct pr_h5_range *g = &t->range[i];
+        const struct pr_hdf5_range *g = &t->range[i];
         if (off >= g->off && off + len <= g->off + g->len)
             return true;
     }
     return false;
 }
 
-static void trail_add(struct pr_h5_trail *t, uint64_t off, const void *data,
+static void trail_add(struct pr_hdf5_trail *t, uint64_t off, const void *data,
                       size_t len)
 {
     if (t->is_full)
         return;
-    if (t->count == PR_H5_TRAIL_RANGES || len > PR_H5_TRAIL_BYTES - t->used) {
+    if (t->count == PR_HDF5_TRAIL_RANGES ||
+        len > PR_HDF5_TRAIL_BYTES - t->used) {
         t->is_full = true;
         return;
     }
     memcpy(t->bytes + t->used, data, len);
     t->range[t->count++] =
-        (struct pr_h5_range){off, (uint32_t)len, (uint32_t)t->used};
+        (struct pr_hdf5_range){off, (uint32_t)len, (uint32_t)t->used};
     t->used += len;
 }
 
-void pr_h5_trail_clear(struct pr_h5_trail *t)
+void pr_hdf5_trail_clear(struct pr_hdf5_trail *t)
 {
     t->count = 0;
     t->used = 0;
     t->is_full = false;
 }
 
-void pr_h5_trail_note(struct pr_h5_trail *t, uint64_t off, const void *data,
-                      size_t len)
+void pr_hdf5_trail_add(struct pr_hdf5_trail *t, uint64_t off, const void *data,
+                       size_t len)
 {
     if (!trail_has(t, off, len))
         trail_add(t, off, data, len);
@@ -72,14 +73,14 @@ void pr_h5_trail_note(struct pr_h5_trail *t, uint64_t off, const void *data,
 static H5FD_t *vfd_open(const char *name, unsigned flags, hid_t fapl,
                         haddr_t maxaddr)
 {
-    const struct pr_h5_api *h5;
+    const struct pr_hdf5_api *h5;
     const struct info *info;
-    struct pr_h5_file *f;
+    struct pr_hdf5_file *f;
 
     (void)name;
     (void)flags;
     (void)maxaddr;
-    if (pr_h5_load(&h5, NULL)) /* for its functions: it is loaded */
+    if (pr_hdf5_library_load(&h5, NULL)) /* for its functions: it is loaded */
         return NULL;
     info = h5->H5Pget_driver_info(fapl);
     /* Links into other files end here: a storage's object is one file. */
@@ -95,9 +96,9 @@ static H5FD_t *vfd_open(const char *name, unsigned flags, hid_t fapl,
     return &f->pub;
 }
 
-static struct pr_h5_io *io_of(const H5FD_t *file)
+static struct pr_hdf5_io *io_of(const H5FD_t *file)
 {
-    return ((const struct pr_h5_file *)file)->io;
+    return ((const struct pr_hdf5_file *)file)->io;
 }
 
 static herr_t vfd_close(H5FD_t *file)
@@ -120,19 +121,19 @@ static herr_t vfd_query(const H5FD_t *file, unsigned long *flags)
 static haddr_t vfd_get_eoa(const H5FD_t *file, H5FD_mem_t type)
 {
     (void)type;
-    return ((const struct pr_h5_file *)file)->eoa;
+    return ((const struct pr_hdf5_file *)file)->eoa;
 }
 
 static herr_t vfd_set_eoa(H5FD_t *file, H5FD_mem_t type, haddr_t addr)
 {
     (void)type;
-    ((struct pr_h5_file *)file)->eoa = addr;
+    ((struct pr_hdf5_file *)file)->eoa = addr;
     return 0;
 }
 
 static haddr_t vfd_get_eof(const H5FD_t *file, H5FD_mem_t type)
 {
-    const struct pr_h5_io *io = io_of(file);
+    const struct pr_hdf5_io *io = io_of(file);
 
     (void)type;
     if (!io)
@@ -140,14 +141,15 @@ static haddr_t vfd_get_eof(const H5FD_t *file, H5FD_mem_t type)
     return io->is_new ? io->end : io->obj->size;
 }
 
-static void note_raw(struct pr_h5_io *io, haddr_t addr, size_t size)
+static void note_raw(struct pr_hdf5_io *io, haddr_t addr, size_t size)
 {
     io->has_raw = true;
     io->raw_off = addr;
     io->raw_len = size;
 }
 
-static herr_t fill(struct pr_h5_io *io, haddr_t addr, size_t size, void *buf)
+static herr_t hdf5_io_fill(struct pr_hdf5_io *io, haddr_t addr, size_t size,
+                           void *buf)
 {
     struct pr_err *err = io->rc ? NULL : &io->err;
     int rc;
@@ -167,7 +169,7 @@ static herr_t fill(struct pr_h5_io *io, haddr_t addr, size_t size, void *buf)
 static herr_t vfd_read(H5FD_t *file, H5FD_mem_t type, hid_t dxpl, haddr_t addr,
                        size_t size, void *buf)
 {
-    struct pr_h5_io *io = io_of(file);
+    struct pr_hdf5_io *io = io_of(file);
 
     (void)dxpl;
     if (!io || io->is_new)
@@ -179,17 +181,17 @@ static herr_t vfd_read(H5FD_t *file, H5FD_mem_t type, hid_t dxpl, haddr_t addr,
         note_raw(io, addr, size);
         return 0;
     }
-    if (fill(io, addr, size, buf) < 0)
+    if (hdf5_io_fill(io, addr, size, buf) < 0)
         return -1;
     if (io->trail)
-        pr_h5_trail_note(io->trail, addr, buf, size);
+        pr_hdf5_trail_add(io->trail, addr, buf, size);
     return 0;
 }
 
 static herr_t vfd_write(H5FD_t *file, H5FD_mem_t type, hid_t dxpl, haddr_t addr,
                         size_t size, const void *buf)
 {
-    struct pr_h5_io *io = io_of(file);
+    struct pr_hdf5_io *io = io_of(file);
 
     (void)dxpl;
     if (!io || !io->is_new)
@@ -203,7 +205,7 @@ static herr_t vfd_write(H5FD_t *file, H5FD_mem_t type, hid_t dxpl, haddr_t addr,
     if (io->trail)
         trail_add(io->trail, addr, buf, size);
     /* libhdf5 does not let go of a file that it cannot write: it hears of no
-     * failure, and pr_h5_finish does. */
+     * failure, and pr_hdf5_finish_file does. */
     if (!io->rc)
         io->rc = pr_object_write(io->obj, addr, buf, size, &io->err);
     return 0;
@@ -211,7 +213,7 @@ static herr_t vfd_write(H5FD_t *file, H5FD_mem_t type, hid_t dxpl, haddr_t addr,
 
 static herr_t vfd_truncate(H5FD_t *file, hid_t dxpl, hbool_t closing)
 {
-    const struct pr_h5_file *f = (const struct pr_h5_file *)file;
+    const struct pr_hdf5_file *f = (const struct pr_hdf5_file *)file;
 
     (void)dxpl;
     (void)closing;
@@ -220,7 +222,7 @@ static herr_t vfd_truncate(H5FD_t *file, hid_t dxpl, hbool_t closing)
     return 0;
 }
 
-hid_t pr_h5_register_driver(const struct pr_h5_api *h5)
+hid_t pr_hdf5_register_driver(const struct pr_hdf5_api *h5)
 {
     static const H5FD_class_t driver = {
 #ifdef H5FD_CLASS_VERSION /* since 1.14 */
@@ -248,9 +250,9 @@ hid_t pr_h5_register_driver(const struct pr_h5_api *h5)
 
 /* ---- files */
 
-hid_t pr_h5_io_access(struct pr_h5_io *io)
+hid_t pr_hdf5_io_access(struct pr_hdf5_io *io)
 {
-    const struct pr_h5_api *h5 = io->h5;
+    const struct pr_hdf5_api *h5 = io->h5;
     struct info info = {io};
     hid_t list = h5->H5Pcreate(*h5->H5P_CLS_FILE_ACCESS_ID_g);
 
@@ -263,7 +265,7 @@ hid_t pr_h5_io_access(struct pr_h5_io *io)
     return -1;
 }
 
-static void start(struct pr_h5_io *io)
+static void hdf5_io_start(struct pr_hdf5_io *io)
 {
     io->rc = PR_OK;
     io->last = 0;
@@ -272,11 +274,11 @@ static void start(struct pr_h5_io *io)
     io->is_learning = false;
     io->may_open = true;
     if (io->trail)
-        pr_h5_trail_clear(io->trail);
+        pr_hdf5_trail_clear(io->trail);
 }
 
 /* If libhdf5 could not let go of the file, it keeps a shell of it. */
-static void part(struct pr_h5_io *io)
+static void hdf5_io_detach(struct pr_hdf5_io *io)
 {
     if (io->file)
         io->file->io = NULL;
@@ -287,44 +289,44 @@ static void part(struct pr_h5_io *io)
  * folder. */
 #define ANY_NAME "/prony"
 
-hid_t pr_h5_io_open(struct pr_h5_io *io, hid_t access)
+hid_t pr_hdf5_io_open(struct pr_hdf5_io *io, hid_t access)
 {
     hid_t file;
 
-    start(io);
+    hdf5_io_start(io);
     file = io->h5->H5Fopen(ANY_NAME, H5F_ACC_RDONLY, access);
     io->may_open = false;
     if (file < 0)
-        part(io);
+        hdf5_io_detach(io);
     return file;
 }
 
-hid_t pr_h5_io_create(struct pr_h5_io *io, hid_t creation, hid_t access)
+hid_t pr_hdf5_io_create(struct pr_hdf5_io *io, hid_t creation, hid_t access)
 {
     hid_t file;
 
-    start(io);
+    hdf5_io_start(io);
     file = io->h5->H5Fcreate(ANY_NAME, H5F_ACC_TRUNC, creation, access);
     io->may_open = false;
     if (file < 0)
-        part(io);
+        hdf5_io_detach(io);
     return file;
 }
 
-int pr_h5_io_close(struct pr_h5_io *io, hid_t file)
+int pr_hdf5_io_close(struct pr_hdf5_io *io, hid_t file)
 {
     herr_t rc = io->h5->H5Fclose(file);
 
-    part(io);
+    hdf5_io_detach(io);
     return rc < 0 ? -1 : 0;
 }
 
-int pr_h5_io_fail(struct pr_h5_io *io, const char *name, struct pr_err *err,
-                  const char *what)
+int pr_hdf5_io_fail(struct pr_hdf5_io *io, const char *name, struct pr_err *err,
+                    const char *what)
 {
     char why[200];
 
-    pr_h5_why(io->h5, why, sizeof why);
+    pr_hdf5_read_error(io->h5, why, sizeof why);
     if (io->rc) {
         if (err)
             *err = io->err;

@@ -6,24 +6,25 @@
 /* Data sets of this size start at a page of the file. */
 enum { ALIGN_FROM = 64 << 10 };
 
-static int set_filter(struct pr_h5_writer *h, hid_t list)
+static int set_filter(struct pr_hdf5_writer *h, hid_t list)
 {
     const unsigned level = (unsigned)h->plan.level;
-    const unsigned lzf[] = {PR_H5_LZF_REVISION, PR_H5_LZF_VERSION,
+    const unsigned lzf[] = {PR_HDF5_LZF_REVISION, PR_HDF5_LZF_VERSION,
                             (unsigned)h->plan.chunk_bytes};
 
     if (h->plan.compression == PR_GZIP)
         return h->h5->H5Pset_filter(list, H5Z_FILTER_DEFLATE, H5Z_FLAG_OPTIONAL,
                                     1, &level);
     if (h->plan.compression == PR_LZF)
-        return h->h5->H5Pset_filter(list, PR_H5_LZF, H5Z_FLAG_OPTIONAL, 3, lzf);
+        return h->h5->H5Pset_filter(list, PR_HDF5_LZF, H5Z_FLAG_OPTIONAL, 3,
+                                    lzf);
     return 0;
 }
 
-static int set_storage(struct pr_h5_writer *h, hid_t list, bool is_chunked)
+static int set_storage(struct pr_hdf5_writer *h, hid_t list, bool is_chunked)
 {
-    const struct pr_h5_api *h5 = h->h5;
-    hsize_t chunk[PR_H5_AXES];
+    const struct pr_hdf5_api *h5 = h->h5;
+    hsize_t chunk[PR_HDF5_AXES];
 
     if (h5->H5Pset_obj_track_times(list, 0) < 0 ||
         h5->H5Pset_fill_time(list, H5D_FILL_TIME_NEVER) < 0)
@@ -37,10 +38,10 @@ static int set_storage(struct pr_h5_writer *h, hid_t list, bool is_chunked)
     return set_filter(h, list);
 }
 
-static hid_t make_space(struct pr_h5_writer *h, bool is_labels)
+static hid_t make_space(struct pr_hdf5_writer *h, bool is_labels)
 {
-    const struct pr_h5_plan *p = &h->plan;
-    hsize_t dim[PR_H5_AXES], max[PR_H5_AXES];
+    const struct pr_hdf5_plan *p = &h->plan;
+    hsize_t dim[PR_HDF5_AXES], max[PR_HDF5_AXES];
 
     for (unsigned a = 0; a < p->ndim; a++) {
         dim[a] = p->dim[a];
@@ -51,13 +52,13 @@ static hid_t make_space(struct pr_h5_writer *h, bool is_labels)
 }
 
 /* The data set stays open if it is in chunks. */
-static int make_set(struct pr_h5_writer *h, const char *name, bool is_labels,
-                    struct pr_h5_spot *ret)
+static int hdf5_make_set(struct pr_hdf5_writer *h, const char *name,
+                         bool is_labels, struct pr_hdf5_spot *ret)
 {
-    const struct pr_h5_api *h5 = h->h5;
+    const struct pr_hdf5_api *h5 = h->h5;
     bool is_chunked = !is_labels && h->plan.chunk[0];
     enum pr_dtype dtype = is_labels ? PR_I64 : (enum pr_dtype)h->plan.dtype;
-    hid_t type = pr_h5_type_new(h5, dtype);
+    hid_t type = pr_hdf5_type_new(h5, dtype);
     hid_t space = make_space(h, is_labels);
     hid_t list = h5->H5Pcreate(*h5->H5P_CLS_DATASET_CREATE_ID_g);
     hid_t id = -1;
@@ -79,14 +80,14 @@ static int make_set(struct pr_h5_writer *h, const char *name, bool is_labels,
     return ret->offset == HADDR_UNDEF ? -1 : 0;
 }
 
-static int make_lists(struct pr_h5_writer *h)
+static int hdf5_make_lists(struct pr_hdf5_writer *h)
 {
-    const struct pr_h5_api *h5 = h->h5;
+    const struct pr_hdf5_api *h5 = h->h5;
 
     if (h->creation > 0)
         return 0;
     if (h->access <= 0)
-        h->access = pr_h5_io_access(&h->io);
+        h->access = pr_hdf5_io_access(&h->io);
     if (h->access < 0 ||
         h5->H5Pset_libver_bounds(h->access, H5F_LIBVER_LATEST,
                                  H5F_LIBVER_LATEST) < 0 ||
@@ -96,43 +97,43 @@ static int make_lists(struct pr_h5_writer *h)
     return h->creation < 0 ? -1 : h5->H5Pset_obj_track_times(h->creation, 0);
 }
 
-static int make_sets(struct pr_h5_writer *h)
+static int make_sets(struct pr_hdf5_writer *h)
 {
     char name[32];
     int rc = 0;
 
     for (uint64_t k = 0; rc >= 0 && k < h->plan.sets; k++) {
         snprintf(name, sizeof name, "records_%llu", (unsigned long long)k);
-        rc = make_set(h, name, false, &h->sets[k]);
+        rc = hdf5_make_set(h, name, false, &h->sets[k]);
     }
     if (rc >= 0 && h->plan.has_labels)
-        rc = make_set(h, "labels", true, &h->labels);
+        rc = hdf5_make_set(h, "labels", true, &h->labels);
     return rc;
 }
 
-int pr_h5_make(struct pr_h5_writer *h, struct pr_err *err)
+int pr_hdf5_make_file(struct pr_hdf5_writer *h, struct pr_err *err)
 {
     int rc = PR_OK;
 
-    pr_h5_enter(h->h5);
-    if (make_lists(h) >= 0)
-        h->file = pr_h5_io_create(&h->io, h->creation, h->access);
+    pr_hdf5_enter(h->h5);
+    if (hdf5_make_lists(h) >= 0)
+        h->file = pr_hdf5_io_create(&h->io, h->creation, h->access);
     if (h->file <= 0 || make_sets(h) < 0)
-        rc = pr_h5_io_fail(&h->io, h->obj.name, err, "cannot be made");
-    pr_h5_leave(h->h5);
+        rc = pr_hdf5_io_fail(&h->io, h->obj.name, err, "cannot be made");
+    pr_hdf5_leave(h->h5);
     return rc;
 }
 
-int pr_h5_finish(struct pr_h5_writer *h, struct pr_err *err)
+int pr_hdf5_finish_file(struct pr_hdf5_writer *h, struct pr_err *err)
 {
     int rc = PR_OK;
 
     if (h->file <= 0)
         return PR_OK;
-    pr_h5_enter(h->h5);
-    if (pr_h5_io_close(&h->io, h->file) < 0 || h->io.rc)
-        rc = pr_h5_io_fail(&h->io, h->obj.name, err, "cannot be finished");
-    pr_h5_leave(h->h5);
+    pr_hdf5_enter(h->h5);
+    if (pr_hdf5_io_close(&h->io, h->file) < 0 || h->io.rc)
+        rc = pr_hdf5_io_fail(&h->io, h->obj.name, err, "cannot be finished");
+    pr_hdf5_leave(h->h5);
     h->file = 0;
     return rc;
 }

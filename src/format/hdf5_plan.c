@@ -10,8 +10,8 @@ enum {
 
 /* As DLIO does it: the first axis is divided over the data sets, and an axis
  * of one that this leaves is dropped. */
-static int split(const struct pr_file_spec *spec, struct pr_h5_plan *p,
-                 struct pr_err *err)
+static int hdf5_plan_split(const struct pr_file_spec *spec,
+                           struct pr_hdf5_plan *p, struct pr_err *err)
 {
     uint64_t k = spec->dataset_count ? spec->dataset_count : 1;
     unsigned from = 0;
@@ -33,8 +33,8 @@ static int split(const struct pr_file_spec *spec, struct pr_h5_plan *p,
     return PR_OK;
 }
 
-static int measure(const struct pr_file_spec *spec, struct pr_h5_plan *p,
-                   struct pr_err *err)
+static int hdf5_plan_row_bytes(const struct pr_file_spec *spec,
+                               struct pr_hdf5_plan *p, struct pr_err *err)
 {
     uint64_t n = p->element_bytes, all;
 
@@ -50,7 +50,7 @@ static int measure(const struct pr_file_spec *spec, struct pr_h5_plan *p,
     return PR_OK;
 }
 
-static int set_max(const struct pr_file_spec *spec, struct pr_h5_plan *p,
+static int set_max(const struct pr_file_spec *spec, struct pr_hdf5_plan *p,
                    struct pr_err *err)
 {
     if (!spec->max.ndim)
@@ -72,7 +72,7 @@ static int set_max(const struct pr_file_spec *spec, struct pr_h5_plan *p,
 }
 
 /* One sample, or what is left of it when its first axes are cut. */
-static void choose_chunk(struct pr_h5_plan *p)
+static void choose_chunk(struct pr_hdf5_plan *p)
 {
     uint64_t bytes = p->row_bytes;
 
@@ -90,7 +90,7 @@ static void choose_chunk(struct pr_h5_plan *p)
     }
 }
 
-static int take_chunk(const struct pr_file_spec *spec, struct pr_h5_plan *p,
+static int take_chunk(const struct pr_file_spec *spec, struct pr_hdf5_plan *p,
                       struct pr_err *err)
 {
     if (spec->chunk.ndim != p->ndim)
@@ -111,7 +111,7 @@ static int take_chunk(const struct pr_file_spec *spec, struct pr_h5_plan *p,
     return PR_OK;
 }
 
-static int set_chunk(const struct pr_file_spec *spec, struct pr_h5_plan *p,
+static int set_chunk(const struct pr_file_spec *spec, struct pr_hdf5_plan *p,
                      struct pr_err *err)
 {
     int rc = PR_OK;
@@ -132,10 +132,10 @@ static int set_chunk(const struct pr_file_spec *spec, struct pr_h5_plan *p,
     return rc;
 }
 
-int pr_h5_plan(const struct pr_file_spec *spec, struct pr_h5_plan *ret,
-               struct pr_err *err)
+int pr_hdf5_plan_init(const struct pr_file_spec *spec, struct pr_hdf5_plan *ret,
+                      struct pr_err *err)
 {
-    struct pr_h5_plan p;
+    struct pr_hdf5_plan p;
     int rc;
 
     memset(&p, 0, sizeof p); /* all of it: plans are compared as bytes */
@@ -151,9 +151,9 @@ int pr_h5_plan(const struct pr_file_spec *spec, struct pr_h5_plan *ret,
     if (spec->compression == PR_GZIP && (spec->level < 1 || spec->level > 9))
         return pr_fail(err, PR_E_CONF, "dataset.compression_level",
                        "it must be 1 to 9");
-    rc = split(spec, &p, err);
+    rc = hdf5_plan_split(spec, &p, err);
     if (!rc)
-        rc = measure(spec, &p, err);
+        rc = hdf5_plan_row_bytes(spec, &p, err);
     if (!rc)
         rc = set_max(spec, &p, err);
     if (!rc)
@@ -163,24 +163,24 @@ int pr_h5_plan(const struct pr_file_spec *spec, struct pr_h5_plan *ret,
     return rc;
 }
 
-uint64_t pr_h5_plan_chunks(const struct pr_h5_plan *p)
+uint64_t pr_hdf5_plan_chunks(const struct pr_hdf5_plan *p)
 {
     uint64_t n = 1;
 
     if (!p->chunk[0])
         return 0;
     for (unsigned a = 0; a < p->ndim; a++)
-        if (__builtin_mul_overflow(n, pr_h5_plan_grid(p, a), &n))
+        if (__builtin_mul_overflow(n, pr_hdf5_plan_grid(p, a), &n))
             return UINT64_MAX;
     return n;
 }
 
 /* Measured: a header and a link are below 400 bytes, an entry of an index
  * below 24, and an index has pages and blocks that are not full. */
-uint64_t pr_h5_plan_bytes(const struct pr_h5_plan *p)
+uint64_t pr_hdf5_plan_bytes(const struct pr_hdf5_plan *p)
 {
     enum { BASE = 64 << 10, SET = 4096, ENTRY = 64 };
-    uint64_t chunks = pr_h5_plan_chunks(p), each, all;
+    uint64_t chunks = pr_hdf5_plan_chunks(p), each, all;
 
     if (!p->chunk[0]) {
         each = p->row_bytes * p->dim[0];

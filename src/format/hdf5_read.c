@@ -11,37 +11,37 @@ enum {
     HEAD = 16 << 10,     /* of a larger one: what libhdf5 looks at, mostly */
 };
 
-static struct pr_h5_reader *of(struct pr_reader *r)
+static struct pr_hdf5_reader *hdf5_reader_state(struct pr_reader *r)
 {
     return r->data;
 }
 
 /* ---- opening */
 
-static int start(struct pr_reader *r, struct pr_err *err)
+static int hdf5_reader_start(struct pr_reader *r, struct pr_err *err)
 {
-    struct pr_h5_reader *h = of(r);
+    struct pr_hdf5_reader *h = hdf5_reader_state(r);
 
     if (!h->trail)
         h->trail = pr_alloc(sizeof *h->trail);
     if (!h->labels)
-        h->labels = pr_alloc(PR_H5_LABELS * sizeof *h->labels);
+        h->labels = pr_alloc(PR_HDF5_LABELS * sizeof *h->labels);
     if (!h->trail || !h->labels)
         return pr_fail_nomem(err);
     h->io.head_len = 0;
     h->label_count = 0;
-    for (size_t i = 0; i < PR_H5_KEPT; i++)
+    for (size_t i = 0; i < PR_HDF5_KEPT; i++)
         h->kept[i].set = NULL;
     return PR_OK;
 }
 
 static int fetch_head(struct pr_reader *r, struct pr_err *err)
 {
-    struct pr_h5_reader *h = of(r);
+    struct pr_hdf5_reader *h = hdf5_reader_state(r);
     size_t len = r->obj.size <= WHOLE_MAX ? (size_t)r->obj.size : HEAD;
     int rc;
 
-    if (!pr_h5_grow(&h->head, len + PR_IO_SLACK))
+    if (!pr_hdf5_buf_grow(&h->head, len + PR_IO_SLACK))
         return pr_fail_nomem(err);
     rc = pr_object_fetch(&r->obj, 0, len, h->head.data, h->head.cap,
                          &h->io.head, err);
@@ -55,7 +55,7 @@ static int fetch_head(struct pr_reader *r, struct pr_err *err)
 static int check_signature(struct pr_reader *r, struct pr_err *err)
 {
     static const uint8_t want[8] = "\x89HDF\r\n\x1a\n";
-    const struct pr_h5_io *io = &of(r)->io;
+    const struct pr_hdf5_io *io = &hdf5_reader_state(r)->io;
     size_t at = 0;
 
     while (io->head_len - at >= sizeof want) {
@@ -69,19 +69,19 @@ static int check_signature(struct pr_reader *r, struct pr_err *err)
 }
 
 /* What a read may put into the buffer: what is stored, or what it becomes. */
-static uint64_t need_of(struct pr_reader *r)
+static uint64_t hdf5_compute_need(struct pr_reader *r)
 {
-    const struct pr_h5_layout *lay = &of(r)->lay;
+    const struct pr_hdf5_layout *lay = &hdf5_reader_state(r)->lay;
     uint64_t need = 0;
 
     for (size_t i = 0; i < lay->count; i++) {
-        const struct pr_h5_set *s = &lay->sets[i];
+        const struct pr_hdf5_set *s = &lay->sets[i];
         uint64_t part = s->row_bytes, sum;
 
         if (part < s->out_bytes)
             part = s->out_bytes;
-        if (r->opts.skip_decode && s->way == PR_H5_CHUNKED) {
-            part = pr_deflate_bound(s->chunk_bytes) + 4 * PR_H5_FILTERS;
+        if (r->opts.skip_decode && s->way == PR_HDF5_CHUNKED) {
+            part = pr_deflate_bound(s->chunk_bytes) + 4 * PR_HDF5_FILTERS;
             if (part > r->obj.size)
                 part = r->obj.size;
             if (__builtin_mul_overflow(part, s->row_chunks, &part))
@@ -94,11 +94,11 @@ static uint64_t need_of(struct pr_reader *r)
     return need;
 }
 
-int pr_h5_reader_open(struct pr_reader *r, struct pr_err *err)
+int pr_hdf5_reader_open(struct pr_reader *r, struct pr_err *err)
 {
-    struct pr_h5_reader *h = of(r);
+    struct pr_hdf5_reader *h = hdf5_reader_state(r);
     uint64_t need;
-    int rc = start(r, err);
+    int rc = hdf5_reader_start(r, err);
 
     if (!rc)
         rc = pr_object_open(r->st, r->name, &r->obj, err);
@@ -109,12 +109,12 @@ int pr_h5_reader_open(struct pr_reader *r, struct pr_err *err)
     if (!rc)
         rc = check_signature(r, err);
     if (!rc)
-        rc = pr_h5_recall(r, err);
+        rc = pr_hdf5_recall_layout(r, err);
     if (rc == 0)
-        rc = pr_h5_learn(r, err);
+        rc = pr_hdf5_read_layout(r, err);
     if (rc < 0)
         return rc;
-    need = need_of(r);
+    need = hdf5_compute_need(r);
     if (need > SIZE_MAX / 2)
         return pr_reader_bad(r, 0, err, "samples are larger than memory");
     r->samples = h->lay.samples;
@@ -122,9 +122,9 @@ int pr_h5_reader_open(struct pr_reader *r, struct pr_err *err)
     return PR_OK;
 }
 
-void pr_h5_reader_close(struct pr_reader *r)
+void pr_hdf5_reader_close(struct pr_reader *r)
 {
-    struct pr_h5_reader *h = of(r);
+    struct pr_hdf5_reader *h = hdf5_reader_state(r);
 
     if (!h->is_open)
         return;
@@ -134,15 +134,15 @@ void pr_h5_reader_close(struct pr_reader *r)
     h->is_open = false;
 }
 
-void pr_h5_reader_done(struct pr_reader *r)
+void pr_hdf5_reader_done(struct pr_reader *r)
 {
-    struct pr_h5_reader *h = of(r);
+    struct pr_hdf5_reader *h = hdf5_reader_state(r);
 
-    pr_h5_aside_stop(r);
+    pr_hdf5_process_stop(r);
     pr_free(h->aside.buf.data);
     pr_free(h->block.place);
     pr_inflate_free(h->inflate);
-    for (size_t i = 0; i < PR_H5_KEPT; i++)
+    for (size_t i = 0; i < PR_HDF5_KEPT; i++)
         pr_free(h->kept[i].chunk.data);
     pr_free(h->tmp[0].data);
     pr_free(h->tmp[1].data);
@@ -188,17 +188,18 @@ static int64_t label_of(const uint8_t *p, enum pr_dtype t)
 
 /* Labels [first, …) as they are, then each at its place, from the last on:
  * none is wider than it will be. */
-static int load_labels(struct pr_reader *r, uint64_t first, struct pr_err *err)
+static int hdf5_load_labels(struct pr_reader *r, uint64_t first,
+                            struct pr_err *err)
 {
-    struct pr_h5_reader *h = of(r);
-    const struct pr_h5_set *s = &h->lay.labels;
+    struct pr_hdf5_reader *h = hdf5_reader_state(r);
+    const struct pr_hdf5_set *s = &h->lay.labels;
     uint64_t left = h->lay.samples - first;
-    uint64_t n = left < PR_H5_LABELS ? left : PR_H5_LABELS;
+    uint64_t n = left < PR_HDF5_LABELS ? left : PR_HDF5_LABELS;
     uint8_t *raw = (uint8_t *)h->labels;
     int rc;
 
     h->label_count = 0;
-    rc = pr_h5_rows(r, s, first, n, raw, err);
+    rc = pr_hdf5_read_rows(r, s, first, n, raw, err);
     if (rc)
         return rc;
     if (s->type.is_swapped)
@@ -213,14 +214,14 @@ static int load_labels(struct pr_reader *r, uint64_t first, struct pr_err *err)
 static int give_label(struct pr_reader *r, uint64_t i, struct pr_sample *ret,
                       struct pr_err *err)
 {
-    struct pr_h5_reader *h = of(r);
+    struct pr_hdf5_reader *h = hdf5_reader_state(r);
     int rc = PR_OK;
 
     ret->has_label = h->lay.has_labels;
     if (!ret->has_label)
         return PR_OK;
     if (i < h->label_first || i - h->label_first >= h->label_count)
-        rc = load_labels(r, i / PR_H5_LABELS * PR_H5_LABELS, err);
+        rc = hdf5_load_labels(r, i / PR_HDF5_LABELS * PR_HDF5_LABELS, err);
     if (!rc)
         ret->label = h->labels[i - h->label_first];
     return rc;
@@ -228,7 +229,8 @@ static int give_label(struct pr_reader *r, uint64_t i, struct pr_sample *ret,
 
 /* ---- samples */
 
-static bool is_same_shape(const struct pr_h5_set *a, const struct pr_h5_set *b)
+static bool is_same_shape(const struct pr_hdf5_set *a,
+                          const struct pr_hdf5_set *b)
 {
     return a->ndim == b->ndim &&
            memcmp(a->dim, b->dim, a->ndim * sizeof *a->dim) == 0;
@@ -236,9 +238,9 @@ static bool is_same_shape(const struct pr_h5_set *a, const struct pr_h5_set *b)
 
 /* Parts that are alike are joined along their first axis, others are a list of
  * elements, or of bytes. */
-static void give_shape(const struct pr_h5_layout *lay, struct pr_sample *ret)
+static void give_shape(const struct pr_hdf5_layout *lay, struct pr_sample *ret)
 {
-    const struct pr_h5_set *s = &lay->sets[0];
+    const struct pr_hdf5_set *s = &lay->sets[0];
     bool alike = true;
 
     ret->dtype = s->type.dtype;
@@ -270,8 +272,8 @@ static void give_shape(const struct pr_h5_layout *lay, struct pr_sample *ret)
 static int give_piece(struct pr_reader *r, uint64_t i, void *buf, size_t cap,
                       struct pr_sample *ret, struct pr_err *err)
 {
-    const struct pr_h5_io *io = &of(r)->io;
-    const struct pr_h5_set *s = &of(r)->lay.sets[0];
+    const struct pr_hdf5_io *io = &hdf5_reader_state(r)->io;
+    const struct pr_hdf5_set *s = &hdf5_reader_state(r)->lay.sets[0];
     uint64_t off = s->offset + i * s->row_bytes;
     const uint8_t *p = NULL;
     int rc;
@@ -289,17 +291,17 @@ static int give_piece(struct pr_reader *r, uint64_t i, void *buf, size_t cap,
 static int give_parts(struct pr_reader *r, uint64_t i, uint8_t *buf,
                       struct pr_sample *ret, struct pr_err *err)
 {
-    const struct pr_h5_layout *lay = &of(r)->lay;
+    const struct pr_hdf5_layout *lay = &hdf5_reader_state(r)->lay;
     size_t used = 0;
 
     for (size_t k = 0; k < lay->count; k++) {
-        const struct pr_h5_set *s = &lay->sets[k];
-        int rc = pr_h5_rows(r, s, i, 1, buf + used, err);
+        const struct pr_hdf5_set *s = &lay->sets[k];
+        int rc = pr_hdf5_read_rows(r, s, i, 1, buf + used, err);
 
         if (rc)
             return rc;
         if (s->type.is_odd)
-            rc = pr_h5_convert(r, s, buf + used, err);
+            rc = pr_hdf5_convert(r, s, buf + used, err);
         if (rc)
             return rc;
         if (s->type.is_swapped)
@@ -315,21 +317,21 @@ static int give_parts(struct pr_reader *r, uint64_t i, uint8_t *buf,
 static int give_stored(struct pr_reader *r, uint64_t i, uint8_t *buf,
                        size_t cap, struct pr_sample *ret, struct pr_err *err)
 {
-    const struct pr_h5_layout *lay = &of(r)->lay;
+    const struct pr_hdf5_layout *lay = &hdf5_reader_state(r)->lay;
     size_t used = 0;
 
     for (size_t k = 0; k < lay->count; k++) {
-        const struct pr_h5_set *s = &lay->sets[k];
+        const struct pr_hdf5_set *s = &lay->sets[k];
         size_t n = (size_t)s->row_bytes;
         int rc;
 
         /* Chunks before it may have been larger than anybody expected. */
-        if (s->way != PR_H5_CHUNKED && n > cap - used)
+        if (s->way != PR_HDF5_CHUNKED && n > cap - used)
             return pr_fail(err, PR_E_FORMAT, r->name,
                            "its chunks are larger than what they hold");
-        rc = s->way == PR_H5_CHUNKED
-                 ? pr_h5_stored(r, s, i, buf + used, cap - used, &n, err)
-                 : pr_h5_rows(r, s, i, 1, buf + used, err);
+        rc = s->way == PR_HDF5_CHUNKED
+                 ? pr_hdf5_read_stored(r, s, i, buf + used, cap - used, &n, err)
+                 : pr_hdf5_read_rows(r, s, i, 1, buf + used, err);
         if (rc)
             return rc;
         used += n;
@@ -342,10 +344,10 @@ static int give_stored(struct pr_reader *r, uint64_t i, uint8_t *buf,
     return PR_OK;
 }
 
-int pr_h5_reader_read(struct pr_reader *r, uint64_t i, void *buf, size_t cap,
-                      struct pr_sample *ret, struct pr_err *err)
+int pr_hdf5_reader_read(struct pr_reader *r, uint64_t i, void *buf, size_t cap,
+                        struct pr_sample *ret, struct pr_err *err)
 {
-    const struct pr_h5_layout *lay = &of(r)->lay;
+    const struct pr_hdf5_layout *lay = &hdf5_reader_state(r)->lay;
     struct pr_sample s = {0};
     int rc;
 
@@ -355,7 +357,7 @@ int pr_h5_reader_read(struct pr_reader *r, uint64_t i, void *buf, size_t cap,
                        "needs %zu",
                        cap, r->need);
     give_shape(lay, &s);
-    if (lay->count == 1 && lay->sets[0].way == PR_H5_FLAT &&
+    if (lay->count == 1 && lay->sets[0].way == PR_HDF5_FLAT &&
         !lay->sets[0].type.is_swapped && !lay->sets[0].type.is_odd)
         rc = give_piece(r, i, buf, cap, &s, err);
     else if (r->opts.skip_decode)

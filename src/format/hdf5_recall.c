@@ -1,9 +1,9 @@
-/* Whether a file is like the one before; see struct pr_h5_trail. */
+/* Whether a file is like the one before; see struct pr_hdf5_trail. */
 #include "format/hdf5_impl.h"
 
 #include <string.h>
 
-static struct pr_h5_reader *of(struct pr_reader *r)
+static struct pr_hdf5_reader *hdf5_layout_state(struct pr_reader *r)
 {
     return r->data;
 }
@@ -34,7 +34,8 @@ static size_t header_len(const uint8_t *p, size_t len)
 /* Files written one after another, by DLIO for one, differ in the times of
  * their root group, and so in its checksum. Neither says anything about
  * samples; all other bytes must be the same. */
-static bool is_like(const uint8_t *have, const uint8_t *want, size_t len)
+static bool hdf5_is_range_like(const uint8_t *have, const uint8_t *want,
+                               size_t len)
 {
     size_t end = header_len(want, len), from = TIMES_AT + TIMES;
 
@@ -45,29 +46,30 @@ static bool is_like(const uint8_t *have, const uint8_t *want, size_t len)
            memcmp(have + end, want + end, len - end) == 0;
 }
 
-static int is_same(struct pr_reader *r, const struct pr_h5_range *g,
-                   struct pr_err *err)
+static int hdf5_is_range_unchanged(struct pr_reader *r,
+                                   const struct pr_hdf5_range *g,
+                                   struct pr_err *err)
 {
-    struct pr_h5_reader *h = of(r);
+    struct pr_hdf5_reader *h = hdf5_layout_state(r);
     const uint8_t *want = h->trail->bytes + g->at;
     uint8_t *have;
     int rc;
 
     if (g->off <= h->io.head_len && g->len <= h->io.head_len - g->off)
-        return is_like(h->io.head + g->off, want, g->len);
-    have = pr_h5_grow(&h->raw, g->len);
+        return hdf5_is_range_like(h->io.head + g->off, want, g->len);
+    have = pr_hdf5_buf_grow(&h->raw, g->len);
     if (!have)
         return pr_fail_nomem(err);
     rc = pr_object_read(&r->obj, g->off, g->len, have, err);
-    return rc ? rc : is_like(have, want, g->len);
+    return rc ? rc : hdf5_is_range_like(have, want, g->len);
 }
 
-int pr_h5_recall(struct pr_reader *r, struct pr_err *err)
+int pr_hdf5_recall_layout(struct pr_reader *r, struct pr_err *err)
 {
-    struct pr_h5_reader *h = of(r);
+    struct pr_hdf5_reader *h = hdf5_layout_state(r);
     int rc = h->is_known && h->known_size == r->obj.size;
 
     for (unsigned i = 0; rc == 1 && i < h->trail->count; i++)
-        rc = is_same(r, &h->trail->range[i], err);
+        rc = hdf5_is_range_unchanged(r, &h->trail->range[i], err);
     return rc;
 }

@@ -17,8 +17,8 @@ static uint64_t bytes_max(uint64_t size)
     return n;
 }
 
-static const char *learn_shape(const struct pr_h5_api *h5, hid_t id,
-                               struct pr_h5_set *s)
+static const char *learn_shape(const struct pr_hdf5_api *h5, hid_t id,
+                               struct pr_hdf5_set *s)
 {
     hid_t space = h5->H5Dget_space(id);
     hsize_t dims[H5S_MAX_RANK];
@@ -29,7 +29,7 @@ static const char *learn_shape(const struct pr_h5_api *h5, hid_t id,
     h5->H5Sclose(space);
     if (n <= 0)
         return "has no axis of samples";
-    if (n > PR_H5_AXES)
+    if (n > PR_HDF5_AXES)
         return "has too many dimensions";
     s->ndim = (unsigned)n;
     for (int i = 0; i < n; i++)
@@ -38,7 +38,7 @@ static const char *learn_shape(const struct pr_h5_api *h5, hid_t id,
 }
 
 /* The bytes of a row, and that the file can hold all of them. */
-static const char *count_bytes(struct pr_h5_set *s, uint64_t size)
+static const char *count_bytes(struct pr_hdf5_set *s, uint64_t size)
 {
     uint64_t n = s->type.bytes;
 
@@ -55,17 +55,17 @@ static const char *count_bytes(struct pr_h5_set *s, uint64_t size)
         return "is larger than memory";
     if (__builtin_mul_overflow(n, s->dim[0], &n) || n > bytes_max(size))
         return "has more elements than the file can hold";
-    if (s->type.is_blob && s->ndim == PR_H5_AXES)
+    if (s->type.is_blob && s->ndim == PR_HDF5_AXES)
         return "has too many dimensions";
     return NULL;
 }
 
-static bool learn_filters(const struct pr_h5_api *h5, hid_t list,
-                          struct pr_h5_set *s)
+static bool learn_filters(const struct pr_hdf5_api *h5, hid_t list,
+                          struct pr_hdf5_set *s)
 {
     int n = h5->H5Pget_nfilters(list);
 
-    if (n < 0 || n > PR_H5_FILTERS)
+    if (n < 0 || n > PR_HDF5_FILTERS)
         return false;
     for (int i = 0; i < n; i++) {
         unsigned flags, values[8] = {0};
@@ -73,7 +73,7 @@ static bool learn_filters(const struct pr_h5_api *h5, hid_t list,
         int id = h5->H5Pget_filter2(list, (unsigned)i, &flags, &count, values,
                                     0, NULL, NULL);
 
-        if (!pr_h5_filter_known(id))
+        if (!pr_hdf5_is_filter_known(id))
             return false;
         if (id == H5Z_FILTER_SHUFFLE) {
             if (s->shuffle_bytes && s->shuffle_bytes != values[0])
@@ -86,8 +86,8 @@ static bool learn_filters(const struct pr_h5_api *h5, hid_t list,
     return true;
 }
 
-static const char *learn_chunks(const struct pr_h5_api *h5, hid_t list,
-                                uint64_t size, struct pr_h5_set *s)
+static const char *learn_chunks(const struct pr_hdf5_api *h5, hid_t list,
+                                uint64_t size, struct pr_hdf5_set *s)
 {
     hsize_t dims[H5S_MAX_RANK];
     uint64_t bytes = s->type.bytes;
@@ -112,11 +112,12 @@ static const char *learn_chunks(const struct pr_h5_api *h5, hid_t list,
     if (s->chunk_count > size)
         return "has more chunks than the file can hold";
     s->chunk_bytes = bytes;
-    s->way = learn_filters(h5, list, s) ? PR_H5_CHUNKED : PR_H5_LIBRARY;
+    s->way = learn_filters(h5, list, s) ? PR_HDF5_CHUNKED : PR_HDF5_LIBRARY;
     return NULL;
 }
 
-static const char *learn_flat(uint64_t off, uint64_t size, struct pr_h5_set *s)
+static const char *learn_flat(uint64_t off, uint64_t size,
+                              struct pr_hdf5_set *s)
 {
     uint64_t end;
 
@@ -124,23 +125,23 @@ static const char *learn_flat(uint64_t off, uint64_t size, struct pr_h5_set *s)
         end > size)
         return "ends after the file";
     s->offset = off;
-    s->way = PR_H5_FLAT;
+    s->way = PR_HDF5_FLAT;
     return NULL;
 }
 
 /* libhdf5 does not look whether there are as many bytes as elements. */
-static const char *learn_compact(const struct pr_h5_api *h5, hid_t id,
-                                 struct pr_h5_set *s)
+static const char *learn_compact(const struct pr_hdf5_api *h5, hid_t id,
+                                 struct pr_hdf5_set *s)
 {
     return h5->H5Dget_storage_size(id) < s->row_bytes * s->dim[0]
                ? "has more elements than bytes"
                : NULL;
 }
 
-static const char *learn_list(const struct pr_h5_api *h5, hid_t id, hid_t list,
-                              uint64_t size, struct pr_h5_set *s)
+static const char *learn_list(const struct pr_hdf5_api *h5, hid_t id,
+                              hid_t list, uint64_t size, struct pr_hdf5_set *s)
 {
-    s->way = PR_H5_LIBRARY;
+    s->way = PR_HDF5_LIBRARY;
     switch (h5->H5Pget_layout(list)) {
     case H5D_CHUNKED:
         return learn_chunks(h5, list, size, s);
@@ -155,8 +156,8 @@ static const char *learn_list(const struct pr_h5_api *h5, hid_t id, hid_t list,
     }
 }
 
-static const char *learn_storage(const struct pr_h5_api *h5, hid_t id,
-                                 uint64_t size, struct pr_h5_set *s)
+static const char *learn_storage(const struct pr_hdf5_api *h5, hid_t id,
+                                 uint64_t size, struct pr_hdf5_set *s)
 {
     haddr_t off = h5->H5Dget_offset(id);
     const char *why;
@@ -174,8 +175,8 @@ static const char *learn_storage(const struct pr_h5_api *h5, hid_t id,
     return why;
 }
 
-const char *pr_h5_set_learn(const struct pr_h5_api *h5, hid_t id, uint64_t size,
-                            struct pr_h5_set *s)
+const char *pr_hdf5_read_set(const struct pr_hdf5_api *h5, hid_t id,
+                             uint64_t size, struct pr_hdf5_set *s)
 {
     const char *why;
     hid_t type;
@@ -188,7 +189,7 @@ const char *pr_h5_set_learn(const struct pr_h5_api *h5, hid_t id, uint64_t size,
     type = h5->H5Dget_type(id);
     if (type < 0)
         return "has a broken type";
-    why = pr_h5_type_learn(h5, type, &s->type);
+    why = pr_hdf5_read_type(h5, type, &s->type);
     h5->H5Tclose(type);
     if (!why)
         why = count_bytes(s, size);

@@ -5,8 +5,8 @@
 #include "format/hdf5_impl.h"
 
 /* Fills *s about the open data set id in a file of that size; the reason why
- * not, or NULL. Inside of pr_h5_enter. */
-const char *pr_h5_set_learn(const struct pr_h5_api *h5, hid_t id, uint64_t size,
-                            struct pr_h5_set *s);
+ * not, or NULL. Inside of pr_hdf5_enter. */
+const char *pr_hdf5_read_set(const struct pr_hdf5_api *h5, hid_t id,
+                             uint64_t size, struct pr_hdf5_set *s);
 
 #endif

@@ -13,7 +13,8 @@ static const struct ieee {
     {8, 63, 52, 11, 0, 52, 1023, PR_F64},
 };
 
-static bool is_plain(const struct pr_h5_api *h5, hid_t t, size_t bytes)
+static bool hdf5_is_plain_type(const struct pr_hdf5_api *h5, hid_t t,
+                               size_t bytes)
 {
     H5T_order_t order = h5->H5Tget_order(t);
 
@@ -21,7 +22,7 @@ static bool is_plain(const struct pr_h5_api *h5, hid_t t, size_t bytes)
            h5->H5Tget_precision(t) == bytes * 8 && h5->H5Tget_offset(t) == 0;
 }
 
-static bool is_other_order(const struct pr_h5_api *h5, hid_t t, size_t bytes)
+static bool is_other_order(const struct pr_hdf5_api *h5, hid_t t, size_t bytes)
 {
     const uint16_t one = 1;
     bool big = *(const uint8_t *)&one == 0;
@@ -29,10 +30,10 @@ static bool is_other_order(const struct pr_h5_api *h5, hid_t t, size_t bytes)
     return bytes > 1 && (h5->H5Tget_order(t) == H5T_ORDER_BE) != big;
 }
 
-static void found(const struct pr_h5_api *h5, hid_t t, size_t bytes,
-                  enum pr_dtype dtype, struct pr_h5_type *ret)
+static void hdf5_set_type(const struct pr_hdf5_api *h5, hid_t t, size_t bytes,
+                          enum pr_dtype dtype, struct pr_hdf5_type *ret)
 {
-    *ret = (struct pr_h5_type){
+    *ret = (struct pr_hdf5_type){
         .dtype = dtype,
         .bytes = bytes,
         .is_swapped = is_other_order(h5, t, bytes),
@@ -40,8 +41,9 @@ static void found(const struct pr_h5_api *h5, hid_t t, size_t bytes,
 }
 
 /* libhdf5 takes the widths of such a type as they are. */
-static const char *odd(const struct pr_h5_api *h5, hid_t t, size_t bytes,
-                       enum pr_dtype dtype, struct pr_h5_type *ret)
+static const char *hdf5_set_odd_type(const struct pr_hdf5_api *h5, hid_t t,
+                                     size_t bytes, enum pr_dtype dtype,
+                                     struct pr_hdf5_type *ret)
 {
     size_t bits = h5->H5Tget_precision(t);
     int low = h5->H5Tget_offset(t);
@@ -51,25 +53,27 @@ static const char *odd(const struct pr_h5_api *h5, hid_t t, size_t bytes,
         (size_t)low > bytes * 8 - bits ||
         (order != H5T_ORDER_LE && order != H5T_ORDER_BE))
         return "has a type that is not understood";
-    *ret = (struct pr_h5_type){.dtype = dtype, .bytes = bytes, .is_odd = true};
+    *ret =
+        (struct pr_hdf5_type){.dtype = dtype, .bytes = bytes, .is_odd = true};
     return NULL;
 }
 
-static const char *learn_integer(const struct pr_h5_api *h5, hid_t t,
-                                 size_t bytes, struct pr_h5_type *ret)
+static const char *learn_integer(const struct pr_hdf5_api *h5, hid_t t,
+                                 size_t bytes, struct pr_hdf5_type *ret)
 {
     bool is_signed = h5->H5Tget_sign(t) == H5T_SGN_2;
     enum pr_dtype dtype;
 
-    if (!is_plain(h5, t, bytes) ||
+    if (!hdf5_is_plain_type(h5, t, bytes) ||
         !pr_dtype_of(is_signed ? 'i' : 'u', bytes, &dtype))
-        return odd(h5, t, bytes, is_signed ? PR_I64 : PR_U64, ret);
-    found(h5, t, bytes, dtype, ret);
+        return hdf5_set_odd_type(h5, t, bytes, is_signed ? PR_I64 : PR_U64,
+                                 ret);
+    hdf5_set_type(h5, t, bytes, dtype, ret);
     return NULL;
 }
 
-static const char *learn_float(const struct pr_h5_api *h5, hid_t t,
-                               size_t bytes, struct pr_h5_type *ret)
+static const char *learn_float(const struct pr_hdf5_api *h5, hid_t t,
+                               size_t bytes, struct pr_hdf5_type *ret)
 {
     struct ieee f = {.bytes = bytes, .bias = h5->H5Tget_ebias(t)};
 
@@ -78,18 +82,19 @@ static const char *learn_float(const struct pr_h5_api *h5, hid_t t,
         return "has a type that is not understood";
     for (size_t i = 0; i < sizeof ieee / sizeof *ieee; i++)
         if (memcmp(&f, &ieee[i], offsetof(struct ieee, dtype)) == 0 &&
-            is_plain(h5, t, bytes) && h5->H5Tget_norm(t) == H5T_NORM_IMPLIED) {
-            found(h5, t, bytes, ieee[i].dtype, ret);
+            hdf5_is_plain_type(h5, t, bytes) &&
+            h5->H5Tget_norm(t) == H5T_NORM_IMPLIED) {
+            hdf5_set_type(h5, t, bytes, ieee[i].dtype, ret);
             return NULL;
         }
     if (f.sign >= bytes * 8 || f.exp_bits > 32 || f.exp > bytes * 8 ||
         f.exp_bits > bytes * 8 - f.exp || f.man > bytes * 8 ||
         f.man_bits > bytes * 8 - f.man || !f.exp_bits || !f.man_bits)
         return "has a type that is not understood";
-    return odd(h5, t, bytes, PR_F64, ret);
+    return hdf5_set_odd_type(h5, t, bytes, PR_F64, ret);
 }
 
-static bool is_member(const struct pr_h5_api *h5, hid_t t, unsigned i,
+static bool is_member(const struct pr_hdf5_api *h5, hid_t t, unsigned i,
                       const char *name)
 {
     char *have = h5->H5Tget_member_name(t, i);
@@ -102,8 +107,8 @@ static bool is_member(const struct pr_h5_api *h5, hid_t t, unsigned i,
 }
 
 /* h5py stores bool as an enumeration; others are the numbers they stand for. */
-static const char *learn_enum(const struct pr_h5_api *h5, hid_t t, size_t bytes,
-                              struct pr_h5_type *ret)
+static const char *learn_enum(const struct pr_hdf5_api *h5, hid_t t,
+                              size_t bytes, struct pr_hdf5_type *ret)
 {
     hid_t base = h5->H5Tget_super(t);
     const char *why;
@@ -122,8 +127,8 @@ static const char *learn_enum(const struct pr_h5_api *h5, hid_t t, size_t bytes,
     return ret->is_odd ? "has an enumeration of an unusual width" : NULL;
 }
 
-static const char *learn_blob(const struct pr_h5_api *h5, hid_t t, size_t bytes,
-                              struct pr_h5_type *ret)
+static const char *learn_blob(const struct pr_hdf5_api *h5, hid_t t,
+                              size_t bytes, struct pr_hdf5_type *ret)
 {
     if (h5->H5Tdetect_class(t, H5T_VLEN) != 0 ||
         h5->H5Tdetect_class(t, H5T_REFERENCE) != 0 ||
@@ -131,12 +136,13 @@ static const char *learn_blob(const struct pr_h5_api *h5, hid_t t, size_t bytes,
          h5->H5Tdetect_class(t, H5T_STRING) != 0 &&
          h5->H5Tis_variable_str(t) != 0))
         return "has elements that are kept elsewhere in the file";
-    *ret = (struct pr_h5_type){.dtype = PR_U8, .bytes = bytes, .is_blob = true};
+    *ret =
+        (struct pr_hdf5_type){.dtype = PR_U8, .bytes = bytes, .is_blob = true};
     return NULL;
 }
 
-const char *pr_h5_type_learn(const struct pr_h5_api *h5, hid_t t,
-                             struct pr_h5_type *ret)
+const char *pr_hdf5_read_type(const struct pr_hdf5_api *h5, hid_t t,
+                              struct pr_hdf5_type *ret)
 {
     size_t bytes = h5->H5Tget_size(t);
 
@@ -162,7 +168,7 @@ const char *pr_h5_type_learn(const struct pr_h5_api *h5, hid_t t,
 
 /* ---- new types */
 
-static hid_t new_half(const struct pr_h5_api *h5)
+static hid_t new_half(const struct pr_hdf5_api *h5)
 {
     const struct ieee *f = &ieee[0];
     hid_t t = h5->H5Tcopy(*h5->H5T_IEEE_F32LE_g);
@@ -177,7 +183,7 @@ static hid_t new_half(const struct pr_h5_api *h5)
     return -1;
 }
 
-static hid_t new_bool(const struct pr_h5_api *h5)
+static hid_t new_bool(const struct pr_hdf5_api *h5)
 {
     hid_t t = h5->H5Tenum_create(*h5->H5T_STD_I8LE_g);
     const int8_t no = 0, yes = 1;
@@ -191,7 +197,7 @@ static hid_t new_bool(const struct pr_h5_api *h5)
     return -1;
 }
 
-hid_t pr_h5_type_new(const struct pr_h5_api *h5, enum pr_dtype t)
+hid_t pr_hdf5_type_new(const struct pr_hdf5_api *h5, enum pr_dtype t)
 {
     const hid_t *const plain[PR_DTYPE_COUNT] = {
         [PR_U8] = h5->H5T_STD_U8LE_g,    [PR_I8] = h5->H5T_STD_I8LE_g,

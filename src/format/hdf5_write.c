@@ -12,7 +12,7 @@
 
 /* ---- bytes on their way */
 
-static int out_flush(struct pr_h5_writer *h, struct pr_err *err)
+static int out_flush(struct pr_hdf5_writer *h, struct pr_err *err)
 {
     int rc = PR_OK;
 
@@ -23,7 +23,7 @@ static int out_flush(struct pr_h5_writer *h, struct pr_err *err)
     return rc;
 }
 
-static int out_seek(struct pr_h5_writer *h, uint64_t off, struct pr_err *err)
+static int out_seek(struct pr_hdf5_writer *h, uint64_t off, struct pr_err *err)
 {
     int rc = PR_OK;
 
@@ -39,18 +39,18 @@ static int out_seek(struct pr_h5_writer *h, uint64_t off, struct pr_err *err)
 }
 
 /* Room for want bytes or fewer. */
-static int out_room(struct pr_h5_writer *h, uint64_t want, size_t *ret,
+static int out_room(struct pr_hdf5_writer *h, uint64_t want, size_t *ret,
                     struct pr_err *err)
 {
-    int rc = h->out_used == PR_H5_OUT ? out_flush(h, err) : PR_OK;
-    size_t room = PR_H5_OUT - h->out_used;
+    int rc = h->out_used == PR_HDF5_OUT ? out_flush(h, err) : PR_OK;
+    size_t room = PR_HDF5_OUT - h->out_used;
 
     *ret = want < room ? (size_t)want : room;
     return rc;
 }
 
 /* A set's part of one sample. */
-static int put_part(struct pr_h5_writer *h, uint64_t k, uint64_t sample,
+static int put_part(struct pr_hdf5_writer *h, uint64_t k, uint64_t sample,
                     struct pr_err *err)
 {
     uint64_t off = k * h->plan.row_bytes, left = h->plan.row_bytes;
@@ -61,11 +61,11 @@ static int put_part(struct pr_h5_writer *h, uint64_t k, uint64_t sample,
 
         if (rc)
             return rc;
-        if (pr_writer_stopped(h->w))
+        if (pr_writer_is_stopped(h->w))
             return pr_fail(err, PR_E_INTR, h->obj.name, "interrupted");
         if (n < left && n > PR_CONTENT_BLOCK) /* stay at whole blocks */
             n -= (off + n) % PR_CONTENT_BLOCK;
-        pr_h5_content(h, sample, off, h->out + h->out_used, n);
+        pr_hdf5_content_fill(h, sample, off, h->out + h->out_used, n);
         h->out_used += n;
         off += n;
         left -= n;
@@ -73,7 +73,7 @@ static int put_part(struct pr_h5_writer *h, uint64_t k, uint64_t sample,
     return PR_OK;
 }
 
-static int put_set(struct pr_h5_writer *h, uint64_t k, struct pr_err *err)
+static int put_set(struct pr_hdf5_writer *h, uint64_t k, struct pr_err *err)
 {
     int rc = out_seek(h, h->sets[k].offset, err);
 
@@ -82,14 +82,14 @@ static int put_set(struct pr_h5_writer *h, uint64_t k, struct pr_err *err)
     return rc;
 }
 
-static int put_labels(struct pr_h5_writer *h, struct pr_err *err)
+static int hdf5_write_labels(struct pr_hdf5_writer *h, struct pr_err *err)
 {
     int rc = out_seek(h, h->labels.offset, err);
 
     for (uint64_t i = 0; !rc && i < h->plan.dim[0]; i++) {
         int64_t label = pr_content_label(h->spec, i);
 
-        if (PR_H5_OUT - h->out_used < sizeof label)
+        if (PR_HDF5_OUT - h->out_used < sizeof label)
             rc = out_flush(h, err);
         memcpy(h->out + h->out_used, &label, sizeof label);
         h->out_used += sizeof label;
@@ -97,31 +97,32 @@ static int put_labels(struct pr_h5_writer *h, struct pr_err *err)
     return rc;
 }
 
-static int put_all(struct pr_h5_writer *h, struct pr_err *err)
+static int hdf5_write_contents(struct pr_hdf5_writer *h, struct pr_err *err)
 {
     int rc = PR_OK;
 
     for (uint64_t k = 0; !rc && k < h->plan.sets; k++)
-        rc = h->plan.chunk[0] ? pr_h5_write_chunks(h, k, err)
+        rc = h->plan.chunk[0] ? pr_hdf5_write_chunks(h, k, err)
                               : put_set(h, k, err);
     if (!rc && h->plan.has_labels)
-        rc = put_labels(h, err);
+        rc = hdf5_write_labels(h, err);
     return rc;
 }
 
 /* ---- files */
 
 /* Space that libhdf5 wants at the end and nobody wrote to. */
-static int extend(struct pr_h5_writer *h, uint64_t end, struct pr_err *err)
+static int hdf5_extend_file(struct pr_hdf5_writer *h, uint64_t end,
+                            struct pr_err *err)
 {
     if (end >= h->io.wanted)
         return PR_OK;
     return pr_object_write(&h->obj, h->io.wanted - 1, "", 1, err);
 }
 
-static uint64_t data_end(const struct pr_h5_writer *h)
+static uint64_t data_end(const struct pr_hdf5_writer *h)
 {
-    const struct pr_h5_plan *p = &h->plan;
+    const struct pr_hdf5_plan *p = &h->plan;
     uint64_t end = h->io.end;
 
     for (uint64_t k = 0; !p->chunk[0] && k < p->sets; k++)
@@ -132,7 +133,7 @@ static uint64_t data_end(const struct pr_h5_writer *h)
     return end;
 }
 
-static int write_new(struct pr_h5_writer *h, uint64_t *ret_bytes,
+static int write_new(struct pr_hdf5_writer *h, uint64_t *ret_bytes,
                      struct pr_err *err)
 {
     uint64_t end;
@@ -141,16 +142,16 @@ static int write_new(struct pr_h5_writer *h, uint64_t *ret_bytes,
     h->is_known = false;
     h->is_image = false;
     h->io.trail = h->plan.chunk[0] ? NULL : h->trail;
-    rc = pr_h5_make(h, err);
+    rc = pr_hdf5_make_file(h, err);
     if (!rc)
-        rc = put_all(h, err);
+        rc = hdf5_write_contents(h, err);
     if (!rc)
         rc = out_flush(h, err);
-    finish = pr_h5_finish(h, rc ? NULL : err); /* in any case */
+    finish = pr_hdf5_finish_file(h, rc ? NULL : err); /* in any case */
     if (rc || finish)
         return rc ? rc : finish;
     end = data_end(h);
-    rc = extend(h, end, err);
+    rc = hdf5_extend_file(h, end, err);
     *ret_bytes = end > h->io.wanted ? end : h->io.wanted;
     h->is_known = !rc && h->io.trail && !h->trail->is_full;
     h->known = h->plan;
@@ -160,17 +161,17 @@ static int write_new(struct pr_h5_writer *h, uint64_t *ret_bytes,
 
 /* The structure of the file before, and contents of this one's own. A small
  * file is put together in memory and written at once. */
-static int write_again(struct pr_h5_writer *h, uint64_t *ret_bytes,
+static int write_again(struct pr_hdf5_writer *h, uint64_t *ret_bytes,
                        struct pr_err *err)
 {
-    const struct pr_h5_trail *t = h->trail;
+    const struct pr_hdf5_trail *t = h->trail;
     int rc = PR_OK;
 
-    h->is_image = h->known_size <= PR_H5_OUT;
+    h->is_image = h->known_size <= PR_HDF5_OUT;
     if (h->is_image)
         memset(h->out, 0, (size_t)h->known_size);
     for (unsigned i = 0; !rc && i < t->count; i++) {
-        const struct pr_h5_range *g = &t->range[i];
+        const struct pr_hdf5_range *g = &t->range[i];
         const uint8_t *p = t->bytes + g->at;
 
         if (h->is_image)
@@ -179,29 +180,30 @@ static int write_again(struct pr_h5_writer *h, uint64_t *ret_bytes,
             rc = pr_object_write(&h->obj, g->off, p, g->len, err);
     }
     if (!rc)
-        rc = put_all(h, err);
+        rc = hdf5_write_contents(h, err);
     if (h->is_image)
         h->out_used = (size_t)h->known_size;
     if (!rc)
         rc = out_flush(h, err);
     if (!rc && !h->is_image)
-        rc = extend(h, data_end(h), err);
+        rc = hdf5_extend_file(h, data_end(h), err);
     *ret_bytes = h->known_size;
     return rc;
 }
 
-static int start(struct pr_h5_writer *h, struct pr_writer *w,
-                 const struct pr_file_spec *spec, struct pr_err *err)
+static int hdf5_writer_start(struct pr_hdf5_writer *h, struct pr_writer *w,
+                             const struct pr_file_spec *spec,
+                             struct pr_err *err)
 {
-    int rc = h->h5 ? PR_OK : pr_h5_load(&h->h5, err);
+    int rc = h->h5 ? PR_OK : pr_hdf5_library_load(&h->h5, err);
 
     if (rc)
         return rc;
     if (!h->out)
-        h->out = pr_storage_buffer(w->st, PR_H5_OUT);
+        h->out = pr_storage_buffer(w->st, PR_HDF5_OUT);
     if (!h->blocks)
         h->blocks =
-            pr_alloc_aligned(64, (size_t)PR_H5_BLOCKS * PR_CONTENT_BLOCK);
+            pr_alloc_aligned(64, (size_t)PR_HDF5_BLOCKS * PR_CONTENT_BLOCK);
     if (!h->trail)
         h->trail = pr_alloc(sizeof *h->trail);
     if (!h->out || !h->blocks || !h->trail)
@@ -213,28 +215,28 @@ static int start(struct pr_h5_writer *h, struct pr_writer *w,
     h->io.is_new = true;
     h->out_used = 0;
     h->out_base = 0;
-    pr_h5_content_start(h);
+    pr_hdf5_content_reset(h);
     return PR_OK;
 }
 
-static bool is_again(const struct pr_h5_writer *h)
+static bool is_again(const struct pr_hdf5_writer *h)
 {
     return h->is_known && memcmp(&h->plan, &h->known, sizeof h->plan) == 0;
 }
 
-int pr_h5_writer_write(struct pr_writer *w, const struct pr_file_spec *spec,
-                       const char *name, uint64_t *ret_bytes,
-                       struct pr_err *err)
+int pr_hdf5_writer_write(struct pr_writer *w, const struct pr_file_spec *spec,
+                         const char *name, uint64_t *ret_bytes,
+                         struct pr_err *err)
 {
-    struct pr_h5_writer *h = w->data;
+    struct pr_hdf5_writer *h = w->data;
     uint64_t bytes = 0;
-    int rc = pr_h5_plan(spec, &h->plan, err);
+    int rc = pr_hdf5_plan_init(spec, &h->plan, err);
 
     if (!rc)
-        rc = start(h, w, spec, err);
+        rc = hdf5_writer_start(h, w, spec, err);
     if (!rc && !is_again(h)) {
         h->is_known = false;
-        h->sets = (struct pr_h5_spot *)(void *)pr_h5_grow(
+        h->sets = (struct pr_hdf5_spot *)(void *)pr_hdf5_buf_grow(
             &h->set_mem, h->plan.sets * sizeof *h->sets);
         if (!h->sets)
             rc = pr_fail_nomem(err);
@@ -255,17 +257,17 @@ int pr_h5_writer_write(struct pr_writer *w, const struct pr_file_spec *spec,
     return rc;
 }
 
-void pr_h5_writer_done(struct pr_writer *w)
+void pr_hdf5_writer_done(struct pr_writer *w)
 {
-    struct pr_h5_writer *h = w->data;
+    struct pr_hdf5_writer *h = w->data;
 
     if (h->h5) {
-        pr_h5_enter(h->h5);
+        pr_hdf5_enter(h->h5);
         if (h->access > 0)
             h->h5->H5Pclose(h->access);
         if (h->creation > 0)
             h->h5->H5Pclose(h->creation);
-        pr_h5_leave(h->h5);
+        pr_hdf5_leave(h->h5);
     }
     pr_deflate_free(h->deflate);
     pr_free(h->lzf);

@@ -9,17 +9,17 @@
 
 /* ---- contents */
 
-void pr_h5_content_start(struct pr_h5_writer *h)
+void pr_hdf5_content_reset(struct pr_hdf5_writer *h)
 {
     memset(h->block_sample, 0xff, sizeof h->block_sample);
 }
 
 /* The block that holds an offset; kept, for the next row of a chunk, or the
  * next chunk, wants its other elements. */
-static const uint8_t *block_at(struct pr_h5_writer *h, uint64_t sample,
+static const uint8_t *block_at(struct pr_hdf5_writer *h, uint64_t sample,
                                uint64_t number)
 {
-    size_t slot = number % PR_H5_BLOCKS;
+    size_t slot = number % PR_HDF5_BLOCKS;
     uint8_t *p = h->blocks + slot * PR_CONTENT_BLOCK;
     uint64_t off = number * PR_CONTENT_BLOCK;
     uint64_t left = h->plan.row_bytes * h->plan.sets - off;
@@ -34,8 +34,8 @@ static const uint8_t *block_at(struct pr_h5_writer *h, uint64_t sample,
     return p;
 }
 
-void pr_h5_content(struct pr_h5_writer *h, uint64_t sample, uint64_t off,
-                   uint8_t *dst, size_t len)
+void pr_hdf5_content_fill(struct pr_hdf5_writer *h, uint64_t sample,
+                          uint64_t off, uint8_t *dst, size_t len)
 {
     while (len) {
         size_t skip = off % PR_CONTENT_BLOCK;
@@ -57,20 +57,20 @@ void pr_h5_content(struct pr_h5_writer *h, uint64_t sample, uint64_t off,
 /* ---- gathering */
 
 struct piece {
-    uint64_t at[PR_H5_AXES]; /* its first element */
-    uint64_t n[PR_H5_AXES];  /* elements of it that there are */
-    bool is_cut;             /* it goes beyond the set */
+    uint64_t at[PR_HDF5_AXES]; /* its first element */
+    uint64_t n[PR_HDF5_AXES];  /* elements of it that there are */
+    bool is_cut;               /* it goes beyond the set */
 };
 
-static void piece_of(const struct pr_h5_plan *p, uint64_t index,
-                     struct piece *ret)
+static void hdf5_find_piece(const struct pr_hdf5_plan *p, uint64_t index,
+                            struct piece *ret)
 {
     ret->is_cut = false;
     for (unsigned a = (unsigned)p->ndim; a-- > 0;) {
         uint64_t left;
 
-        ret->at[a] = index % pr_h5_plan_grid(p, a) * p->chunk[a];
-        index /= pr_h5_plan_grid(p, a);
+        ret->at[a] = index % pr_hdf5_plan_grid(p, a) * p->chunk[a];
+        index /= pr_hdf5_plan_grid(p, a);
         left = p->dim[a] - ret->at[a];
         ret->n[a] = left < p->chunk[a] ? left : p->chunk[a];
         ret->is_cut = ret->is_cut || left < p->chunk[a];
@@ -79,7 +79,7 @@ static void piece_of(const struct pr_h5_plan *p, uint64_t index,
 
 /* The last axis that a run of elements does not go over whole; axis 0, whose
  * steps are samples, at the latest. */
-static unsigned run_axis(const struct pr_h5_plan *p)
+static unsigned hdf5_plan_run_axis(const struct pr_hdf5_plan *p)
 {
     unsigned a = (unsigned)p->ndim - 1;
 
@@ -89,12 +89,12 @@ static unsigned run_axis(const struct pr_h5_plan *p)
 }
 
 /* Runs of one sample: those of the axes 1 to axis - 1, one after another. */
-static void gather_sample(struct pr_h5_writer *h, uint64_t k,
+static void gather_sample(struct pr_hdf5_writer *h, uint64_t k,
                           const struct piece *c, uint64_t row, uint8_t *dst)
 {
-    const struct pr_h5_plan *p = &h->plan;
-    unsigned axis = run_axis(p) ? run_axis(p) : 1;
-    uint64_t i[PR_H5_AXES] = {0};
+    const struct pr_hdf5_plan *p = &h->plan;
+    unsigned axis = hdf5_plan_run_axis(p) ? hdf5_plan_run_axis(p) : 1;
+    uint64_t i[PR_HDF5_AXES] = {0};
     uint64_t run = p->element_bytes;
 
     for (unsigned a = axis; a < p->ndim; a++)
@@ -107,9 +107,9 @@ static void gather_sample(struct pr_h5_writer *h, uint64_t k,
             from = from * p->dim[b] + c->at[b] + i[b];
             to = to * p->chunk[b] + i[b];
         }
-        pr_h5_content(h, c->at[0] + row,
-                      k * p->row_bytes + from * p->element_bytes,
-                      dst + to * p->element_bytes, (size_t)run);
+        pr_hdf5_content_fill(h, c->at[0] + row,
+                             k * p->row_bytes + from * p->element_bytes,
+                             dst + to * p->element_bytes, (size_t)run);
         while (a > 1 && ++i[a - 1] == c->n[a - 1])
             i[--a] = 0;
         if (a <= 1)
@@ -117,7 +117,8 @@ static void gather_sample(struct pr_h5_writer *h, uint64_t k,
     }
 }
 
-static void gather(struct pr_h5_writer *h, uint64_t k, const struct piece *c)
+static void hdf5_gather_chunk(struct pr_hdf5_writer *h, uint64_t k,
+                              const struct piece *c)
 {
     if (c->is_cut)
         memset(h->chunk.data, 0, (size_t)h->plan.chunk_bytes);
@@ -127,7 +128,7 @@ static void gather(struct pr_h5_writer *h, uint64_t k, const struct piece *c)
 
 /* ---- compressing */
 
-static int need_deflate(struct pr_h5_writer *h, struct pr_err *err)
+static int need_deflate(struct pr_hdf5_writer *h, struct pr_err *err)
 {
     int level = (int)h->plan.level;
 
@@ -139,7 +140,7 @@ static int need_deflate(struct pr_h5_writer *h, struct pr_err *err)
     return h->deflate ? PR_OK : pr_fail_nomem(err);
 }
 
-static size_t run_deflate(struct pr_h5_writer *h)
+static size_t run_deflate(struct pr_hdf5_writer *h)
 {
     const uint8_t *in = h->chunk.data;
     size_t in_len = (size_t)h->plan.chunk_bytes, used = 0;
@@ -162,13 +163,13 @@ struct packed {
     uint32_t mask; /* 1: stored without the filter */
 };
 
-static int prepare(struct pr_h5_writer *h, struct pr_err *err)
+static int hdf5_prepare_chunks(struct pr_hdf5_writer *h, struct pr_err *err)
 {
     uint64_t bytes = h->plan.chunk_bytes;
     int rc = PR_OK;
 
-    if (!pr_h5_grow(&h->chunk, bytes) ||
-        !pr_h5_grow(&h->packed, pr_deflate_bound(bytes)))
+    if (!pr_hdf5_buf_grow(&h->chunk, bytes) ||
+        !pr_hdf5_buf_grow(&h->packed, pr_deflate_bound(bytes)))
         return pr_fail_nomem(err);
     if (h->plan.compression == PR_GZIP)
         rc = need_deflate(h, err);
@@ -181,7 +182,7 @@ static int prepare(struct pr_h5_writer *h, struct pr_err *err)
 
 /* What does not get smaller is stored as it is, as lzf is optional; gzip is
  * what was asked for, so it is always gzip. */
-static void pack(struct pr_h5_writer *h, struct packed *ret)
+static void hdf5_pack_chunk(struct pr_hdf5_writer *h, struct packed *ret)
 {
     size_t bytes = (size_t)h->plan.chunk_bytes, n = 0;
 
@@ -197,43 +198,45 @@ static void pack(struct pr_h5_writer *h, struct packed *ret)
             (struct packed){h->chunk.data, bytes, h->plan.compression ? 1 : 0};
 }
 
-static int store(struct pr_h5_writer *h, uint64_t k, const struct piece *c,
-                 const struct packed *p, struct pr_err *err)
+static int hdf5_store_chunk(struct pr_hdf5_writer *h, uint64_t k,
+                            const struct piece *c, const struct packed *p,
+                            struct pr_err *err)
 {
-    hsize_t at[PR_H5_AXES];
+    hsize_t at[PR_HDF5_AXES];
     herr_t done;
     int rc = PR_OK;
 
     for (unsigned a = 0; a < h->plan.ndim; a++)
         at[a] = c->at[a];
-    pr_h5_enter(h->h5);
+    pr_hdf5_enter(h->h5);
     h->io.is_learning = true;
     h->io.has_raw = false;
     done = h->h5->H5Dwrite_chunk(h->sets[k].id, H5P_DEFAULT, p->mask, at,
                                  p->len, p->data);
     h->io.is_learning = false;
     if (done < 0 || !h->io.has_raw || h->io.raw_len != p->len)
-        rc = pr_h5_io_fail(&h->io, h->obj.name, err, "cannot add a chunk");
-    pr_h5_leave(h->h5);
+        rc = pr_hdf5_io_fail(&h->io, h->obj.name, err, "cannot add a chunk");
+    pr_hdf5_leave(h->h5);
     return rc ? rc
               : pr_object_write(&h->obj, h->io.raw_off, p->data, p->len, err);
 }
 
-int pr_h5_write_chunks(struct pr_h5_writer *h, uint64_t k, struct pr_err *err)
+int pr_hdf5_write_chunks(struct pr_hdf5_writer *h, uint64_t k,
+                         struct pr_err *err)
 {
-    uint64_t count = pr_h5_plan_chunks(&h->plan);
-    int rc = prepare(h, err);
+    uint64_t count = pr_hdf5_plan_chunks(&h->plan);
+    int rc = hdf5_prepare_chunks(h, err);
 
     for (uint64_t i = 0; !rc && i < count; i++) {
         struct packed p;
         struct piece c;
 
-        if (pr_writer_stopped(h->w))
+        if (pr_writer_is_stopped(h->w))
             return pr_fail(err, PR_E_INTR, h->obj.name, "interrupted");
-        piece_of(&h->plan, i, &c);
-        gather(h, k, &c);
-        pack(h, &p);
-        rc = store(h, k, &c, &p, err);
+        hdf5_find_piece(&h->plan, i, &c);
+        hdf5_gather_chunk(h, k, &c);
+        hdf5_pack_chunk(h, &p);
+        rc = hdf5_store_chunk(h, k, &c, &p, err);
     }
     return rc;
 }

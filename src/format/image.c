@@ -66,7 +66,7 @@ struct pr_image pr_image_of(const struct pr_file_spec *spec)
     };
 }
 
-uint8_t *pr_image_room(struct pr_image_buf *buf, size_t bytes)
+uint8_t *pr_image_buf_grow(struct pr_image_buf *buf, size_t bytes)
 {
     if (bytes > buf->cap) {
         pr_free(buf->data);
@@ -86,14 +86,14 @@ int pr_image_make(struct pr_writer *w, const struct pr_file_spec *spec,
 {
     enum { PIECE = 64 * PR_CONTENT_BLOCK };
     size_t bytes = (size_t)pr_spec_sample_bytes(spec);
-    uint8_t *data = pr_image_room(buf, bytes);
+    uint8_t *data = pr_image_buf_grow(buf, bytes);
 
     if (!data)
         return pr_fail_nomem(err);
     for (size_t off = 0; off < bytes; off += PIECE) {
         size_t len = bytes - off < PIECE ? bytes - off : PIECE;
 
-        if (pr_writer_stopped(w))
+        if (pr_writer_is_stopped(w))
             return pr_fail(err, PR_E_INTR, "", "interrupted");
         pr_content_fill(spec, 0, off, data + off, len);
     }
@@ -104,12 +104,12 @@ int pr_image_write_raw(struct pr_writer *w, struct pr_out *out,
                        const struct pr_file_spec *spec, const char *name,
                        uint64_t *ret_bytes, struct pr_err *err)
 {
-    struct pr_fill_piece piece;
+    struct pr_content_piece piece;
     uint64_t bytes = pr_spec_sample_bytes(spec);
     int rc = pr_out_create(out, name, bytes, err);
 
     if (!rc)
-        rc = pr_fill_sample(w, out, &piece, spec, 0, NULL, NULL, err);
+        rc = pr_content_put_sample(w, out, &piece, spec, 0, NULL, NULL, err);
     if (!rc)
         rc = pr_out_commit(out, err);
     if (rc)
@@ -131,7 +131,7 @@ uint8_t *pr_image_pad_noise(const struct pr_file_spec *spec, uint64_t off,
                             size_t len, struct pr_image_buf *buf)
 {
     struct pr_file_spec bytes = *spec;
-    uint8_t *data = pr_image_room(buf, len);
+    uint8_t *data = pr_image_buf_grow(buf, len);
 
     bytes.dtype = PR_U8;
     if (data)
@@ -205,7 +205,7 @@ static uint64_t image_bytes(const struct pr_image_reader *x)
            pr_dtype_bytes(x->dtype);
 }
 
-int pr_image_size(struct pr_reader *r, struct pr_err *err)
+int pr_image_set_need(struct pr_reader *r, struct pr_err *err)
 {
     const struct pr_image_reader *x = r->data;
     uint64_t pixels = (uint64_t)x->image.width * x->image.height;
@@ -219,7 +219,8 @@ int pr_image_size(struct pr_reader *r, struct pr_err *err)
     return PR_OK;
 }
 
-int pr_image_cap(const struct pr_reader *r, size_t cap, struct pr_err *err)
+int pr_image_check_room(const struct pr_reader *r, size_t cap,
+                        struct pr_err *err)
 {
     if (cap >= r->need)
         return PR_OK;
@@ -243,12 +244,12 @@ struct pr_sample pr_image_sample(const struct pr_reader *r, const void *buf)
     };
 }
 
-int pr_image_stored(struct pr_reader *r, void *buf, size_t cap,
-                    struct pr_sample *ret, struct pr_err *err)
+int pr_image_read_stored(struct pr_reader *r, void *buf, size_t cap,
+                         struct pr_sample *ret, struct pr_err *err)
 {
     size_t len = (size_t)r->obj.size;
     const uint8_t *data = buf;
-    int rc = pr_image_cap(r, cap, err);
+    int rc = pr_image_check_room(r, cap, err);
 
     if (!rc && len)
         rc = pr_object_fetch(&r->obj, 0, len, buf, cap, &data, err);

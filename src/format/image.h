@@ -33,7 +33,7 @@ struct pr_image_buf {
     uint8_t *data;
     size_t cap;
 };
-uint8_t *pr_image_room(struct pr_image_buf *buf, size_t bytes);
+uint8_t *pr_image_buf_grow(struct pr_image_buf *buf, size_t bytes);
 void pr_image_buf_done(struct pr_image_buf *buf);
 
 /* Makes the pixels of a file's sample in buf. */
@@ -74,15 +74,16 @@ struct pr_image_reader {
 int pr_image_open(struct pr_reader *r, struct pr_err *err) PR_MUST_CHECK;
 
 /* Sets the need of the reader by image and dtype; refuses what is too large. */
-int pr_image_size(struct pr_reader *r, struct pr_err *err) PR_MUST_CHECK;
+int pr_image_set_need(struct pr_reader *r, struct pr_err *err) PR_MUST_CHECK;
 
 /* The stored bytes as the sample. */
-int pr_image_stored(struct pr_reader *r, void *buf, size_t cap,
-                    struct pr_sample *ret, struct pr_err *err) PR_MUST_CHECK;
+int pr_image_read_stored(struct pr_reader *r, void *buf, size_t cap,
+                         struct pr_sample *ret,
+                         struct pr_err *err) PR_MUST_CHECK;
 
 /* PR_E_CONF when cap is below r->need. */
-int pr_image_cap(const struct pr_reader *r, size_t cap,
-                 struct pr_err *err) PR_MUST_CHECK;
+int pr_image_check_room(const struct pr_reader *r, size_t cap,
+                        struct pr_err *err) PR_MUST_CHECK;
 
 /* The decoded image in buf as the sample. */
 struct pr_sample pr_image_sample(const struct pr_reader *r, const void *buf);

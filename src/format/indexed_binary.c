@@ -40,7 +40,7 @@ struct state {
 
 /* ---- indexes */
 
-static uint8_t *space_of(struct pr_reader *r, int which)
+static uint8_t *indexed_get_space(struct pr_reader *r, int which)
 {
     size_t each = ((struct state *)r->data)->each;
     uint8_t *scratch = pr_reader_scratch(r, PR_INDEX_COUNT * each);
@@ -48,13 +48,13 @@ static uint8_t *space_of(struct pr_reader *r, int which)
     return scratch ? scratch + (size_t)which * each : NULL;
 }
 
-static int fill_window(struct pr_reader *r, int which, uint64_t off, size_t max,
-                       struct pr_err *err)
+static int indexed_fill_window(struct pr_reader *r, int which, uint64_t off,
+                               size_t max, struct pr_err *err)
 {
     struct window *x = &((struct state *)r->data)->index[which];
     uint64_t left = x->obj.size - off;
     size_t len = left < max ? (size_t)left : max;
-    uint8_t *space = space_of(r, which);
+    uint8_t *space = indexed_get_space(r, which);
     int rc = PR_OK;
 
     x->len = 0;
@@ -82,10 +82,10 @@ static int open_index(struct pr_reader *r, int which, struct pr_err *err)
         rc = pr_fail(err, PR_E_FORMAT, x->name,
                      "an index has 8 bytes a sample, this one %llu in all",
                      (unsigned long long)x->obj.size);
-    return rc ? rc : fill_window(r, which, 0, AHEAD, err);
+    return rc ? rc : indexed_fill_window(r, which, 0, AHEAD, err);
 }
 
-static uint64_t entry(const struct window *x, size_t place)
+static uint64_t indexed_get_entry(const struct window *x, size_t place)
 {
     uint64_t v;
 
@@ -102,7 +102,7 @@ static int load_indexes(struct pr_reader *r, struct pr_err *err)
 
     s->each = bytes + PR_IO_SLACK + (PR_IO_ALIGN - bytes % PR_IO_ALIGN);
     for (int i = 0; !rc && i < PR_INDEX_COUNT; i++)
-        rc = fill_window(r, i, 0, bytes, err);
+        rc = indexed_fill_window(r, i, 0, bytes, err);
     return rc;
 }
 
@@ -113,7 +113,7 @@ static int fill_at_random(struct pr_reader *r, int which, uint64_t off,
 
     if (s->misses++ >= OFTEN && s->index[which].obj.size <= WHOLE)
         return load_indexes(r, err);
-    return fill_window(r, which, off - off % PAGE, PAGE, err);
+    return indexed_fill_window(r, which, off - off % PAGE, PAGE, err);
 }
 
 /* Number i of an index. */
@@ -126,11 +126,11 @@ static int look_up(struct pr_reader *r, int which, uint64_t i, uint64_t *ret,
 
     if (off < x->off || off - x->off >= x->len) {
         bool in_order = x->len && off == x->off + x->len;
-        rc = in_order ? fill_window(r, which, off, AHEAD, err)
+        rc = in_order ? indexed_fill_window(r, which, off, AHEAD, err)
                       : fill_at_random(r, which, off, err);
     }
     if (!rc)
-        *ret = entry(x, (size_t)(off - x->off));
+        *ret = indexed_get_entry(x, (size_t)(off - x->off));
     return rc;
 }
 
@@ -138,20 +138,20 @@ static int look_up(struct pr_reader *r, int which, uint64_t i, uint64_t *ret,
 
 /* Without reading the whole index only the samples in the window are known;
  * larger ones make need grow when they are read. */
-static void set_need(struct pr_reader *r)
+static void indexed_set_need(struct pr_reader *r)
 {
     const struct window *x = &((struct state *)r->data)->index[PR_INDEX_SIZES];
     uint64_t most = 0;
 
     for (size_t at = 0; at + 8 <= x->len; at += 8)
-        if (entry(x, at) > most)
-            most = entry(x, at);
+        if (indexed_get_entry(x, at) > most)
+            most = indexed_get_entry(x, at);
     if (r->obj.size <= ANY || most > r->obj.size)
         most = r->obj.size;
     r->need = (size_t)most + PR_IO_SLACK;
 }
 
-static int open_file(struct pr_reader *r, struct pr_err *err)
+static int indexed_open(struct pr_reader *r, struct pr_err *err)
 {
     struct state *s = r->data;
     const struct window *x = s->index;
@@ -170,7 +170,7 @@ static int open_file(struct pr_reader *r, struct pr_err *err)
     if (rc)
         return rc;
     r->samples = x[PR_INDEX_SIZES].obj.size / 8;
-    set_need(r);
+    indexed_set_need(r);
     return PR_OK;
 }
 
@@ -195,8 +195,8 @@ static int check_sample(struct pr_reader *r, uint64_t i, uint64_t off,
                    (unsigned long long)cap);
 }
 
-static int read_sample(struct pr_reader *r, uint64_t i, void *buf, size_t cap,
-                       struct pr_sample *ret, struct pr_err *err)
+static int indexed_read(struct pr_reader *r, uint64_t i, void *buf, size_t cap,
+                        struct pr_sample *ret, struct pr_err *err)
 {
     uint64_t off = 0, size = 0;
     const uint8_t *data = buf;
@@ -218,7 +218,7 @@ static int read_sample(struct pr_reader *r, uint64_t i, void *buf, size_t cap,
     return rc;
 }
 
-static void close_file(struct pr_reader *r)
+static void indexed_close(struct pr_reader *r)
 {
     struct state *s = r->data;
 
@@ -234,15 +234,15 @@ static void close_file(struct pr_reader *r)
 
 /* ---- the formats */
 
-#define FORMAT(is)                                                       \
-    {                                                                    \
-        .abi = PR_FORMAT_ABI, .name = #is,                               \
-        .desc = "samples back to back, with files of offsets, sizes",    \
-        .compressions = "none", .companions = pr_index_endings,          \
-        .check = pr_indexed_check, .bytes = pr_indexed_bytes,            \
-        .writer_bytes = sizeof(struct pr_indexed_writer),                \
-        .write = pr_indexed_write, .reader_bytes = sizeof(struct state), \
-        .open = open_file, .read = read_sample, .close = close_file,     \
+#define FORMAT(is)                                                          \
+    {                                                                       \
+        .abi = PR_FORMAT_ABI, .name = #is,                                  \
+        .desc = "samples back to back, with files of offsets, sizes",       \
+        .compressions = "none", .companions = pr_index_endings,             \
+        .check = pr_indexed_check, .bytes = pr_indexed_bytes,               \
+        .writer_bytes = sizeof(struct pr_indexed_writer),                   \
+        .write = pr_indexed_write, .reader_bytes = sizeof(struct state),    \
+        .open = indexed_open, .read = indexed_read, .close = indexed_close, \
     }
 
 const struct pr_format pr_format_indexed_binary = FORMAT(indexed_binary);

@@ -12,7 +12,7 @@ extern const char *const pr_index_endings[PR_INDEX_COUNT + 1];
 struct pr_indexed_writer {
     struct pr_out out, index[PR_INDEX_COUNT];
     char name[PR_INDEX_COUNT][4096]; /* of the indexes */
-    struct pr_fill_piece piece;
+    struct pr_content_piece piece;
 };
 
 int pr_indexed_check(const struct pr_file_spec *spec, struct pr_err *err);

@@ -20,7 +20,7 @@ static const struct pr_image_rule rule = {
                 "are possible",
 };
 
-static enum TJSAMP sampling(const struct pr_image *image)
+static enum TJSAMP jpeg_get_sampling(const struct pr_image *image)
 {
     return image->channels == 1 ? TJSAMP_GRAY : TJSAMP_420;
 }
@@ -50,7 +50,7 @@ static uint64_t flat_bytes(const struct pr_image *image)
     return head_bytes(image) + (bits + 7) / 8;
 }
 
-static int check(const struct pr_file_spec *spec, struct pr_err *err)
+static int jpeg_check(const struct pr_file_spec *spec, struct pr_err *err)
 {
     int rc = pr_image_check(spec, &rule, err);
     struct pr_image image;
@@ -63,7 +63,7 @@ static int check(const struct pr_file_spec *spec, struct pr_err *err)
               : pr_image_check_stored(spec, rule.name, flat_bytes(&image), err);
 }
 
-static uint64_t file_bytes(const struct pr_file_spec *spec, bool *ret_exact)
+static uint64_t jpeg_bytes(const struct pr_file_spec *spec, bool *ret_exact)
 {
     struct pr_image image = pr_image_of(spec);
 
@@ -71,7 +71,8 @@ static uint64_t file_bytes(const struct pr_file_spec *spec, bool *ret_exact)
     if (*ret_exact)
         return spec->payload == PR_RAW ? pr_spec_sample_bytes(spec)
                                        : spec->stored;
-    return tjBufSize((int)image.width, (int)image.height, sampling(&image));
+    return tjBufSize((int)image.width, (int)image.height,
+                     jpeg_get_sampling(&image));
 }
 
 /* ---- writing */
@@ -106,7 +107,7 @@ static int library_failed(tjhandle tj, const char *where, struct pr_err *err)
     return pr_fail(err, PR_E_FORMAT, where, "%s", colon ? colon + 4 : text);
 }
 
-static int prepare(struct pr_writer *w, struct pr_err *err)
+static int jpeg_writer_prepare(struct pr_writer *w, struct pr_err *err)
 {
     struct writer *x = w->data;
 
@@ -120,24 +121,24 @@ static int prepare(struct pr_writer *w, struct pr_err *err)
     return x->tj ? PR_OK : library_failed(NULL, "", err);
 }
 
-static int compress(struct writer *x, const struct pr_file_spec *spec,
-                    int quality, const char *name, unsigned long *ret_len,
-                    struct pr_err *err)
+static int jpeg_encode(struct writer *x, const struct pr_file_spec *spec,
+                       int quality, const char *name, unsigned long *ret_len,
+                       struct pr_err *err)
 {
     struct pr_image image = pr_image_of(spec);
-    unsigned long len =
-        tjBufSize((int)image.width, (int)image.height, sampling(&image));
-    uint8_t *file = pr_image_room(&x->file, len);
+    unsigned long len = tjBufSize((int)image.width, (int)image.height,
+                                  jpeg_get_sampling(&image));
+    uint8_t *file = pr_image_buf_grow(&x->file, len);
 
     if (!file)
         return pr_fail_nomem(err);
     if (quality == FLAT)
         memset(x->pixels.data, 128, (size_t)pr_spec_sample_bytes(spec));
-    if (tjCompress2(x->tj, x->pixels.data, (int)image.width, 0,
-                    (int)image.height,
-                    image.channels == 1 ? TJPF_GRAY : TJPF_RGB, &file, &len,
-                    sampling(&image), quality == FLAT ? USUAL : quality,
-                    TJFLAG_NOREALLOC | TJFLAG_ACCURATEDCT))
+    if (tjCompress2(
+            x->tj, x->pixels.data, (int)image.width, 0, (int)image.height,
+            image.channels == 1 ? TJPF_GRAY : TJPF_RGB, &file, &len,
+            jpeg_get_sampling(&image), quality == FLAT ? USUAL : quality,
+            TJFLAG_NOREALLOC | TJFLAG_ACCURATEDCT))
         return library_failed(x->tj, name, err);
     *ret_len = len;
     return PR_OK;
@@ -160,7 +161,7 @@ static int try_qualities(struct pr_writer *w, unsigned channels,
     for (int q = BEST; !rc && q >= FLAT; q--) {
         unsigned long len = 0;
 
-        rc = compress(x, &spec, q, "", &len, err);
+        rc = jpeg_encode(x, &spec, q, "", &len, err);
         x->trial[channels != 1][q] = (unsigned)len;
     }
     return rc;
@@ -182,7 +183,7 @@ static int likely_quality(const struct writer *x,
     return q;
 }
 
-static bool fits(uint64_t len, uint64_t stored)
+static bool jpeg_can_fit(uint64_t len, uint64_t stored)
 {
     return len == stored || (len < stored && stored - len >= PAD_HEAD);
 }
@@ -203,9 +204,9 @@ static int compress_to_fit(struct pr_writer *w, const struct pr_file_spec *spec,
         return rc;
     q = likely_quality(x, spec);
     do
-        rc = compress(x, spec, q, name, ret_len, err);
-    while (!rc && !fits(*ret_len, spec->stored) && q-- > FLAT);
-    if (!rc && !fits(*ret_len, spec->stored))
+        rc = jpeg_encode(x, spec, q, name, ret_len, err);
+    while (!rc && !jpeg_can_fit(*ret_len, spec->stored) && q-- > FLAT);
+    if (!rc && !jpeg_can_fit(*ret_len, spec->stored))
         rc = pr_fail(err, PR_E_CONF, "dataset.record_length_bytes",
                      "no jpeg file has %llu bytes, use some more",
                      (unsigned long long)spec->stored);
@@ -237,8 +238,8 @@ static int put_padding(struct writer *x, const struct pr_file_spec *spec,
 
 /* The file that was compressed; padding goes behind its first segment, which
  * must come first. */
-static int put_file(struct writer *x, const struct pr_file_spec *spec,
-                    size_t len, struct pr_err *err)
+static int jpeg_put_file(struct writer *x, const struct pr_file_spec *spec,
+                         size_t len, struct pr_err *err)
 {
     const uint8_t *file = x->file.data;
     size_t first = 2 + 2 + ((size_t)file[4] << 8 | file[5]);
@@ -250,13 +251,13 @@ static int put_file(struct writer *x, const struct pr_file_spec *spec,
     return rc ? rc : pr_out_put(&x->out, file + first, len - first, err);
 }
 
-static int write_file(struct pr_writer *w, const struct pr_file_spec *spec,
+static int jpeg_write(struct pr_writer *w, const struct pr_file_spec *spec,
                       const char *name, uint64_t *ret_bytes, struct pr_err *err)
 {
     struct writer *x = w->data;
     unsigned long len = 0;
     uint64_t bytes;
-    int rc = prepare(w, err);
+    int rc = jpeg_writer_prepare(w, err);
 
     if (!rc && spec->payload == PR_RAW)
         return pr_image_write_raw(w, &x->out, spec, name, ret_bytes, err);
@@ -265,12 +266,12 @@ static int write_file(struct pr_writer *w, const struct pr_file_spec *spec,
     else if (!rc)
         rc = pr_image_make(w, spec, &x->pixels, err);
     if (!rc && spec->payload == PR_PIXELS)
-        rc = compress(x, spec, USUAL, name, &len, err);
+        rc = jpeg_encode(x, spec, USUAL, name, &len, err);
     bytes = spec->payload == PR_FILE ? spec->stored : len;
     if (!rc)
         rc = pr_out_create(&x->out, name, bytes, err);
     if (!rc)
-        rc = put_file(x, spec, len, err);
+        rc = jpeg_put_file(x, spec, len, err);
     if (!rc)
         rc = pr_out_commit(&x->out, err);
     if (rc)
@@ -280,7 +281,7 @@ static int write_file(struct pr_writer *w, const struct pr_file_spec *spec,
     return rc;
 }
 
-static void writer_done(struct pr_writer *w)
+static void jpeg_writer_done(struct pr_writer *w)
 {
     struct writer *x = w->data;
 
@@ -304,7 +305,7 @@ struct frame {
     struct pr_image image;
 };
 
-static unsigned be16(const uint8_t *p)
+static unsigned jpeg_get_be16(const uint8_t *p)
 {
     return (unsigned)p[0] << 8 | p[1];
 }
@@ -327,7 +328,7 @@ static int find_frame(const struct pr_reader *r, const uint8_t *file,
 {
     size_t size = (size_t)r->obj.size, at = 2, len;
 
-    if (size < 4 || be16(file) != 0xffd8)
+    if (size < 4 || jpeg_get_be16(file) != 0xffd8)
         return bad_head(r, 0, err);
     for (;; at += 2 + len) {
         while (at + 1 < size && file[at] == 0xff && file[at + 1] == 0xff)
@@ -335,7 +336,7 @@ static int find_frame(const struct pr_reader *r, const uint8_t *file,
         if (size - at < 4 || file[at] != 0xff)
             return bad_head(r, at, err);
         ret->marker = file[at + 1];
-        len = be16(file + at + 2);
+        len = jpeg_get_be16(file + at + 2);
         if (ret->marker < 0xc0 || ret->marker == 0xd9 || ret->marker == 0xda ||
             len < 2 || len > size - at - 2)
             return bad_head(r, at, err);
@@ -345,8 +346,8 @@ static int find_frame(const struct pr_reader *r, const uint8_t *file,
     if (len < 8)
         return bad_head(r, at, err);
     ret->at = at;
-    ret->image = (struct pr_image){.height = be16(file + at + 5),
-                                   .width = be16(file + at + 7),
+    ret->image = (struct pr_image){.height = jpeg_get_be16(file + at + 5),
+                                   .width = jpeg_get_be16(file + at + 7),
                                    .channels = file[at + 9]};
     return PR_OK;
 }
@@ -375,7 +376,7 @@ static int check_frame(const struct pr_reader *r, const struct frame *f,
     return PR_OK;
 }
 
-static int open_file(struct pr_reader *r, struct pr_err *err)
+static int jpeg_open(struct pr_reader *r, struct pr_err *err)
 {
     struct reader *x = r->data;
     struct frame frame = {0};
@@ -390,7 +391,7 @@ static int open_file(struct pr_reader *r, struct pr_err *err)
         return pr_image_undecodable(rc, err);
     x->image.image = frame.image;
     x->image.dtype = PR_U8;
-    rc = pr_image_size(r, err);
+    rc = pr_image_set_need(r, err);
     if (!rc)
         r->whole = pr_image_sample(r, NULL).shape;
     return rc;
@@ -398,13 +399,13 @@ static int open_file(struct pr_reader *r, struct pr_err *err)
 
 /* Adobe stores the four inks inverted, and Pillow takes every file for one of
  * theirs. */
-static void invert(uint8_t *p, size_t bytes)
+static void jpeg_invert(uint8_t *p, size_t bytes)
 {
     for (size_t i = 0; i < bytes; i++)
         p[i] = (uint8_t)~p[i];
 }
 
-static int decode(struct pr_reader *r, uint8_t *buf, struct pr_err *err)
+static int jpeg_decode(struct pr_reader *r, uint8_t *buf, struct pr_err *err)
 {
     static const int formats[] = {
         [1] = TJPF_GRAY, [3] = TJPF_RGB, [4] = TJPF_CMYK};
@@ -421,21 +422,21 @@ static int decode(struct pr_reader *r, uint8_t *buf, struct pr_err *err)
                       TJFLAG_STOPONWARNING | TJFLAG_LIMITSCANS))
         return library_failed(x->tj, r->name, err);
     if (image->channels == 4)
-        invert(buf, r->need);
+        jpeg_invert(buf, r->need);
     return PR_OK;
 }
 
-static int read_sample(struct pr_reader *r, uint64_t i, void *buf, size_t cap,
-                       struct pr_sample *ret, struct pr_err *err)
+static int jpeg_read(struct pr_reader *r, uint64_t i, void *buf, size_t cap,
+                     struct pr_sample *ret, struct pr_err *err)
 {
     int rc;
 
     (void)i;
     if (r->opts.skip_decode)
-        return pr_image_stored(r, buf, cap, ret, err);
-    rc = pr_image_cap(r, cap, err);
+        return pr_image_read_stored(r, buf, cap, ret, err);
+    rc = pr_image_check_room(r, cap, err);
     if (!rc)
-        rc = pr_image_undecodable(decode(r, buf, err), err);
+        rc = pr_image_undecodable(jpeg_decode(r, buf, err), err);
     if (!rc)
         *ret = pr_image_sample(r, buf);
     return rc;
@@ -448,20 +449,20 @@ static int read_part(struct pr_reader *r, uint64_t i,
     struct reader *x = r->data;
     const struct pr_image *image = &x->image.image;
     struct pr_part there;
-    int rc = pr_image_cap(r, cap, err);
+    int rc = pr_image_check_room(r, cap, err);
 
     if (rc)
         return rc;
     if (!pr_jpeg_part_decode(&x->part, x->image.file, (size_t)r->obj.size,
                              image, part, buf, &there))
-        return read_sample(r, i, buf, cap, ret, err);
+        return jpeg_read(r, i, buf, cap, ret, err);
     *ret = pr_image_sample(r, buf);
     ret->part = there;
     ret->size = (size_t)(there.rows * there.columns * image->channels);
     return PR_OK;
 }
 
-static void reader_done(struct pr_reader *r)
+static void jpeg_reader_done(struct pr_reader *r)
 {
     struct reader *x = r->data;
 
@@ -477,15 +478,15 @@ const struct pr_format pr_format_jpeg = {
     .desc = "an image a file, compressed with loss",
     .flags = PR_FORMAT_LOSSY | PR_FORMAT_U8 | PR_FORMAT_ONE | PR_FORMAT_IMAGE,
     .compressions = "none",
-    .check = check,
-    .bytes = file_bytes,
+    .check = jpeg_check,
+    .bytes = jpeg_bytes,
     .writer_bytes = sizeof(struct writer),
-    .write = write_file,
-    .writer_done = writer_done,
+    .write = jpeg_write,
+    .writer_done = jpeg_writer_done,
     .reader_bytes = sizeof(struct reader),
-    .open = open_file,
-    .read = read_sample,
+    .open = jpeg_open,
+    .read = jpeg_read,
     .read_part = read_part,
     .close = pr_image_close,
-    .reader_done = reader_done,
+    .reader_done = jpeg_reader_done,
 };

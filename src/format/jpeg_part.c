@@ -47,7 +47,7 @@ static struct {
     bool is_there;
 } lib = {.once = PTHREAD_ONCE_INIT};
 
-static void load(void)
+static void jpeg_part_load_library(void)
 {
     static const struct {
         const char *name;
@@ -71,7 +71,7 @@ static void load(void)
 
 /* ---- what goes wrong: the image is decoded whole, which says what it is */
 
-static void give_up(j_common_ptr z)
+static void jpeg_part_jump_out(j_common_ptr z)
 {
     struct pr_jpeg_part *x = z->client_data;
 
@@ -82,25 +82,25 @@ static void give_up(j_common_ptr z)
 static void take_message(j_common_ptr z, int level)
 {
     if (level < 0)
-        give_up(z);
+        jpeg_part_jump_out(z);
 }
 
-static void say_nothing(j_common_ptr z)
+static void jpeg_part_ignore_message(j_common_ptr z)
 {
     (void)z;
 }
 
-static bool make(struct pr_jpeg_part *x)
+static bool jpeg_part_init(struct pr_jpeg_part *x)
 {
     if (x->is_made)
         return true;
-    pthread_once(&lib.once, load);
+    pthread_once(&lib.once, jpeg_part_load_library);
     if (!lib.is_there)
         return false;
     x->z.err = lib.api.jpeg_std_error(&x->mgr);
-    x->mgr.error_exit = give_up;
+    x->mgr.error_exit = jpeg_part_jump_out;
     x->mgr.emit_message = take_message;
-    x->mgr.output_message = say_nothing;
+    x->mgr.output_message = jpeg_part_ignore_message;
     x->z.client_data = x; /* which stays */
     if (setjmp(x->failed)) {
         lib.api.jpeg_destroy_decompress(&x->z);
@@ -120,8 +120,8 @@ void pr_jpeg_part_done(struct pr_jpeg_part *x)
 /* ---- the part */
 
 /* Columns to ask for so that those that are wanted come out right. */
-static struct pr_part widen(const struct pr_image *image,
-                            const struct pr_part *want)
+static struct pr_part jpeg_part_widen(const struct pr_image *image,
+                                      const struct pr_part *want)
 {
     struct pr_part p = *want;
     uint64_t end = want->left + want->columns + MARGIN;
@@ -165,8 +165,8 @@ static bool is_usual(const struct jpeg_decompress_struct *z,
 }
 
 /* Rows of the part, one after another. */
-static void read_rows(struct pr_jpeg_part *x, const struct pr_part *p,
-                      size_t stride, uint8_t *buf)
+static void jpeg_part_read_rows(struct pr_jpeg_part *x, const struct pr_part *p,
+                                size_t stride, uint8_t *buf)
 {
     for (uint64_t y = 0; y < p->rows;) {
         unsigned n = p->rows - y < ROWS ? (unsigned)(p->rows - y) : ROWS;
@@ -178,9 +178,9 @@ static void read_rows(struct pr_jpeg_part *x, const struct pr_part *p,
     }
 }
 
-static bool decode(struct pr_jpeg_part *x, const uint8_t *file, size_t size,
-                   const struct pr_image *image, struct pr_part *p,
-                   uint8_t *buf)
+static bool jpeg_part_run(struct pr_jpeg_part *x, const uint8_t *file,
+                          size_t size, const struct pr_image *image,
+                          struct pr_part *p, uint8_t *buf)
 {
     struct jpeg_decompress_struct *z = &x->z;
     JDIMENSION left = (JDIMENSION)p->left, columns = (JDIMENSION)p->columns;
@@ -197,7 +197,7 @@ static bool decode(struct pr_jpeg_part *x, const uint8_t *file, size_t size,
         return false;
     p->left = left;
     p->columns = columns;
-    read_rows(x, p, (size_t)columns * image->channels, buf);
+    jpeg_part_read_rows(x, p, (size_t)columns * image->channels, buf);
     return true;
 }
 
@@ -206,16 +206,16 @@ bool pr_jpeg_part_decode(struct pr_jpeg_part *x, const uint8_t *file,
                          const struct pr_part *want, uint8_t *buf,
                          struct pr_part *ret)
 {
-    struct pr_part p = widen(image, want);
+    struct pr_part p = jpeg_part_widen(image, want);
     bool ok;
 
-    if (!is_worth_it(file, size, image, &p) || !make(x))
+    if (!is_worth_it(file, size, image, &p) || !jpeg_part_init(x))
         return false;
     if (setjmp(x->failed)) {
         lib.api.jpeg_abort_decompress(&x->z);
         return false;
     }
-    ok = decode(x, file, size, image, &p, buf);
+    ok = jpeg_part_run(x, file, size, image, &p, buf);
     lib.api.jpeg_abort_decompress(&x->z);
     if (ok)
         *ret = p;

@@ -73,7 +73,7 @@ struct sink {
     bool full;
 };
 
-static void put(struct sink *s, size_t byte)
+static void lzf_put_byte(struct sink *s, size_t byte)
 {
     if (s->len == s->cap)
         s->full = true;
@@ -81,7 +81,7 @@ static void put(struct sink *s, size_t byte)
         s->out[s->len++] = (uint8_t)byte;
 }
 
-static void put_run(struct sink *s, const uint8_t *p, size_t len)
+static void lzf_put_literals(struct sink *s, const uint8_t *p, size_t len)
 {
     while (len && !s->full) {
         size_t n = len < RUN_MAX ? len : RUN_MAX;
@@ -90,7 +90,7 @@ static void put_run(struct sink *s, const uint8_t *p, size_t len)
             s->full = true;
             return;
         }
-        put(s, n - 1);
+        lzf_put_byte(s, n - 1);
         memcpy(s->out + s->len, p, n);
         s->len += n;
         p += n;
@@ -104,15 +104,15 @@ static void put_ref(struct sink *s, size_t back, size_t len)
 
     back--;
     if (more < 7) {
-        put(s, more << 5 | back >> 8);
+        lzf_put_byte(s, more << 5 | back >> 8);
     } else {
-        put(s, 7u << 5 | back >> 8);
-        put(s, more - 7);
+        lzf_put_byte(s, 7u << 5 | back >> 8);
+        lzf_put_byte(s, more - 7);
     }
-    put(s, back & 255);
+    lzf_put_byte(s, back & 255);
 }
 
-static uint32_t slot_of(const uint8_t *p)
+static uint32_t lzf_hash(const uint8_t *p)
 {
     uint32_t v = (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16;
 
@@ -123,7 +123,7 @@ static uint32_t slot_of(const uint8_t *p)
  * may hold anything, so what it says is looked at before it is believed. */
 static size_t seen_back(struct pr_lzf *z, const uint8_t *in, size_t i)
 {
-    uint32_t *slot = &z->seen[slot_of(in + i)];
+    uint32_t *slot = &z->seen[lzf_hash(in + i)];
     size_t at = *slot;
 
     *slot = (uint32_t)i;
@@ -158,11 +158,11 @@ size_t pr_lzf_encode(struct pr_lzf *z, const uint8_t *in, size_t in_len,
             continue;
         }
         len = match_len(in, i, back, left < REF_MAX ? left : REF_MAX);
-        put_run(&s, in + run, i - run);
+        lzf_put_literals(&s, in + run, i - run);
         put_ref(&s, back, len);
         i += len;
         run = i;
     }
-    put_run(&s, in + run, in_len - run);
+    lzf_put_literals(&s, in + run, in_len - run);
     return s.full ? 0 : s.len;
 }

@@ -9,12 +9,13 @@
 struct reading {
     bool is_open;
     struct pr_window win;
-    struct pr_npy_last head;
+    struct pr_npy_last_head head;
     bool has_array; /* array fits head */
     struct pr_npy_array array;
 };
 
-static int parse(struct pr_reader *r, struct reading *d, struct pr_err *err)
+static int npy_read_head(struct pr_reader *r, struct reading *d,
+                         struct pr_err *err)
 {
     const struct pr_npy *npy = &d->head.npy;
     const uint8_t *head;
@@ -22,11 +23,11 @@ static int parse(struct pr_reader *r, struct reading *d, struct pr_err *err)
     int rc = pr_window_get(&d->win, r, 0, PR_NPY_FIXED, &head, err);
 
     if (!rc)
-        rc = pr_npy_measure(r, 0, head, &len, err);
+        rc = pr_npy_head_length(r, 0, head, &len, err);
     if (!rc)
         rc = pr_window_get(&d->win, r, 0, len, &head, err);
     if (!rc)
-        rc = pr_npy_learn(&d->head, r, 0, head, len, err);
+        rc = pr_npy_parse_head(&d->head, r, 0, head, len, err);
     if (rc)
         return rc;
     if (!d->head.is_same)
@@ -50,7 +51,7 @@ static int npy_open(struct pr_reader *r, struct pr_err *err)
     if (!rc)
         rc = pr_window_open(&d->win, r, err);
     if (!rc)
-        rc = parse(r, d, err);
+        rc = npy_read_head(r, d, err);
     if (rc)
         return rc;
     if (r->opts.skip_decode) { /* as the bytes lie there */
@@ -84,7 +85,7 @@ static void npy_close(struct pr_reader *r)
 
 struct writing {
     struct pr_out out;
-    struct pr_fill_piece piece;
+    struct pr_content_piece piece;
 };
 
 static int npy_check(const struct pr_file_spec *spec, struct pr_err *err)
@@ -99,7 +100,7 @@ static uint64_t npy_bytes(const struct pr_file_spec *spec, bool *ret_exact)
 {
     struct pr_npy a;
 
-    pr_npy_of_samples(spec, &a);
+    pr_npy_describe_samples(spec, &a);
     *ret_exact = true;
     return a.head_bytes + a.data_bytes;
 }
@@ -112,7 +113,8 @@ static int put_array(struct pr_writer *w, const struct pr_file_spec *spec,
     int rc = pr_out_put(&d->out, head, pr_npy_build(a, head), err);
 
     for (uint64_t s = 0; !rc && s < spec->samples; s++)
-        rc = pr_fill_sample(w, &d->out, &d->piece, spec, s, NULL, NULL, err);
+        rc = pr_content_put_sample(w, &d->out, &d->piece, spec, s, NULL, NULL,
+                                   err);
     return rc;
 }
 
@@ -126,7 +128,7 @@ static int npy_write(struct pr_writer *w, const struct pr_file_spec *spec,
 
     if (rc)
         return rc;
-    pr_npy_of_samples(spec, &a);
+    pr_npy_describe_samples(spec, &a);
     rc = pr_out_create(&d->out, name, a.head_bytes + a.data_bytes, err);
     if (rc)
         return rc;

@@ -94,8 +94,8 @@ void pr_npy_array_native(const struct pr_npy_array *a, const uint8_t *data,
     memcpy(out + k * (bytes), in + k * step, bytes)
 
 /* n elements, step bytes from one to the next. */
-static void pick(uint8_t *out, const uint8_t *in, size_t n, size_t step,
-                 size_t bytes)
+static void npy_pick_elements(uint8_t *out, const uint8_t *in, size_t n,
+                              size_t step, size_t bytes)
 {
     switch (bytes) {
     case 1:
@@ -132,7 +132,7 @@ int pr_npy_array_pick(const struct pr_npy_array *a, uint64_t i, uint8_t *out,
         rc = get(ctx, off, (size_t)((n - 1) * step + el), &in, err);
         if (rc)
             return rc;
-        pick(out, in, (size_t)n, (size_t)step, el);
+        npy_pick_elements(out, in, (size_t)n, (size_t)step, el);
         out += n * el;
         off += n * step;
         left -= n;
@@ -173,7 +173,7 @@ int pr_npy_array_read(const struct pr_npy_array *a, struct pr_reader *r,
     uint64_t off = base + i * a->bytes;
     struct place place = {r, win, base};
     const uint8_t *data = buf;
-    int rc = pr_npy_array_fits(r, cap, err);
+    int rc = pr_npy_array_check_room(r, cap, err);
 
     if (rc)
         return rc;
@@ -189,7 +189,8 @@ int pr_npy_array_read(const struct pr_npy_array *a, struct pr_reader *r,
     return rc;
 }
 
-int pr_npy_array_fits(const struct pr_reader *r, size_t cap, struct pr_err *err)
+int pr_npy_array_check_room(const struct pr_reader *r, size_t cap,
+                            struct pr_err *err)
 {
     if (cap >= r->need)
         return PR_OK;

@@ -57,7 +57,7 @@ int pr_npy_array_read(const struct pr_npy_array *a, struct pr_reader *r,
                       struct pr_err *err) PR_MUST_CHECK;
 
 /* What pr_reader_read wants of its buffer. */
-int pr_npy_array_fits(const struct pr_reader *r, size_t cap,
-                      struct pr_err *err) PR_MUST_CHECK;
+int pr_npy_array_check_room(const struct pr_reader *r, size_t cap,
+                            struct pr_err *err) PR_MUST_CHECK;
 
 #endif

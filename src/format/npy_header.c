@@ -17,8 +17,8 @@ static size_t text_start(const uint8_t *head)
     return head[6] == 1 ? 10 : 12;
 }
 
-int pr_npy_measure(const struct pr_reader *r, uint64_t at, const uint8_t *fixed,
-                   size_t *ret, struct pr_err *err)
+int pr_npy_head_length(const struct pr_reader *r, uint64_t at,
+                       const uint8_t *fixed, size_t *ret, struct pr_err *err)
 {
     uint32_t text;
 
@@ -51,22 +51,22 @@ struct parser {
     struct pr_err *err;
 };
 
-static int bad(const struct parser *s, const char *text)
+static int npy_fail_head(const struct parser *s, const char *text)
 {
     return pr_reader_bad(s->r, s->at + (uint64_t)(s->p - s->head), s->err,
                          "bad .npy head: %s", text);
 }
 
-static void skip_space(struct parser *s)
+static void npy_skip_space(struct parser *s)
 {
     while (s->p < s->end && (*s->p == ' ' || (*s->p >= '\t' && *s->p <= '\r')))
         s->p++;
 }
 
 /* Whether c comes next; then it is taken. */
-static bool take(struct parser *s, char c)
+static bool npy_accept_char(struct parser *s, char c)
 {
-    skip_space(s);
+    npy_skip_space(s);
     if (s->p == s->end || *s->p != (uint8_t)c)
         return false;
     s->p++;
@@ -78,18 +78,18 @@ static int parse_string(struct parser *s, char *out, size_t cap)
     const uint8_t *start;
     char quote;
 
-    skip_space(s);
+    npy_skip_space(s);
     if (s->p == s->end || (*s->p != '\'' && *s->p != '"'))
-        return bad(s, "a string is missing");
+        return npy_fail_head(s, "a string is missing");
     quote = (char)*s->p++;
     start = s->p;
     while (s->p < s->end && *s->p != (uint8_t)quote)
         if (*s->p < ' ' || *s->p > '~' || *s->p++ == '\\')
-            return bad(s, "an odd character in a string");
+            return npy_fail_head(s, "an odd character in a string");
     if (s->p == s->end)
-        return bad(s, "a string does not end");
+        return npy_fail_head(s, "a string does not end");
     if ((size_t)(s->p - start) >= cap)
-        return bad(s, "a string is too long");
+        return npy_fail_head(s, "a string is too long");
     memcpy(out, start, (size_t)(s->p - start));
     out[s->p - start] = '\0';
     s->p++;
@@ -100,7 +100,7 @@ static int parse_bool(struct parser *s, bool *ret)
 {
     static const char *const words[] = {"False", "True"};
 
-    skip_space(s);
+    npy_skip_space(s);
     for (int i = 0; i < 2; i++) {
         size_t n = strlen(words[i]);
 
@@ -110,7 +110,7 @@ static int parse_bool(struct parser *s, bool *ret)
             return PR_OK;
         }
     }
-    return bad(s, "'fortran_order' is neither True nor False");
+    return npy_fail_head(s, "'fortran_order' is neither True nor False");
 }
 
 static int parse_number(struct parser *s, uint64_t *ret)
@@ -118,16 +118,16 @@ static int parse_number(struct parser *s, uint64_t *ret)
     const uint8_t *start;
     uint64_t v = 0;
 
-    skip_space(s);
+    npy_skip_space(s);
     start = s->p;
     for (; s->p < s->end && *s->p >= '0' && *s->p <= '9'; s->p++)
         if (__builtin_mul_overflow(v, 10, &v) ||
             __builtin_add_overflow(v, *s->p - '0', &v))
-            return bad(s, "a dimension is too large");
+            return npy_fail_head(s, "a dimension is too large");
     if (s->p == start)
-        return bad(s, "a dimension is not a whole number");
+        return npy_fail_head(s, "a dimension is not a whole number");
     if (s->p - start > 1 && *start == '0')
-        return bad(s, "a dimension starts with 0");
+        return npy_fail_head(s, "a dimension starts with 0");
     *ret = v;
     return PR_OK;
 }
@@ -139,21 +139,22 @@ static int parse_shape(struct parser *s, struct pr_shape *ret)
     int rc;
 
     ret->ndim = 0;
-    if (!take(s, '('))
-        return bad(s, "'shape' is not a tuple");
-    while (!take(s, ')')) {
+    if (!npy_accept_char(s, '('))
+        return npy_fail_head(s, "'shape' is not a tuple");
+    while (!npy_accept_char(s, ')')) {
         if (!comma)
-            return bad(s, "',' or ')' is missing in 'shape'");
+            return npy_fail_head(s, "',' or ')' is missing in 'shape'");
         if (ret->ndim == PR_MAX_DIMS)
-            return bad(s, "an array has too many dimensions, 16 is the most");
+            return npy_fail_head(
+                s, "an array has too many dimensions, 16 is the most");
         rc = parse_number(s, &ret->dim[ret->ndim]);
         if (rc)
             return rc;
         ret->ndim++;
-        comma = take(s, ',');
+        comma = npy_accept_char(s, ',');
     }
     if (ret->ndim == 1 && !comma)
-        return bad(s, "'shape' is not a tuple");
+        return npy_fail_head(s, "'shape' is not a tuple");
     return PR_OK;
 }
 
@@ -181,7 +182,7 @@ static int parse_descr(struct parser *s, struct pr_npy *ret)
     const char *p = descr;
     int rc;
 
-    if (take(s, '['))
+    if (npy_accept_char(s, '['))
         return pr_reader_bad(s->r, s->at, s->err,
                              "elements of a structured type cannot be read");
     rc = parse_string(s, descr, sizeof descr);
@@ -211,12 +212,13 @@ static int parse_item(struct parser *s, unsigned *found, struct pr_npy *ret)
     while (k < 3 && strcmp(key, keys[k]) != 0)
         k++;
     if (k == 3)
-        return bad(s, "a key other than descr, fortran_order and shape");
+        return npy_fail_head(s,
+                             "a key other than descr, fortran_order and shape");
     if (*found & 1u << k)
-        return bad(s, "a key comes twice");
+        return npy_fail_head(s, "a key comes twice");
     *found |= 1u << k;
-    if (!take(s, ':'))
-        return bad(s, "':' is missing after a key");
+    if (!npy_accept_char(s, ':'))
+        return npy_fail_head(s, "':' is missing after a key");
     return k == 0   ? parse_descr(s, ret)
            : k == 1 ? parse_bool(s, &ret->fortran)
                     : parse_shape(s, &ret->shape);
@@ -228,20 +230,21 @@ static int parse_dict(struct parser *s, struct pr_npy *ret)
     bool comma = true;
     int rc;
 
-    if (!take(s, '{'))
-        return bad(s, "'{' is missing");
-    while (!take(s, '}')) {
+    if (!npy_accept_char(s, '{'))
+        return npy_fail_head(s, "'{' is missing");
+    while (!npy_accept_char(s, '}')) {
         if (!comma)
-            return bad(s, "',' or '}' is missing");
+            return npy_fail_head(s, "',' or '}' is missing");
         rc = parse_item(s, &found, ret);
         if (rc)
             return rc;
-        comma = take(s, ',');
+        comma = npy_accept_char(s, ',');
     }
     if (found != 7)
-        return bad(s, "descr, fortran_order or shape is missing");
-    skip_space(s);
-    return s->p == s->end ? PR_OK : bad(s, "something follows the '}'");
+        return npy_fail_head(s, "descr, fortran_order or shape is missing");
+    npy_skip_space(s);
+    return s->p == s->end ? PR_OK
+                          : npy_fail_head(s, "something follows the '}'");
 }
 
 int pr_npy_parse(const struct pr_reader *r, uint64_t at, const uint8_t *head,
@@ -258,14 +261,14 @@ int pr_npy_parse(const struct pr_reader *r, uint64_t at, const uint8_t *head,
         __builtin_mul_overflow(a.count, pr_dtype_bytes(a.dtype),
                                &a.data_bytes) ||
         a.data_bytes > INT64_MAX)
-        return bad(&s, "the array is larger than any file");
+        return npy_fail_head(&s, "the array is larger than any file");
     *ret = a;
     return PR_OK;
 }
 
-int pr_npy_learn(struct pr_npy_last *last, const struct pr_reader *r,
-                 uint64_t at, const uint8_t *head, size_t len,
-                 struct pr_err *err)
+int pr_npy_parse_head(struct pr_npy_last_head *last, const struct pr_reader *r,
+                      uint64_t at, const uint8_t *head, size_t len,
+                      struct pr_err *err)
 {
     int rc;
 
@@ -283,9 +286,10 @@ int pr_npy_learn(struct pr_npy_last *last, const struct pr_reader *r,
 
 /* ---- writing */
 
-static size_t add(char *out, size_t at, const char *fmt, ...) PR_PRINTF(3, 4);
+static size_t npy_print_head(char *out, size_t at, const char *fmt, ...)
+    PR_PRINTF(3, 4);
 
-static size_t add(char *out, size_t at, const char *fmt, ...)
+static size_t npy_print_head(char *out, size_t at, const char *fmt, ...)
 {
     va_list ap;
     int n;
@@ -300,20 +304,21 @@ static size_t put_dict(const struct pr_npy *a, char *out)
 {
     size_t bytes = pr_dtype_bytes(a->dtype), n = 0;
 
-    n = add(out, n, "{'descr': '%c%c%zu', 'fortran_order': %s, 'shape': (",
-            bytes == 1                    ? '|'
-            : BYTE_ORDER == LITTLE_ENDIAN ? '<'
-                                          : '>',
-            pr_dtype_letter(a->dtype), bytes, a->fortran ? "True" : "False");
+    n = npy_print_head(
+        out, n, "{'descr': '%c%c%zu', 'fortran_order': %s, 'shape': (",
+        bytes == 1                    ? '|'
+        : BYTE_ORDER == LITTLE_ENDIAN ? '<'
+                                      : '>',
+        pr_dtype_letter(a->dtype), bytes, a->fortran ? "True" : "False");
     for (unsigned i = 0; i < a->shape.ndim; i++)
-        n = add(out, n, i ? ", %llu" : "%llu",
-                (unsigned long long)a->shape.dim[i]);
-    return add(out, n, a->shape.ndim == 1 ? ",), }" : "), }");
+        n = npy_print_head(out, n, i ? ", %llu" : "%llu",
+                           (unsigned long long)a->shape.dim[i]);
+    return npy_print_head(out, n, a->shape.ndim == 1 ? ",), }" : "), }");
 }
 
 /* Of the whole C head: numpy leaves room for the first dimension to grow to 21
  * digits, then fills up to a multiple of 64, by at least one. */
-static size_t padded(const struct pr_npy *a)
+static size_t npy_pad_length(const struct pr_npy *a)
 {
     struct pr_npy c = *a;
     char text[PR_NPY_HEAD_BUF], digits[24];
@@ -329,7 +334,7 @@ static size_t padded(const struct pr_npy *a)
 
 size_t pr_npy_build(const struct pr_npy *a, uint8_t *out)
 {
-    size_t total = padded(a);
+    size_t total = npy_pad_length(a);
     uint16_t text = htole16((uint16_t)(total - 10));
 
     memset(out, ' ', total);

@@ -27,8 +27,9 @@ enum {
 
 /* The bytes of the head, at most PR_NPY_HEAD_MAX, from its first PR_NPY_FIXED
  * bytes. `at` is where they are in the file, for messages. */
-int pr_npy_measure(const struct pr_reader *r, uint64_t at, const uint8_t *fixed,
-                   size_t *ret, struct pr_err *err) PR_MUST_CHECK;
+int pr_npy_head_length(const struct pr_reader *r, uint64_t at,
+                       const uint8_t *fixed, size_t *ret,
+                       struct pr_err *err) PR_MUST_CHECK;
 
 /* Understands a head of that length. No size in it is trusted: data_bytes may
  * be more than there is. */
@@ -38,15 +39,15 @@ int pr_npy_parse(const struct pr_reader *r, uint64_t at, const uint8_t *head,
 
 /* The head read last: files of a data set have the same one as a rule, and to
  * compare it takes a tenth of the time. Zeroed at the start. */
-struct pr_npy_last {
+struct pr_npy_last_head {
     struct pr_npy npy;
     bool is_same; /* as the one before */
     size_t len;   /* 0: nothing to compare with */
     uint8_t head[PR_NPY_KEPT];
 };
-int pr_npy_learn(struct pr_npy_last *last, const struct pr_reader *r,
-                 uint64_t at, const uint8_t *head, size_t len,
-                 struct pr_err *err) PR_MUST_CHECK;
+int pr_npy_parse_head(struct pr_npy_last_head *last, const struct pr_reader *r,
+                      uint64_t at, const uint8_t *head, size_t len,
+                      struct pr_err *err) PR_MUST_CHECK;
 
 /* The head as numpy.save writes it, of dtype, shape and fortran, which is put
  * at out (PR_NPY_HEAD_BUF bytes). A Fortran head is as long as the C head of

@@ -1,7 +1,7 @@
 /* What a file specification means as arrays; see npy_write.h. */
 #include "format/npy_write.h"
 
-static void finish(struct pr_npy *a)
+static void npy_finish(struct pr_npy *a)
 {
     uint8_t head[PR_NPY_HEAD_BUF];
 
@@ -10,24 +10,25 @@ static void finish(struct pr_npy *a)
     a->head_bytes = pr_npy_build(a, head);
 }
 
-void pr_npy_of_labels(const struct pr_file_spec *spec, struct pr_npy *ret)
+void pr_npy_describe_labels(const struct pr_file_spec *spec, struct pr_npy *ret)
 {
     *ret = (struct pr_npy){.dtype = PR_I64, .shape.ndim = 1};
     ret->shape.dim[0] = spec->samples;
-    finish(ret);
+    npy_finish(ret);
 }
 
-void pr_npy_of_samples(const struct pr_file_spec *spec, struct pr_npy *ret)
+void pr_npy_describe_samples(const struct pr_file_spec *spec,
+                             struct pr_npy *ret)
 {
     if (spec->labels_alone) {
-        pr_npy_of_labels(spec, ret);
+        pr_npy_describe_labels(spec, ret);
         return;
     }
     *ret = (struct pr_npy){.dtype = spec->dtype, .shape = spec->shape};
     ret->shape.dim[ret->shape.ndim++] = spec->samples;
     /* With one sample, or one element in each, both orders are the same. */
     ret->fortran = spec->samples > 1 && pr_shape_count(&spec->shape) > 1;
-    finish(ret);
+    npy_finish(ret);
 }
 
 int pr_npy_check(const struct pr_file_spec *spec, struct pr_err *err)

@@ -17,7 +17,7 @@ struct writing {
     struct pr_out out;
     struct pr_squeeze squeeze;
     struct pr_zip_member m[MEMBERS];
-    struct pr_fill_piece block;
+    struct pr_content_piece block;
     uint64_t piece[PIECE / 8]; /* to be deflated */
 };
 
@@ -38,9 +38,9 @@ static void array_of(const struct pr_file_spec *spec, unsigned k,
                      struct pr_npy *ret)
 {
     if (k == 0)
-        pr_npy_of_samples(spec, ret);
+        pr_npy_describe_samples(spec, ret);
     else
-        pr_npy_of_labels(spec, ret);
+        pr_npy_describe_labels(spec, ret);
 }
 
 /* The structures are built, for their lengths depend on what is in them. */
@@ -67,9 +67,9 @@ static uint64_t npz_bytes(const struct pr_file_spec *spec, bool *ret_exact)
 
 /* ---- a member's bytes */
 
-static int put_bytes(struct writing *d, struct pr_zip_member *m,
-                     const void *data, size_t len, bool last,
-                     struct pr_err *err)
+static int npz_put_bytes(struct writing *d, struct pr_zip_member *m,
+                         const void *data, size_t len, bool last,
+                         struct pr_err *err)
 {
     uint64_t before = pr_out_offset(&d->out);
     int rc;
@@ -83,9 +83,9 @@ static int put_bytes(struct writing *d, struct pr_zip_member *m,
     return rc;
 }
 
-static int put_sample(struct pr_writer *w, struct pr_zip_member *m,
-                      const struct pr_file_spec *spec, uint64_t sample,
-                      struct pr_err *err)
+static int npz_put_sample(struct pr_writer *w, struct pr_zip_member *m,
+                          const struct pr_file_spec *spec, uint64_t sample,
+                          struct pr_err *err)
 {
     struct writing *d = w->data;
     uint64_t bytes = pr_spec_sample_bytes(spec);
@@ -94,18 +94,18 @@ static int put_sample(struct pr_writer *w, struct pr_zip_member *m,
     if (m->method != PR_ZIP_DEFLATED) {
         m->bytes += bytes;
         m->packed += bytes;
-        return pr_fill_sample(w, &d->out, &d->block, spec, sample, pr_crc32,
-                              &m->crc, err);
+        return pr_content_put_sample(w, &d->out, &d->block, spec, sample,
+                                     pr_crc32, &m->crc, err);
     }
     for (uint64_t off = 0; off < bytes; off += PIECE) {
         size_t n = bytes - off < PIECE ? (size_t)(bytes - off) : PIECE;
         int rc;
 
         pr_content_fill(spec, sample, off, d->piece, n);
-        rc = put_bytes(d, m, d->piece, n, is_last && off + n == bytes, err);
+        rc = npz_put_bytes(d, m, d->piece, n, is_last && off + n == bytes, err);
         if (rc)
             return rc;
-        if (pr_writer_stopped(w))
+        if (pr_writer_is_stopped(w))
             return pr_fail(err, PR_E_INTR, "", "interrupted");
     }
     return PR_OK;
@@ -117,12 +117,12 @@ static int put_samples(struct pr_writer *w, struct pr_zip_member *m,
     int rc = PR_OK;
 
     for (uint64_t i = 0; !rc && i < spec->samples; i++)
-        rc = put_sample(w, m, spec, i, err);
+        rc = npz_put_sample(w, m, spec, i, err);
     return rc;
 }
 
-static int put_labels(struct pr_writer *w, struct pr_zip_member *m,
-                      const struct pr_file_spec *spec, struct pr_err *err)
+static int npz_put_labels(struct pr_writer *w, struct pr_zip_member *m,
+                          const struct pr_file_spec *spec, struct pr_err *err)
 {
     struct writing *d = w->data;
     const size_t most = PIECE / sizeof(int64_t);
@@ -133,9 +133,9 @@ static int put_labels(struct pr_writer *w, struct pr_zip_member *m,
 
         for (; n < most && i < spec->samples; n++, i++)
             d->piece[n] = (uint64_t)pr_content_label(spec, i);
-        rc = put_bytes(d, m, d->piece, n * sizeof *d->piece, i == spec->samples,
-                       err);
-        if (!rc && pr_writer_stopped(w))
+        rc = npz_put_bytes(d, m, d->piece, n * sizeof *d->piece,
+                           i == spec->samples, err);
+        if (!rc && pr_writer_is_stopped(w))
             rc = pr_fail(err, PR_E_INTR, "", "interrupted");
     }
     return rc;
@@ -145,8 +145,8 @@ static int put_labels(struct pr_writer *w, struct pr_zip_member *m,
 
 /* The local header is written twice: the checksum and the packed size are not
  * known before. Its length does not change. */
-static int put_member(struct pr_writer *w, const struct pr_file_spec *spec,
-                      unsigned k, struct pr_err *err)
+static int npz_put_member(struct pr_writer *w, const struct pr_file_spec *spec,
+                          unsigned k, struct pr_err *err)
 {
     struct writing *d = w->data;
     struct pr_zip_member *m = &d->m[k];
@@ -167,10 +167,11 @@ static int put_member(struct pr_writer *w, const struct pr_file_spec *spec,
     pr_out_lead(&d->out, len + a.head_bytes);
     rc = pr_out_put(&d->out, local, len, err);
     if (!rc)
-        rc = put_bytes(d, m, head, pr_npy_build(&a, head), !a.data_bytes, err);
+        rc = npz_put_bytes(d, m, head, pr_npy_build(&a, head), !a.data_bytes,
+                           err);
     if (!rc)
-        rc =
-            k == 0 ? put_samples(w, m, spec, err) : put_labels(w, m, spec, err);
+        rc = k == 0 ? put_samples(w, m, spec, err)
+                    : npz_put_labels(w, m, spec, err);
     if (rc)
         return rc;
     pr_zip_build_local(m, names[k], local);
@@ -207,7 +208,7 @@ static int npz_write(struct pr_writer *w, const struct pr_file_spec *spec,
     if (rc)
         return rc;
     for (unsigned k = 0; !rc && k < members; k++)
-        rc = put_member(w, spec, k, err);
+        rc = npz_put_member(w, spec, k, err);
     if (!rc)
         rc = put_directory(d, members, err);
     bytes = pr_out_offset(&d->out);
@@ -242,5 +243,5 @@ const struct pr_format pr_format_npz = {
     .open = pr_npz_open,
     .read = pr_npz_read,
     .close = pr_npz_close,
-    .reader_done = pr_npz_done,
+    .reader_done = pr_npz_reader_done,
 };

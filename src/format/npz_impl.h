@@ -10,7 +10,7 @@ struct pr_npz {
     struct pr_window win;
     struct pr_zip zip;
     struct pr_zip_member x, y; /* y.bytes is 0: no labels */
-    struct pr_npy_last x_head, y_head;
+    struct pr_npy_last_head x_head, y_head;
     bool has_array; /* array fits x_head */
     struct pr_npy_array array;
     struct pr_zip_stream stream;
@@ -28,13 +28,14 @@ struct pr_npz {
 };
 
 /* The directory, labels and head of the open file. */
-int pr_npz_learn(struct pr_reader *r, struct pr_err *err) PR_MUST_CHECK;
+int pr_npz_read_directory(struct pr_reader *r,
+                          struct pr_err *err) PR_MUST_CHECK;
 
 /* See struct pr_format. */
 int pr_npz_open(struct pr_reader *r, struct pr_err *err) PR_MUST_CHECK;
 int pr_npz_read(struct pr_reader *r, uint64_t i, void *buf, size_t cap,
                 struct pr_sample *ret, struct pr_err *err) PR_MUST_CHECK;
 void pr_npz_close(struct pr_reader *r);
-void pr_npz_done(struct pr_reader *r);
+void pr_npz_reader_done(struct pr_reader *r);
 
 #endif

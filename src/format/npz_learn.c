@@ -13,7 +13,7 @@
 
 enum kind { SAMPLES, LABELS, OTHER, NOTHING };
 
-static enum kind kind_of(const char *name, size_t len)
+static enum kind npz_find_kind(const char *name, size_t len)
 {
     static const struct {
         const char *name;
@@ -40,11 +40,11 @@ struct choice {
 
 /* Of several that would do, the first; but two of the same name have no
  * first, for readers do not agree on which counts. */
-static int choose(void *ctx, const char *name, const struct pr_zip_member *m,
-                  struct pr_err *err)
+static int npz_choose_member(void *ctx, const char *name,
+                             const struct pr_zip_member *m, struct pr_err *err)
 {
     struct choice *c = ctx;
-    enum kind k = kind_of(name, m->name_len);
+    enum kind k = npz_find_kind(name, m->name_len);
 
     if (k == NOTHING)
         return PR_OK;
@@ -61,7 +61,7 @@ static int find_members(struct pr_reader *r, struct pr_npz *d,
                         struct pr_err *err)
 {
     struct choice c = {.r = r};
-    int rc = pr_zip_each(&d->zip, r, &d->win, choose, &c, err);
+    int rc = pr_zip_each(&d->zip, r, &d->win, npz_choose_member, &c, err);
 
     if (rc)
         return rc;
@@ -77,15 +77,15 @@ static int find_members(struct pr_reader *r, struct pr_npz *d,
 
 /* The head of a located member, from the file. */
 static int stored_head(struct pr_reader *r, struct pr_npz *d,
-                       const struct pr_zip_member *m, struct pr_npy_last *ret,
-                       struct pr_err *err)
+                       const struct pr_zip_member *m,
+                       struct pr_npy_last_head *ret, struct pr_err *err)
 {
     const uint8_t *head;
     size_t len;
     int rc = pr_window_get(&d->win, r, m->data, PR_NPY_FIXED, &head, err);
 
     if (!rc)
-        rc = pr_npy_measure(r, m->data, head, &len, err);
+        rc = pr_npy_head_length(r, m->data, head, &len, err);
     if (!rc && len > m->bytes)
         rc = pr_reader_bad(r, m->data, err, "a member is cut short");
     if (!rc)
@@ -94,13 +94,13 @@ static int stored_head(struct pr_reader *r, struct pr_npz *d,
         return rc;
     if (!pr_window_is_whole(&d->win, r))
         d->head_sum = pr_crc32(0, head, len);
-    return pr_npy_learn(ret, r, m->data, head, len, err);
+    return pr_npy_parse_head(ret, r, m->data, head, len, err);
 }
 
 /* The same of a deflated one; the stream stands behind it then. */
 static int deflated_head(struct pr_reader *r, struct pr_npz *d,
-                         const struct pr_zip_member *m, struct pr_npy_last *ret,
-                         struct pr_err *err)
+                         const struct pr_zip_member *m,
+                         struct pr_npy_last_head *ret, struct pr_err *err)
 {
     uint8_t *head = pr_zip_stream_spare(&d->stream);
     size_t len;
@@ -112,19 +112,19 @@ static int deflated_head(struct pr_reader *r, struct pr_npz *d,
     if (!rc)
         rc = pr_zip_stream_read(&d->stream, head, PR_NPY_FIXED, err);
     if (!rc)
-        rc = pr_npy_measure(r, m->data, head, &len, err);
+        rc = pr_npy_head_length(r, m->data, head, &len, err);
     if (!rc && len > m->bytes)
         rc = pr_reader_bad(r, m->data, err, "a member is cut short");
     if (!rc && len > PR_NPY_FIXED)
         rc = pr_zip_stream_read(&d->stream, head + PR_NPY_FIXED,
                                 len - PR_NPY_FIXED, err);
     if (!rc)
-        rc = pr_npy_learn(ret, r, m->data, head, len, err);
+        rc = pr_npy_parse_head(ret, r, m->data, head, len, err);
     return rc;
 }
 
 static int member_head(struct pr_reader *r, struct pr_npz *d,
-                       struct pr_zip_member *m, struct pr_npy_last *ret,
+                       struct pr_zip_member *m, struct pr_npy_last_head *ret,
                        struct pr_err *err)
 {
     int rc = pr_zip_locate(&d->zip, m, r, &d->win, err);
@@ -149,7 +149,7 @@ static bool are_labels(const struct pr_npy *npy, const struct pr_zip_member *m,
            npy->head_bytes + npy->data_bytes == m->bytes;
 }
 
-static int64_t widen(enum pr_dtype t, const uint8_t *p)
+static int64_t npz_widen_label(enum pr_dtype t, const uint8_t *p)
 {
     union {
         uint8_t u8;
@@ -206,7 +206,7 @@ static int copy_labels(struct pr_reader *r, struct pr_npz *d, uint64_t head,
                            : pr_crc32(0, y, (size_t)d->y.bytes);
 
         if (sum != d->y.crc)
-            return pr_zip_bad_sum(r, &d->y, sum, err);
+            return pr_zip_fail_checksum(r, &d->y, sum, err);
         memcpy(raw, y + head, n);
         return PR_OK;
     }
@@ -217,8 +217,8 @@ static int copy_labels(struct pr_reader *r, struct pr_npz *d, uint64_t head,
 }
 
 /* Read to the end of the labels' memory, then widened from the front. */
-static int load_labels(struct pr_reader *r, struct pr_npz *d,
-                       const struct pr_npy *npy, struct pr_err *err)
+static int npz_load_labels(struct pr_reader *r, struct pr_npz *d,
+                           const struct pr_npy *npy, struct pr_err *err)
 {
     size_t el = pr_dtype_bytes(npy->dtype), n = (size_t)npy->count;
     uint8_t *raw;
@@ -233,7 +233,7 @@ static int load_labels(struct pr_reader *r, struct pr_npz *d,
     if (npy->is_swapped)
         pr_dtype_swap(npy->dtype, raw, n * el);
     for (size_t i = 0; i < n; i++)
-        d->labels[i] = widen(npy->dtype, raw + i * el);
+        d->labels[i] = npz_widen_label(npy->dtype, raw + i * el);
     d->has_labels = true;
     return PR_OK;
 }
@@ -253,7 +253,7 @@ static int learn_labels(struct pr_reader *r, struct pr_npz *d,
         return rc;
     if (rc || !are_labels(&d->y_head.npy, &d->y, samples))
         return PR_OK;
-    return load_labels(r, d, &d->y_head.npy, err);
+    return npz_load_labels(r, d, &d->y_head.npy, err);
 }
 
 /* ---- all of it */
@@ -292,7 +292,7 @@ static int learn_samples(struct pr_reader *r, struct pr_npz *d,
     return rc ? rc : check_overlap(r, d, err);
 }
 
-int pr_npz_learn(struct pr_reader *r, struct pr_err *err)
+int pr_npz_read_directory(struct pr_reader *r, struct pr_err *err)
 {
     struct pr_npz *d = r->data;
     int rc = pr_zip_open(&d->zip, r, &d->win, err);

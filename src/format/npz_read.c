@@ -13,7 +13,7 @@
 #include <string.h>
 
 /* Where the data of a stored array starts. */
-static uint64_t base_of(const struct pr_npz *d)
+static uint64_t npz_data_offset(const struct pr_npz *d)
 {
     return d->x.data + d->array.npy.head_bytes;
 }
@@ -22,7 +22,7 @@ static int end_sum(struct pr_reader *r, struct pr_npz *d, uint32_t sum,
                    struct pr_err *err)
 {
     if (sum != d->x.crc)
-        return pr_zip_bad_sum(r, &d->x, sum, err);
+        return pr_zip_fail_checksum(r, &d->x, sum, err);
     d->is_checked = true;
     return PR_OK;
 }
@@ -87,10 +87,10 @@ static int read_together(struct pr_reader *r, uint64_t i, uint8_t *buf,
     int rc;
 
     if (i && i != d->sum_next)
-        return pr_npy_array_read(a, r, &d->win, base_of(d), i, buf, cap, ret,
-                                 err);
-    rc = fetch_summing(r, base_of(d) + i * a->bytes, (size_t)a->bytes, buf, cap,
-                       &sum, &data, err);
+        return pr_npy_array_read(a, r, &d->win, npz_data_offset(d), i, buf, cap,
+                                 ret, err);
+    rc = fetch_summing(r, npz_data_offset(d) + i * a->bytes, (size_t)a->bytes,
+                       buf, cap, &sum, &data, err);
     if (!rc && i + 1 == a->samples)
         rc = end_sum(r, d, sum, err);
     if (rc)
@@ -118,7 +118,7 @@ static int fetch_next(struct summing *s, size_t len, const uint8_t **ret,
 
     if (!buf)
         return pr_fail_nomem(err);
-    rc = pr_object_fetch(&s->r->obj, base_of(d) + s->pos, len, buf,
+    rc = pr_object_fetch(&s->r->obj, npz_data_offset(d) + s->pos, len, buf,
                          s->r->scratch_cap, ret, err);
     if (rc)
         return rc;
@@ -228,8 +228,8 @@ static int read_share(struct pr_reader *r, uint64_t i, uint8_t *buf, size_t cap,
     return PR_OK;
 }
 
-static int read_array(struct pr_reader *r, uint64_t i, uint8_t *buf, size_t cap,
-                      struct pr_sample *ret, struct pr_err *err)
+static int npz_read_array(struct pr_reader *r, uint64_t i, uint8_t *buf,
+                          size_t cap, struct pr_sample *ret, struct pr_err *err)
 {
     struct pr_npz *d = r->data;
 
@@ -238,8 +238,8 @@ static int read_array(struct pr_reader *r, uint64_t i, uint8_t *buf, size_t cap,
     if (d->x.method == PR_ZIP_DEFLATED)
         return read_deflated(r, i, buf, ret, err);
     if (d->is_checked)
-        return pr_npy_array_read(&d->array, r, &d->win, base_of(d), i, buf, cap,
-                                 ret, err);
+        return pr_npy_array_read(&d->array, r, &d->win, npz_data_offset(d), i,
+                                 buf, cap, ret, err);
     return d->array.step > 1 ? read_alternating(r, i, buf, ret, err)
                              : read_together(r, i, buf, cap, ret, err);
 }
@@ -248,10 +248,10 @@ int pr_npz_read(struct pr_reader *r, uint64_t i, void *buf, size_t cap,
                 struct pr_sample *ret, struct pr_err *err)
 {
     struct pr_npz *d = r->data;
-    int rc = pr_npy_array_fits(r, cap, err);
+    int rc = pr_npy_array_check_room(r, cap, err);
 
     if (!rc)
-        rc = read_array(r, i, buf, cap, ret, err);
+        rc = npz_read_array(r, i, buf, cap, ret, err);
     if (rc)
         return rc;
     ret->has_label = d->has_labels;
@@ -268,7 +268,8 @@ static int check_whole(struct pr_reader *r, struct pr_npz *d,
     return end_sum(r, d, pr_crc32(0, data, (size_t)d->x.bytes), err);
 }
 
-static size_t need_of(const struct pr_reader *r, const struct pr_npz *d)
+static size_t npz_compute_need(const struct pr_reader *r,
+                               const struct pr_npz *d)
 {
     uint64_t bytes = d->array.bytes;
 
@@ -286,7 +287,7 @@ int pr_npz_open(struct pr_reader *r, struct pr_err *err)
     if (!rc)
         rc = pr_window_open(&d->win, r, err);
     if (!rc)
-        rc = pr_npz_learn(r, err);
+        rc = pr_npz_read_directory(r, err);
     if (rc)
         return rc;
     d->sum_next = 0;
@@ -297,7 +298,7 @@ int pr_npz_open(struct pr_reader *r, struct pr_err *err)
     if (rc)
         return rc;
     r->samples = d->array.samples;
-    r->need = need_of(r, d);
+    r->need = npz_compute_need(r, d);
     return PR_OK;
 }
 
@@ -310,7 +311,7 @@ void pr_npz_close(struct pr_reader *r)
     d->is_open = false;
 }
 
-void pr_npz_done(struct pr_reader *r)
+void pr_npz_reader_done(struct pr_reader *r)
 {
     struct pr_npz *d = r->data;
 

@@ -25,12 +25,12 @@ int pr_out_create(struct pr_out *out, const char *name, uint64_t size,
 
 void pr_out_lead(struct pr_out *out, size_t lead)
 {
-    if (!out->base && !out->used && !pr_storage_wants_aligned(out->st))
+    if (!out->base && !out->used && !pr_storage_needs_aligned(out->st))
         out->block =
             out->whole + (PR_OUT_LEAD - lead % PR_OUT_LEAD) % PR_OUT_LEAD;
 }
 
-static int flush(struct pr_out *out, struct pr_err *err)
+static int out_flush_block(struct pr_out *out, struct pr_err *err)
 {
     int rc = PR_OK;
 
@@ -46,7 +46,7 @@ static int flush(struct pr_out *out, struct pr_err *err)
 int pr_out_room(struct pr_out *out, size_t want, uint8_t **ret, size_t *ret_len,
                 struct pr_err *err)
 {
-    int rc = out->used == out->cap ? flush(out, err) : PR_OK;
+    int rc = out->used == out->cap ? out_flush_block(out, err) : PR_OK;
     size_t room = out->cap - out->used;
 
     if (rc)
@@ -104,7 +104,7 @@ int pr_out_patch(struct pr_out *out, uint64_t off, const void *data, size_t len,
 
 int pr_out_commit(struct pr_out *out, struct pr_err *err)
 {
-    int rc = flush(out, err);
+    int rc = out_flush_block(out, err);
 
     out->is_open = false;
     if (!rc)

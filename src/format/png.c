@@ -58,7 +58,7 @@ static uint64_t fitting_noise(const struct pr_file_spec *spec)
     return low;
 }
 
-static int check(const struct pr_file_spec *spec, struct pr_err *err)
+static int png_check(const struct pr_file_spec *spec, struct pr_err *err)
 {
     int rc = pr_image_check(spec, &rule, err);
 
@@ -73,7 +73,7 @@ static int check(const struct pr_file_spec *spec, struct pr_err *err)
 
 /* Noise is stored, in blocks of 16 KiB or more, each with a head of 5 bytes;
  * a piece has 12 more, and a file fewer than 100. */
-static uint64_t file_bytes(const struct pr_file_spec *spec, bool *ret_exact)
+static uint64_t png_bytes(const struct pr_file_spec *spec, bool *ret_exact)
 {
     uint64_t raw = raw_bytes(spec);
 
@@ -86,7 +86,7 @@ static uint64_t file_bytes(const struct pr_file_spec *spec, bool *ret_exact)
 
 /* ---- the library: an error jumps back to where pr_png_run was called */
 
-static png_voidp give(png_structp png, png_alloc_size_t bytes)
+static png_voidp png_alloc_memory(png_structp png, png_alloc_size_t bytes)
 {
     struct pr_png *lib = png_get_mem_ptr(png);
     void *p = pr_alloc(bytes);
@@ -96,7 +96,7 @@ static png_voidp give(png_structp png, png_alloc_size_t bytes)
     return p;
 }
 
-static void take_back(png_structp png, png_voidp p)
+static void png_free_memory(png_structp png, png_voidp p)
 {
     (void)png;
     pr_free(p);
@@ -140,7 +140,8 @@ int pr_png_start(struct pr_png *lib, bool reads, struct pr_err *err)
 {
     *lib = (struct pr_png){0};
     lib->png = (reads ? png_create_read_struct_2 : png_create_write_struct_2)(
-        PNG_LIBPNG_VER_STRING, lib, on_error, on_warning, lib, give, take_back);
+        PNG_LIBPNG_VER_STRING, lib, on_error, on_warning, lib, png_alloc_memory,
+        png_free_memory);
     if (lib->png)
         lib->info = png_create_info_struct(lib->png);
     return lib->info ? PR_OK : pr_fail_nomem(err);
@@ -171,19 +172,19 @@ struct writer {
     struct pr_err *err;
 };
 
-static void put_bytes(png_structp png, png_bytep data, size_t len)
+static void png_put_bytes(png_structp png, png_bytep data, size_t len)
 {
     struct writer *x = png_get_io_ptr(png);
 
     x->lib.rc = pr_out_put(&x->out, data, len, x->err);
-    if (!x->lib.rc && pr_writer_stopped(x->w))
+    if (!x->lib.rc && pr_writer_is_stopped(x->w))
         x->lib.rc = pr_fail(x->err, PR_E_INTR, "", "interrupted");
     if (x->lib.rc)
         png_error(png, "writing failed");
 }
 
 /* Up to the size asked for; a chunk of nobody's that everybody skips. */
-static void pad(struct writer *x)
+static void png_pad_file(struct writer *x)
 {
     uint64_t at = pr_out_offset(&x->out) + CHUNK_HEAD; /* of the last chunk */
     uint64_t left = x->spec->stored - at, part;
@@ -205,7 +206,7 @@ static void pad(struct writer *x)
 }
 
 /* PR_FILE: what is behind the noise that fits becomes zeros. */
-static void flatten(struct writer *x)
+static void png_flatten_noise(struct writer *x)
 {
     uint64_t bytes = pr_spec_sample_bytes(x->spec);
     uint64_t noise = fitting_noise(x->spec);
@@ -215,7 +216,7 @@ static void flatten(struct writer *x)
         memset(x->pixels.data + noise, 0, (size_t)(bytes - noise));
 }
 
-static void encode(void *ctx)
+static void png_encode(void *ctx)
 {
     static const int types[] = {[1] = PNG_COLOR_TYPE_GRAY,
                                 [3] = PNG_COLOR_TYPE_RGB,
@@ -228,8 +229,8 @@ static void encode(void *ctx)
     bool fits = x->spec->payload == PR_FILE;
 
     if (fits)
-        flatten(x);
-    png_set_write_fn(png, x, put_bytes, NULL);
+        png_flatten_noise(x);
+    png_set_write_fn(png, x, png_put_bytes, NULL);
     png_set_user_limits(png, PR_PNG_SIDE, PR_PNG_SIDE);
     png_set_compression_level(png, x->spec->level);
     png_set_compression_buffer_size(png, PIECE);
@@ -246,12 +247,12 @@ static void encode(void *ctx)
     for (size_t y = 0; y < image.height; y++)
         png_write_row(png, x->pixels.data + y * row);
     if (fits)
-        pad(x);
+        png_pad_file(x);
     png_write_end(png, NULL);
 }
 
-static int write_file(struct pr_writer *w, const struct pr_file_spec *spec,
-                      const char *name, uint64_t *ret_bytes, struct pr_err *err)
+static int png_write(struct pr_writer *w, const struct pr_file_spec *spec,
+                     const char *name, uint64_t *ret_bytes, struct pr_err *err)
 {
     struct writer *x = w->data;
     int rc = x->out.block ? PR_OK : pr_out_init(&x->out, w->st, err);
@@ -268,7 +269,7 @@ static int write_file(struct pr_writer *w, const struct pr_file_spec *spec,
     if (rc)
         return rc;
     rc = pr_png_start(&x->lib, false, err);
-    if (!rc && pr_png_run(&x->lib, encode, x))
+    if (!rc && pr_png_run(&x->lib, png_encode, x))
         rc = pr_png_failed(&x->lib, name, err);
     pr_png_stop(&x->lib, false);
     if (!rc) {
@@ -281,7 +282,7 @@ static int write_file(struct pr_writer *w, const struct pr_file_spec *spec,
     return rc;
 }
 
-static void writer_done(struct pr_writer *w)
+static void png_writer_done(struct pr_writer *w)
 {
     struct writer *x = w->data;
 
@@ -294,11 +295,11 @@ const struct pr_format pr_format_png = {
     .desc = "an image a file, compressed without loss",
     .flags = PR_FORMAT_ONE | PR_FORMAT_U16 | PR_FORMAT_STREAM | PR_FORMAT_IMAGE,
     .compressions = "none",
-    .check = check,
-    .bytes = file_bytes,
+    .check = png_check,
+    .bytes = png_bytes,
     .writer_bytes = sizeof(struct writer),
-    .write = write_file,
-    .writer_done = writer_done,
+    .write = png_write,
+    .writer_done = png_writer_done,
     .reader_bytes = sizeof(struct pr_png_reader),
     .open = pr_png_open,
     .read = pr_png_read,

@@ -11,7 +11,7 @@
 
 /* ---- the structure of a file */
 
-static uint32_t be32(const uint8_t *p)
+static uint32_t png_get_be32(const uint8_t *p)
 {
     uint32_t v;
 
@@ -20,13 +20,14 @@ static uint32_t be32(const uint8_t *p)
 }
 
 /* The header, all 13 bytes of it. */
-static int read_head(struct pr_reader *r, const uint8_t *p, struct pr_err *err)
+static int png_parse_header(struct pr_reader *r, const uint8_t *p,
+                            struct pr_err *err)
 {
     static const uint8_t depths[] = {
         1 | 2 | 4 | 8 | 16, 0, 8 | 16, 1 | 2 | 4 | 8, 8 | 16, 0, 8 | 16};
     static const uint8_t channels[] = {1, 0, 3, 1, 2, 0, 4};
     struct pr_png_reader *x = r->data;
-    uint32_t width = be32(p), height = be32(p + 4);
+    uint32_t width = png_get_be32(p), height = png_get_be32(p + 4);
 
     x->depth = p[8];
     x->type = p[9];
@@ -44,13 +45,13 @@ static int read_head(struct pr_reader *r, const uint8_t *p, struct pr_err *err)
 }
 
 /* Checks a chunk; *ret_end is where the next one starts. */
-static int check_chunk(struct pr_reader *r, size_t at, size_t *ret_end,
-                       struct pr_err *err)
+static int png_check_chunk(struct pr_reader *r, size_t at, size_t *ret_end,
+                           struct pr_err *err)
 {
     const struct pr_png_reader *x = r->data;
     const uint8_t *p = x->image.file + at;
     size_t left = (size_t)r->obj.size - at;
-    uint32_t len = left >= 12 ? be32(p) : 0;
+    uint32_t len = left >= 12 ? png_get_be32(p) : 0;
 
     if (left < 12 || len > left - 12)
         return pr_reader_bad(r, at, err, "the png file is cut short");
@@ -58,7 +59,7 @@ static int check_chunk(struct pr_reader *r, size_t at, size_t *ret_end,
         if ((unsigned)(p[i] | 32) - 'a' > 25)
             return pr_reader_bad(r, at, err, "there is no chunk here");
     if (!r->opts.skip_checksum &&
-        pr_crc32(0, p + 4, (size_t)len + 4) != be32(p + 8 + len))
+        pr_crc32(0, p + 4, (size_t)len + 4) != png_get_be32(p + 8 + len))
         return pr_reader_bad(r, at, err, "the checksum of chunk %.4s is wrong",
                              (const char *)p + 4);
     *ret_end = at + 12 + len;
@@ -81,7 +82,7 @@ static int note_chunk(struct pr_reader *r, size_t at, size_t end,
     if (first != is_chunk(p, "IHDR") || (first && end - at != 12 + 13))
         return pr_reader_bad(r, at, err, "the png header is out of place");
     if (first)
-        return read_head(r, p + 8, err);
+        return png_parse_header(r, p + 8, err);
     if (is_chunk(p, "IDAT"))
         x->packed += end - at - 12;
     if (is_chunk(p, "tRNS") && x->type == PNG_COLOR_TYPE_PALETTE && !x->packed)
@@ -89,7 +90,7 @@ static int note_chunk(struct pr_reader *r, size_t at, size_t end,
     return PR_OK;
 }
 
-static int walk(struct pr_reader *r, struct pr_err *err)
+static int png_walk_chunks(struct pr_reader *r, struct pr_err *err)
 {
     struct pr_png_reader *x = r->data;
     size_t at = 8, end = 0;
@@ -99,7 +100,7 @@ static int walk(struct pr_reader *r, struct pr_err *err)
     if (r->obj.size < 8 || png_sig_cmp(x->image.file, 0, 8))
         return pr_reader_bad(r, 0, err, "this is not a png file");
     for (;; at = end) {
-        int rc = check_chunk(r, at, &end, err);
+        int rc = png_check_chunk(r, at, &end, err);
 
         if (!rc)
             rc = note_chunk(r, at, end, err);
@@ -111,11 +112,11 @@ static int walk(struct pr_reader *r, struct pr_err *err)
 }
 
 /* Deflate makes at most 1032 bytes of one. */
-static int check_size(struct pr_reader *r, struct pr_err *err)
+static int png_check_size(struct pr_reader *r, struct pr_err *err)
 {
     struct pr_png_reader *x = r->data;
     struct pr_image *image = &x->image.image;
-    int rc = pr_image_size(r, err);
+    int rc = pr_image_set_need(r, err);
 
     if (rc)
         return rc;
@@ -133,17 +134,17 @@ int pr_png_open(struct pr_reader *r, struct pr_err *err)
 
     if (rc || r->opts.skip_decode)
         return rc;
-    rc = walk(r, err);
+    rc = png_walk_chunks(r, err);
     if (rc)
         return pr_image_undecodable(rc, err);
     if (x->type == PNG_COLOR_TYPE_PALETTE)
         x->image.image.channels = x->transparent ? 4 : 3;
-    return check_size(r, err);
+    return png_check_size(r, err);
 }
 
 /* ---- reading */
 
-static void get_bytes(png_structp png, png_bytep data, size_t len)
+static void png_get_bytes(png_structp png, png_bytep data, size_t len)
 {
     struct pr_png_reader *x = png_get_io_ptr(png);
 
@@ -159,7 +160,7 @@ static void set_up(struct pr_png_reader *x)
 {
     png_structp png = x->lib.png;
 
-    png_set_read_fn(png, x, get_bytes);
+    png_set_read_fn(png, x, png_get_bytes);
     png_set_user_limits(png, PR_PNG_SIDE, PR_PNG_SIDE);
     png_set_crc_action(png, PNG_CRC_QUIET_USE, PNG_CRC_QUIET_USE);
     png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_NEVER, NULL, -1);
@@ -170,7 +171,7 @@ static void set_up(struct pr_png_reader *x)
 #endif
 }
 
-static void decode(void *ctx)
+static void png_decode(void *ctx)
 {
     struct pr_png_reader *x = ctx;
     png_structp png = x->lib.png;
@@ -201,8 +202,8 @@ int pr_png_read(struct pr_reader *r, uint64_t i, void *buf, size_t cap,
 
     (void)i;
     if (r->opts.skip_decode)
-        return pr_image_stored(r, buf, cap, ret, err);
-    rc = pr_image_cap(r, cap, err);
+        return pr_image_read_stored(r, buf, cap, ret, err);
+    rc = pr_image_check_room(r, cap, err);
     if (rc)
         return rc;
     x->at = x->image.file;
@@ -211,7 +212,7 @@ int pr_png_read(struct pr_reader *r, uint64_t i, void *buf, size_t cap,
     x->row = r->need / x->image.image.height;
     x->skip_checksum = r->opts.skip_checksum;
     rc = pr_png_start(&x->lib, true, err);
-    if (!rc && pr_png_run(&x->lib, decode, x))
+    if (!rc && pr_png_run(&x->lib, png_decode, x))
         rc = pr_image_undecodable(pr_png_failed(&x->lib, r->name, err), err);
     pr_png_stop(&x->lib, true);
     if (!rc)

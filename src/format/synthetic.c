@@ -17,7 +17,7 @@ static int number_text(const struct pr_file_spec *spec, char *out, size_t cap)
     return snprintf(out, cap, "%llu", (unsigned long long)spec->number);
 }
 
-static int check(const struct pr_file_spec *spec, struct pr_err *err)
+static int synthetic_check(const struct pr_file_spec *spec, struct pr_err *err)
 {
     if (spec->compression != PR_PLAIN)
         return pr_fail(err, PR_E_CONF, "dataset.compression",
@@ -25,7 +25,8 @@ static int check(const struct pr_file_spec *spec, struct pr_err *err)
     return PR_OK;
 }
 
-static uint64_t bytes_of(const struct pr_file_spec *spec, bool *ret_exact)
+static uint64_t synthetic_bytes(const struct pr_file_spec *spec,
+                                bool *ret_exact)
 {
     char text[24];
 
@@ -33,13 +34,14 @@ static uint64_t bytes_of(const struct pr_file_spec *spec, bool *ret_exact)
     return (uint64_t)number_text(spec, text, sizeof text);
 }
 
-static int write_file(struct pr_writer *w, const struct pr_file_spec *spec,
-                      const char *name, uint64_t *ret_bytes, struct pr_err *err)
+static int synthetic_write(struct pr_writer *w, const struct pr_file_spec *spec,
+                           const char *name, uint64_t *ret_bytes,
+                           struct pr_err *err)
 {
     struct pr_out *out = &((struct state *)w->data)->out;
     char text[24];
     size_t n = (size_t)number_text(spec, text, sizeof text);
-    int rc = check(spec, err);
+    int rc = synthetic_check(spec, err);
 
     if (!rc && !out->block)
         rc = pr_out_init(out, w->st, err);
@@ -56,15 +58,15 @@ static int write_file(struct pr_writer *w, const struct pr_file_spec *spec,
     return rc;
 }
 
-static int open_file(struct pr_reader *r, struct pr_err *err)
+static int synthetic_open(struct pr_reader *r, struct pr_err *err)
 {
     (void)err;
     r->samples = r->opts.samples ? r->opts.samples : 1;
     return PR_OK;
 }
 
-static int read_sample(struct pr_reader *r, uint64_t i, void *buf, size_t cap,
-                       struct pr_sample *ret, struct pr_err *err)
+static int synthetic_read(struct pr_reader *r, uint64_t i, void *buf,
+                          size_t cap, struct pr_sample *ret, struct pr_err *err)
 {
     (void)r;
     (void)i;
@@ -78,7 +80,7 @@ static int read_sample(struct pr_reader *r, uint64_t i, void *buf, size_t cap,
     return PR_OK;
 }
 
-static void close_file(struct pr_reader *r)
+static void synthetic_close(struct pr_reader *r)
 {
     (void)r;
 }
@@ -89,11 +91,11 @@ const struct pr_format pr_format_synthetic = {
     .desc = "a number: samples are made up, nothing is read",
     .flags = PR_FORMAT_EMPTY,
     .compressions = "none",
-    .check = check,
-    .bytes = bytes_of,
+    .check = synthetic_check,
+    .bytes = synthetic_bytes,
     .writer_bytes = sizeof(struct state),
-    .write = write_file,
-    .open = open_file,
-    .read = read_sample,
-    .close = close_file,
+    .write = synthetic_write,
+    .open = synthetic_open,
+    .read = synthetic_read,
+    .close = synthetic_close,
 };

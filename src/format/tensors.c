@@ -70,7 +70,7 @@ const struct pr_tensor_layout *pr_tensor_layout_find(const char *name)
     return NULL;
 }
 
-bool pr_tensor_wants_crc(const struct pr_tensor_layout *l)
+bool pr_tensor_needs_crc(const struct pr_tensor_layout *l)
 {
     return l->wants_crc;
 }
@@ -124,7 +124,7 @@ void pr_tensor_walk_init(struct pr_tensor_walk *w,
 
 void pr_tensor_walk_done(struct pr_tensor_walk *w)
 {
-    pr_buf_done(&w->later);
+    pr_buf_free(&w->later);
 }
 
 int pr_tensor_walk_next(struct pr_tensor_walk *w, struct pr_tensor_piece *ret,

@@ -100,7 +100,7 @@ void pr_tensor_walk_init(struct pr_tensor_walk *w,
  * PR_E_NOMEM. */
 int pr_tensor_walk_next(struct pr_tensor_walk *w, struct pr_tensor_piece *ret,
                         struct pr_err *err) PR_MUST_CHECK;
-bool pr_tensor_wants_crc(const struct pr_tensor_layout *l);
+bool pr_tensor_needs_crc(const struct pr_tensor_layout *l);
 void pr_tensor_walk_crc(struct pr_tensor_walk *w, uint32_t crc);
 void pr_tensor_walk_done(struct pr_tensor_walk *w);
 

@@ -24,15 +24,15 @@ typedef unsigned long long ull;
 
 /* ---- both */
 
-static int by_place(const void *a, const void *b)
+static int tensor_compare_places(const void *a, const void *b)
 {
-    const struct pr_found *x = a, *y = b;
+    const struct pr_tensor_found *x = a, *y = b;
 
     return (x->at > y->at) - (x->at < y->at);
 }
 
-int pr_found_order(struct pr_found_list *l, uint64_t file_bytes,
-                   const char *name, struct pr_err *err)
+int pr_tensor_find_sort(struct pr_tensor_found_list *l, uint64_t file_bytes,
+                        const char *name, struct pr_err *err)
 {
     uint64_t end = 0;
     size_t n = 0;
@@ -42,9 +42,9 @@ int pr_found_order(struct pr_found_list *l, uint64_t file_bytes,
             l->items[n++] = l->items[i];
     l->count = n;
     if (n)
-        qsort(l->items, n, sizeof *l->items, by_place);
+        qsort(l->items, n, sizeof *l->items, tensor_compare_places);
     for (size_t i = 0; i < n; i++) {
-        const struct pr_found *f = &l->items[i];
+        const struct pr_tensor_found *f = &l->items[i];
 
         if (f->at < end || f->at > file_bytes || f->bytes > file_bytes - f->at)
             return pr_fail(err, PR_E_FORMAT, name,
@@ -58,7 +58,7 @@ int pr_found_order(struct pr_found_list *l, uint64_t file_bytes,
 
 /* ---- torch.save */
 
-bool pr_found_is_torch(const uint8_t *head, size_t len)
+bool pr_tensor_find_is_torch(const uint8_t *head, size_t len)
 {
     return len >= 4 && memcmp(head, "PK\3\4", 4) == 0;
 }
@@ -73,7 +73,7 @@ struct archive {
     uint64_t count;
 };
 
-static bool ends_with(const char *name, size_t len, const char *end)
+static bool tensor_has_ending(const char *name, size_t len, const char *end)
 {
     size_t n = strlen(end);
 
@@ -89,7 +89,7 @@ static int64_t data_number(const char *name, size_t len)
 
     while (at && name[at - 1] >= '0' && name[at - 1] <= '9')
         at--;
-    if (at == len || len - at > 10 || !ends_with(name, at, before))
+    if (at == len || len - at > 10 || !tensor_has_ending(name, at, before))
         return -1;
     for (; at < len; at++)
         n = n * 10 + (name[at] - '0');
@@ -102,7 +102,7 @@ static int on_member(void *ctx, const char *name, const struct pr_zip_member *m,
     struct archive *f = ctx;
     int64_t n = data_number(name, m->name_len);
 
-    if (ends_with(name, m->name_len, "/data.pkl")) {
+    if (tensor_has_ending(name, m->name_len, "/data.pkl")) {
         f->pickle = *m;
         f->has_pickle = true;
     }
@@ -151,19 +151,19 @@ static int fetch_member(struct archive *f, struct pr_zip_member *m,
 }
 
 static int find_storages(struct archive *f, struct pr_arena *a,
-                         struct pr_found_list *ret, struct pr_err *err)
+                         struct pr_tensor_found_list *ret, struct pr_err *err)
 {
-    struct pr_torch_storage *storages = NULL;
+    struct pr_tensor_torch_storage *storages = NULL;
     size_t count = 0;
     uint8_t *text = NULL;
     int rc = fetch_member(f, &f->pickle, a, &text, err);
 
     if (!rc)
-        rc = pr_torch_pickle(text, (size_t)f->pickle.bytes, f->r.name, a,
-                             &storages, &count, err);
+        rc = pr_tensor_find_pickle(text, (size_t)f->pickle.bytes, f->r.name, a,
+                                   &storages, &count, err);
     if (rc)
         return rc;
-    ret->items = PR_ARENA_ARRAY(a, struct pr_found, count + 1);
+    ret->items = PR_ARENA_ARRAY(a, struct pr_tensor_found, count + 1);
     if (!ret->items)
         return pr_fail_nomem(err);
     for (size_t i = 0; !rc && i < count; i++) {
@@ -181,14 +181,14 @@ static int find_storages(struct archive *f, struct pr_arena *a,
                                  i);
         rc = pr_zip_locate(&f->zip, m, &f->r, &f->win, err);
         ret->items[i] =
-            (struct pr_found){storages[i].type, m->data, bytes, m->crc};
+            (struct pr_tensor_found){storages[i].type, m->data, bytes, m->crc};
     }
     ret->count = count;
     return rc;
 }
 
 static int read_archive(struct archive *f, struct pr_arena *a,
-                        struct pr_found_list *ret, struct pr_err *err)
+                        struct pr_tensor_found_list *ret, struct pr_err *err)
 {
     int rc = pr_window_open(&f->win, &f->r, err);
 
@@ -207,10 +207,11 @@ static int read_archive(struct archive *f, struct pr_arena *a,
     return rc ? rc : find_storages(f, a, ret, err);
 }
 
-int pr_found_torch(struct pr_storage *st, const char *path, struct pr_arena *a,
-                   struct pr_found_list *ret, struct pr_err *err)
+int pr_tensor_find_torch(struct pr_storage *st, const char *path,
+                         struct pr_arena *a, struct pr_tensor_found_list *ret,
+                         struct pr_err *err)
 {
-    struct pr_found_list found = {0};
+    struct pr_tensor_found_list found = {0};
     struct archive *f = pr_alloc_zeroed(sizeof *f);
     int rc;
 
@@ -222,7 +223,7 @@ int pr_found_torch(struct pr_storage *st, const char *path, struct pr_arena *a,
     if (!rc) {
         rc = read_archive(f, a, &found, err);
         if (!rc)
-            rc = pr_found_order(&found, f->r.obj.size, path, err);
+            rc = pr_tensor_find_sort(&found, f->r.obj.size, path, err);
         pr_object_close(&f->r.obj);
     }
     pr_free(f->r.scratch);
@@ -244,20 +245,20 @@ struct table {
     struct span all;
     const char *name;
     struct pr_arena *a;
-    struct pr_found_list found;
+    struct pr_tensor_found_list found;
     size_t room;
     uint64_t looked_at; /* bytes of blocks, of which each is listed once */
     bool has_header;
     struct pr_err *err;
 };
 
-static int bad(const struct table *t, const char *what)
+static int bundle_fail(const struct table *t, const char *what)
 {
     return pr_fail(t->err, PR_E_FORMAT, t->name,
                    "as a table of TensorFlow's: %s", what);
 }
 
-static bool get_varint(struct span *s, uint64_t *ret)
+static bool bundle_get_varint(struct span *s, uint64_t *ret)
 {
     uint64_t v = 0;
 
@@ -288,15 +289,15 @@ static bool get_field(struct span *s, uint64_t *ret_tag, uint64_t *ret_number,
 {
     uint64_t len;
 
-    if (!get_varint(s, ret_tag))
+    if (!bundle_get_varint(s, ret_tag))
         return false;
     switch (*ret_tag & 7) {
     case 0:
-        return get_varint(s, ret_number);
+        return bundle_get_varint(s, ret_number);
     case 1:
         return get_span(s, 8, ret_bytes);
     case 2:
-        return get_varint(s, &len) && get_span(s, len, ret_bytes);
+        return bundle_get_varint(s, &len) && get_span(s, len, ret_bytes);
     case 5:
         return get_span(s, 4, ret_bytes);
     default:
@@ -311,8 +312,8 @@ struct entry {
     bool is_sliced;
 };
 
-static int read_entry(const struct table *t, struct span value,
-                      struct entry *ret)
+static int bundle_read_entry(const struct table *t, struct span value,
+                             struct entry *ret)
 {
     uint64_t tag, n = 0;
     struct span bytes = {0};
@@ -320,7 +321,7 @@ static int read_entry(const struct table *t, struct span value,
     *ret = (struct entry){0};
     while (value.p < value.end) {
         if (!get_field(&value, &tag, &n, &bytes))
-            return bad(t, "an entry is broken");
+            return bundle_fail(t, "an entry is broken");
         switch (tag) {
         case 1 << 3:
             ret->dtype = n;
@@ -350,7 +351,7 @@ static int read_entry(const struct table *t, struct span value,
     return PR_OK;
 }
 
-static bool type_of(uint64_t dtype, enum pr_tensor_type *ret)
+static bool bundle_find_type(uint64_t dtype, enum pr_tensor_type *ret)
 {
     static const struct {
         uint64_t dtype;
@@ -371,26 +372,30 @@ static bool type_of(uint64_t dtype, enum pr_tensor_type *ret)
 static int note_header(struct table *t, const struct entry *e)
 {
     if (e->dtype != 1 || e->endian)
-        return bad(t, "it is of several files of contents, or of a big-endian "
-                      "machine");
+        return bundle_fail(
+            t, "it is of several files of contents, or of a big-endian "
+               "machine");
     t->has_header = true;
     return PR_OK;
 }
 
-static int note(struct table *t, const struct entry *e)
+static int bundle_add_tensor(struct table *t, const struct entry *e)
 {
     enum { STRING = 7, INT64 = 9 }; /* of the saver's own */
-    struct pr_found f = {.at = e->offset, .bytes = e->size, .crc = e->crc};
+    struct pr_tensor_found f = {
+        .at = e->offset, .bytes = e->size, .crc = e->crc};
 
     if (e->shard || e->is_sliced)
-        return bad(t, "a tensor is in several files or parts");
+        return bundle_fail(t, "a tensor is in several files or parts");
     if (e->dtype == STRING || e->dtype == INT64)
         return PR_OK;
-    if (!type_of(e->dtype, &f.type))
-        return bad(t, "a tensor has a type that checkpoints do not have");
+    if (!bundle_find_type(e->dtype, &f.type))
+        return bundle_fail(t,
+                           "a tensor has a type that checkpoints do not have");
     if (t->found.count == t->room) {
         size_t room = t->room ? 2 * t->room : 64;
-        struct pr_found *more = PR_ARENA_ARRAY(t->a, struct pr_found, room);
+        struct pr_tensor_found *more =
+            PR_ARENA_ARRAY(t->a, struct pr_tensor_found, room);
 
         if (!more)
             return pr_fail_nomem(t->err);
@@ -411,21 +416,21 @@ static int open_block(struct table *t, struct span *handle, struct span *ret)
     uint32_t restarts;
     size_t tail;
 
-    if (!get_varint(handle, &at) || !get_varint(handle, &len) ||
+    if (!bundle_get_varint(handle, &at) || !bundle_get_varint(handle, &len) ||
         !get_span(&from, at, ret) || !get_span(&from, len, ret) ||
         !get_span(&from, TRAILER, &trailer) || len < 4)
-        return bad(t, "a block lies outside of it");
+        return bundle_fail(t, "a block lies outside of it");
     t->looked_at += len;
     if (t->looked_at > (size_t)(t->all.end - t->all.p))
-        return bad(t, "its blocks overlap");
+        return bundle_fail(t, "its blocks overlap");
     if (trailer.p[0])
-        return bad(t, "a block is packed");
+        return bundle_fail(t, "a block is packed");
     if (pr_tfrecord_mask(pr_crc32c(0, ret->p, (size_t)len + 1)) !=
         pr_tfrecord_load32(trailer.p + 1))
-        return bad(t, "a block is damaged");
+        return bundle_fail(t, "a block is damaged");
     restarts = pr_tfrecord_load32(ret->end - 4);
     if (restarts > (len - 4) / 4)
-        return bad(t, "a block is broken");
+        return bundle_fail(t, "a block is broken");
     tail = 4 + 4 * (size_t)restarts;
     ret->end -= tail;
     return PR_OK;
@@ -438,10 +443,10 @@ static int next_entry(const struct table *t, struct span *block,
     uint64_t shared, rest, len;
     struct span key;
 
-    if (!get_varint(block, &shared) || !get_varint(block, &rest) ||
-        !get_varint(block, &len) || !get_span(block, rest, &key) ||
-        !get_span(block, len, ret_value))
-        return bad(t, "a block is broken");
+    if (!bundle_get_varint(block, &shared) ||
+        !bundle_get_varint(block, &rest) || !bundle_get_varint(block, &len) ||
+        !get_span(block, rest, &key) || !get_span(block, len, ret_value))
+        return bundle_fail(t, "a block is broken");
     *ret_has_key = shared || rest;
     return PR_OK;
 }
@@ -457,9 +462,9 @@ static int read_block(struct table *t, struct span block)
 
         rc = next_entry(t, &block, &has_key, &value);
         if (!rc)
-            rc = read_entry(t, value, &e);
+            rc = bundle_read_entry(t, value, &e);
         if (!rc)
-            rc = has_key ? note(t, &e) : note_header(t, &e);
+            rc = has_key ? bundle_add_tensor(t, &e) : note_header(t, &e);
     }
     return rc;
 }
@@ -471,8 +476,8 @@ static int read_blocks(struct table *t)
     int rc;
 
     for (int i = 0; i < 2; i++) /* where the block of metadata is, its size */
-        if (!get_varint(&footer, &skipped))
-            return bad(t, "its footer is broken");
+        if (!bundle_get_varint(&footer, &skipped))
+            return bundle_fail(t, "its footer is broken");
     rc = open_block(t, &footer, &index);
     while (!rc && index.p < index.end) {
         struct span handle;
@@ -485,13 +490,13 @@ static int read_blocks(struct table *t)
             rc = read_block(t, block);
     }
     if (!rc && !t->has_header)
-        rc = bad(t, "it has no header");
+        rc = bundle_fail(t, "it has no header");
     return rc;
 }
 
-int pr_found_bundle(const void *table, size_t len, uint64_t data_bytes,
-                    const char *name, struct pr_arena *a,
-                    struct pr_found_list *ret, struct pr_err *err)
+int pr_tensor_find_bundle(const void *table, size_t len, uint64_t data_bytes,
+                          const char *name, struct pr_arena *a,
+                          struct pr_tensor_found_list *ret, struct pr_err *err)
 {
     static const uint8_t magic[8] = {0x57, 0xfb, 0x80, 0x8b,
                                      0x24, 0x75, 0x47, 0xdb};
@@ -500,11 +505,11 @@ int pr_found_bundle(const void *table, size_t len, uint64_t data_bytes,
 
     t.all = (struct span){table, (const uint8_t *)table + len};
     if (len < FOOTER || memcmp(t.all.end - 8, magic, 8) != 0)
-        return bad(&t, "it does not end as one");
+        return bundle_fail(&t, "it does not end as one");
     t.found.is_crc32c = true;
     rc = read_blocks(&t);
     if (!rc)
-        rc = pr_found_order(&t.found, data_bytes, name, err);
+        rc = pr_tensor_find_sort(&t.found, data_bytes, name, err);
     if (!rc)
         *ret = t.found;
     return rc;

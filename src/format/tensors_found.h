@@ -11,48 +11,50 @@
 #include "format/tensors.h"
 #include "storage/storage.h"
 
-struct pr_found {
+struct pr_tensor_found {
     enum pr_tensor_type type;
     uint64_t at, bytes; /* in the file of contents */
     uint32_t crc;       /* of the contents, see is_crc32c */
 };
 
 /* Without empty ones, in the order of the file; they do not overlap. */
-struct pr_found_list {
-    struct pr_found *items;
+struct pr_tensor_found_list {
+    struct pr_tensor_found *items;
     size_t count;
     bool is_crc32c; /* or CRC-32 */
 };
 
 /* Whether a file that begins with these bytes can be one of torch.save's. */
-bool pr_found_is_torch(const uint8_t *head, size_t len);
+bool pr_tensor_find_is_torch(const uint8_t *head, size_t len);
 
 /* Lists are in the arena. PR_E_FORMAT: the file is damaged, or holds what
  * checkpoints do not. */
-int pr_found_torch(struct pr_storage *st, const char *path, struct pr_arena *a,
-                   struct pr_found_list *ret, struct pr_err *err) PR_MUST_CHECK;
+int pr_tensor_find_torch(struct pr_storage *st, const char *path,
+                         struct pr_arena *a, struct pr_tensor_found_list *ret,
+                         struct pr_err *err) PR_MUST_CHECK;
 
 /* A table (NAME.index) in memory; the contents have data_bytes. */
-int pr_found_bundle(const void *table, size_t len, uint64_t data_bytes,
-                    const char *name, struct pr_arena *a,
-                    struct pr_found_list *ret,
-                    struct pr_err *err) PR_MUST_CHECK;
+int pr_tensor_find_bundle(const void *table, size_t len, uint64_t data_bytes,
+                          const char *name, struct pr_arena *a,
+                          struct pr_tensor_found_list *ret,
+                          struct pr_err *err) PR_MUST_CHECK;
 
 /* Sorts them by place, leaves empty ones out, and checks that all lie in a file
  * of so many bytes. */
-int pr_found_order(struct pr_found_list *l, uint64_t file_bytes,
-                   const char *name, struct pr_err *err) PR_MUST_CHECK;
+int pr_tensor_find_sort(struct pr_tensor_found_list *l, uint64_t file_bytes,
+                        const char *name, struct pr_err *err) PR_MUST_CHECK;
 
 /* ---- of torch.save, for tests */
 
 /* A storage is a row of elements that tensors lie in; number i is in the
  * member data/i. */
-struct pr_torch_storage {
+struct pr_tensor_torch_storage {
     enum pr_tensor_type type;
     uint64_t elements;
 };
-int pr_torch_pickle(const void *pickle, size_t len, const char *name,
-                    struct pr_arena *a, struct pr_torch_storage **ret,
-                    size_t *ret_count, struct pr_err *err) PR_MUST_CHECK;
+int pr_tensor_find_pickle(const void *pickle, size_t len, const char *name,
+                          struct pr_arena *a,
+                          struct pr_tensor_torch_storage **ret,
+                          size_t *ret_count, struct pr_err *err) PR_MUST_CHECK;
 
 #endif

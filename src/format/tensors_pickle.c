@@ -30,12 +30,12 @@ struct machine {
     struct pr_arena *a;
     struct item *stack, *memo;
     size_t depth, memo_count, memo_room;
-    struct pr_torch_storage *found;
+    struct pr_tensor_torch_storage *found;
     size_t count;
     struct pr_err *err;
 };
 
-static int bad(const struct machine *m, const char *what)
+static int pickle_fail(const struct machine *m, const char *what)
 {
     return pr_fail(m->err, PR_E_FORMAT, m->name,
                    "at byte %zu of its pickle: %s", (size_t)(m->p - m->start),
@@ -44,10 +44,11 @@ static int bad(const struct machine *m, const char *what)
 
 static int cut_short(const struct machine *m)
 {
-    return bad(m, "it is cut short");
+    return pickle_fail(m, "it is cut short");
 }
 
-static bool take(struct machine *m, size_t len, const uint8_t **ret)
+static bool pickle_read_bytes(struct machine *m, size_t len,
+                              const uint8_t **ret)
 {
     if (len > (size_t)(m->end - m->p))
         return false;
@@ -56,36 +57,36 @@ static bool take(struct machine *m, size_t len, const uint8_t **ret)
     return true;
 }
 
-static bool take_number(struct machine *m, size_t len, uint64_t *ret)
+static bool pickle_read_number(struct machine *m, size_t len, uint64_t *ret)
 {
     const uint8_t *p;
     uint64_t n = 0;
 
-    if (len > sizeof n || !take(m, len, &p))
+    if (len > sizeof n || !pickle_read_bytes(m, len, &p))
         return false;
     memcpy(&n, p, len);
     *ret = le64toh(n);
     return true;
 }
 
-static int push(struct machine *m, struct item item)
+static int pickle_push(struct machine *m, struct item item)
 {
     if (m->depth == DEPTH_MAX)
-        return bad(m, "it is nested too deep");
+        return pickle_fail(m, "it is nested too deep");
     m->stack[m->depth++] = item;
     return PR_OK;
 }
 
 static int push_other(struct machine *m)
 {
-    return push(m, (struct item){.kind = OTHER});
+    return pickle_push(m, (struct item){.kind = OTHER});
 }
 
-static int pop(struct machine *m, size_t count)
+static int pickle_pop(struct machine *m, size_t count)
 {
     for (; count; count--)
         if (!m->depth || m->stack[--m->depth].kind == MARK)
-            return bad(m, "it takes what is not there");
+            return pickle_fail(m, "it takes what is not there");
     return PR_OK;
 }
 
@@ -97,7 +98,7 @@ static int pop_to_mark(struct machine *m, struct item **ret, size_t *ret_count)
     while (at && m->stack[at - 1].kind != MARK)
         at--;
     if (!at)
-        return bad(m, "it has no mark");
+        return pickle_fail(m, "it has no mark");
     *ret = m->stack + at;
     *ret_count = m->depth - at;
     m->depth = at - 1;
@@ -110,9 +111,9 @@ static int push_number(struct machine *m, size_t len)
 {
     uint64_t n;
 
-    if (!take_number(m, len, &n))
+    if (!pickle_read_number(m, len, &n))
         return cut_short(m);
-    return push(m, (struct item){.kind = NUMBER, .number = n});
+    return pickle_push(m, (struct item){.kind = NUMBER, .number = n});
 }
 
 /* LONG1: so many bytes; those of sizes have a zero on top. */
@@ -120,27 +121,30 @@ static int push_long(struct machine *m)
 {
     uint64_t len, n = 0, top = 0;
 
-    if (!take_number(m, 1, &len) || !take_number(m, len < 8 ? len : 8, &n) ||
-        (len > 8 && !take_number(m, len - 8, &top)))
+    if (!pickle_read_number(m, 1, &len) ||
+        !pickle_read_number(m, len < 8 ? len : 8, &n) ||
+        (len > 8 && !pickle_read_number(m, len - 8, &top)))
         return cut_short(m);
     if (top)
-        return bad(m, "it has a number that is too large");
-    return push(m, (struct item){.kind = NUMBER, .number = n});
+        return pickle_fail(m, "it has a number that is too large");
+    return pickle_push(m, (struct item){.kind = NUMBER, .number = n});
 }
 
-static int push_text(struct machine *m)
+static int pickle_push_text(struct machine *m)
 {
     const uint8_t *text;
     uint64_t len;
 
-    if (!take_number(m, 4, &len) || !take(m, (size_t)len, &text))
+    if (!pickle_read_number(m, 4, &len) ||
+        !pickle_read_bytes(m, (size_t)len, &text))
         return cut_short(m);
-    return push(m, (struct item){.kind = TEXT,
-                                 .text = (uint32_t)(text - m->start),
-                                 .len = (uint32_t)len});
+    return pickle_push(m, (struct item){.kind = TEXT,
+                                        .text = (uint32_t)(text - m->start),
+                                        .len = (uint32_t)len});
 }
 
-static bool take_line(struct machine *m, const uint8_t **ret, size_t *ret_len)
+static bool pickle_read_line(struct machine *m, const uint8_t **ret,
+                             size_t *ret_len)
 {
     const uint8_t *end = memchr(m->p, '\n', (size_t)(m->end - m->p));
 
@@ -152,7 +156,7 @@ static bool take_line(struct machine *m, const uint8_t **ret, size_t *ret_len)
     return true;
 }
 
-static bool is_text(const uint8_t *text, size_t len, const char *want)
+static bool pickle_is_text(const uint8_t *text, size_t len, const char *want)
 {
     return len == strlen(want) && memcmp(text, want, len) == 0;
 }
@@ -162,31 +166,34 @@ static int push_global(struct machine *m)
     const uint8_t *module, *name;
     size_t module_len, len;
 
-    if (!take_line(m, &module, &module_len) || !take_line(m, &name, &len))
+    if (!pickle_read_line(m, &module, &module_len) ||
+        !pickle_read_line(m, &name, &len))
         return cut_short(m);
     for (int t = 0; t < PR_TENSOR_TYPE_COUNT; t++)
-        if (is_text(module, module_len, "torch") &&
-            is_text(name, len,
-                    pr_tensor_type_torch_name((enum pr_tensor_type)t)))
-            return push(m, (struct item){.kind = TYPE, .type = (uint8_t)t});
+        if (pickle_is_text(module, module_len, "torch") &&
+            pickle_is_text(name, len,
+                           pr_tensor_type_torch_name((enum pr_tensor_type)t)))
+            return pickle_push(m,
+                               (struct item){.kind = TYPE, .type = (uint8_t)t});
     return push_other(m);
 }
 
-static int push_tuple(struct machine *m, const struct item *in, size_t count)
+static int pickle_push_tuple(struct machine *m, const struct item *in,
+                             size_t count)
 {
     struct item item = {.kind = OTHER};
 
     if (count == 5 && in[0].kind == TEXT &&
-        is_text(m->start + in[0].text, in[0].len, "storage") &&
+        pickle_is_text(m->start + in[0].text, in[0].len, "storage") &&
         in[1].kind == TYPE && in[2].kind == TEXT && in[4].kind == NUMBER)
         item = (struct item){in[4].number, in[2].text, in[2].len, STORAGE,
                              in[1].type};
-    return push(m, item);
+    return pickle_push(m, item);
 }
 
 static int push_small_tuple(struct machine *m, size_t count)
 {
-    int rc = pop(m, count);
+    int rc = pickle_pop(m, count);
 
     return rc ? rc : push_other(m);
 }
@@ -208,14 +215,14 @@ static int grow_memo(struct machine *m)
 }
 
 /* Python's writer numbers them as they come. */
-static int put(struct machine *m, size_t len)
+static int pickle_memo_put(struct machine *m, size_t len)
 {
     uint64_t at;
 
-    if (!take_number(m, len, &at))
+    if (!pickle_read_number(m, len, &at))
         return cut_short(m);
     if (at > m->memo_count || !m->depth)
-        return bad(m, "it remembers what is not there");
+        return pickle_fail(m, "it remembers what is not there");
     if (at == m->memo_room && grow_memo(m))
         return pr_fail_nomem(m->err);
     m->memo[at] = m->stack[m->depth - 1];
@@ -223,20 +230,20 @@ static int put(struct machine *m, size_t len)
     return PR_OK;
 }
 
-static int get(struct machine *m, size_t len)
+static int pickle_memo_get(struct machine *m, size_t len)
 {
     uint64_t at;
 
-    if (!take_number(m, len, &at))
+    if (!pickle_read_number(m, len, &at))
         return cut_short(m);
     if (at >= m->memo_count)
-        return bad(m, "it recalls what it did not remember");
-    return push(m, m->memo[at]);
+        return pickle_fail(m, "it recalls what it did not remember");
+    return pickle_push(m, m->memo[at]);
 }
 
 /* ---- storages */
 
-static bool key_of(const uint8_t *text, uint32_t len, uint64_t *ret)
+static bool pickle_parse_key(const uint8_t *text, uint32_t len, uint64_t *ret)
 {
     *ret = 0;
     for (uint32_t i = 0; i < len; i++) {
@@ -256,20 +263,21 @@ static int note_storage(struct machine *m)
 
     if (m->depth)
         item = m->stack[m->depth - 1];
-    rc = pop(m, 1);
+    rc = pickle_pop(m, 1);
     if (rc)
         return rc;
-    if (item.kind != STORAGE || !key_of(m->start + item.text, item.len, &key) ||
+    if (item.kind != STORAGE ||
+        !pickle_parse_key(m->start + item.text, item.len, &key) ||
         key > m->count)
-        return bad(m,
-                   "it holds what is not a tensor of a type that checkpoints "
-                   "have");
+        return pickle_fail(
+            m, "it holds what is not a tensor of a type that checkpoints "
+               "have");
     if (key == m->count)
-        m->found[m->count++] = (struct pr_torch_storage){
+        m->found[m->count++] = (struct pr_tensor_torch_storage){
             (enum pr_tensor_type)item.type, item.number};
     else if (m->found[key].type != item.type ||
              m->found[key].elements != item.number)
-        return bad(m, "it names a storage twice, with two sizes");
+        return pickle_fail(m, "it names a storage twice, with two sizes");
     return push_other(m);
 }
 
@@ -283,25 +291,25 @@ static int after_mark(struct machine *m, uint8_t op)
 
     if (rc || op != 't') /* SETITEMS, APPENDS: onto what is below */
         return rc;
-    return push_tuple(m, items, count);
+    return pickle_push_tuple(m, items, count);
 }
 
-static int reduce(struct machine *m)
+static int pickle_reduce(struct machine *m)
 {
-    int rc = pop(m, 2);
+    int rc = pickle_pop(m, 2);
 
     return rc ? rc : push_other(m);
 }
 
-static int do_one(struct machine *m, uint8_t op)
+static int pickle_run_op(struct machine *m, uint8_t op)
 {
     const uint8_t *skipped;
 
     switch (op) {
     case 0x80: /* PROTO */
-        return take(m, 1, &skipped) ? PR_OK : cut_short(m);
+        return pickle_read_bytes(m, 1, &skipped) ? PR_OK : cut_short(m);
     case 'G':
-        return take(m, 8, &skipped) ? push_other(m) : cut_short(m);
+        return pickle_read_bytes(m, 8, &skipped) ? push_other(m) : cut_short(m);
     case '}':
     case ']':
     case ')':
@@ -310,7 +318,7 @@ static int do_one(struct machine *m, uint8_t op)
     case 0x89:
         return push_other(m);
     case '(':
-        return push(m, (struct item){.kind = MARK});
+        return pickle_push(m, (struct item){.kind = MARK});
     case 'K':
         return push_number(m, 1);
     case 'M':
@@ -320,7 +328,7 @@ static int do_one(struct machine *m, uint8_t op)
     case 0x8a:
         return push_long(m);
     case 'X':
-        return push_text(m);
+        return pickle_push_text(m);
     case 'c':
         return push_global(m);
     case 0x85:
@@ -328,35 +336,36 @@ static int do_one(struct machine *m, uint8_t op)
     case 0x87:
         return push_small_tuple(m, op - 0x84u);
     case 'q':
-        return put(m, 1);
+        return pickle_memo_put(m, 1);
     case 'r':
-        return put(m, 4);
+        return pickle_memo_put(m, 4);
     case 'h':
-        return get(m, 1);
+        return pickle_memo_get(m, 1);
     case 'j':
-        return get(m, 4);
+        return pickle_memo_get(m, 4);
     case 't':
     case 'u':
     case 'e':
         return after_mark(m, op);
     case 's':
-        return pop(m, 2);
+        return pickle_pop(m, 2);
     case 'a':
     case 'b':
-        return pop(m, 1);
+        return pickle_pop(m, 1);
     case 'R':
-        return reduce(m);
+        return pickle_reduce(m);
     case 'Q':
         return note_storage(m);
     default:
         m->p--;
-        return bad(m, "it does what no checkpoint needs");
+        return pickle_fail(m, "it does what no checkpoint needs");
     }
 }
 
-int pr_torch_pickle(const void *pickle, size_t len, const char *name,
-                    struct pr_arena *a, struct pr_torch_storage **ret,
-                    size_t *ret_count, struct pr_err *err)
+int pr_tensor_find_pickle(const void *pickle, size_t len, const char *name,
+                          struct pr_arena *a,
+                          struct pr_tensor_torch_storage **ret,
+                          size_t *ret_count, struct pr_err *err)
 {
     struct machine m = {
         .p = pickle, .start = pickle, .name = name, .a = a, .err = err};
@@ -369,7 +378,7 @@ int pr_torch_pickle(const void *pickle, size_t len, const char *name,
     m.end = m.p + len;
     m.stack = PR_ARENA_ARRAY(a, struct item, DEPTH_MAX);
     /* A key has a text of its own, of six bytes at least. */
-    m.found = PR_ARENA_ARRAY(a, struct pr_torch_storage, len / 6 + 1);
+    m.found = PR_ARENA_ARRAY(a, struct pr_tensor_torch_storage, len / 6 + 1);
     if (!m.stack || !m.found)
         return pr_fail_nomem(err);
     while (!rc) {
@@ -380,7 +389,7 @@ int pr_torch_pickle(const void *pickle, size_t len, const char *name,
             *ret_count = m.count;
             return PR_OK;
         }
-        rc = do_one(&m, *m.p++);
+        rc = pickle_run_op(&m, *m.p++);
     }
     return rc;
 }

@@ -8,8 +8,12 @@
 #include <endian.h>
 #include <string.h>
 
-enum { ALIGN = 4096, ENTRY_MAX = 256, GROUP = PR_TENSOR_TEXT - ENTRY_MAX };
-enum { LENGTH, ENTRIES, SPACES, CONTENTS };
+enum {
+    PLAIN_ALIGN = 4096,
+    ENTRY_MAX = 256,
+    PLAIN_GROUP = PR_TENSOR_TEXT - ENTRY_MAX
+};
+enum { LENGTH, ENTRIES, SPACES, PLAIN_CONTENTS };
 
 static const char before[] = "{\"__metadata__\":{\"format\":\"pt\"}";
 static const char dtype[] = "\":{\"dtype\":\"", shape[] = "\",\"shape\":[",
@@ -24,8 +28,9 @@ static size_t entry_bytes(const struct pr_tensor *t, uint64_t from, uint64_t to)
            pr_tensor_digits(from) + 1 + pr_tensor_digits(to) + strlen(after);
 }
 
-static void put_entry(struct pr_tensor_walk *w, const struct pr_tensor *t,
-                      uint64_t from, uint64_t to)
+static void tensor_plain_put_entry(struct pr_tensor_walk *w,
+                                   const struct pr_tensor *t, uint64_t from,
+                                   uint64_t to)
 {
     pr_tensor_put_str(w, ",\"");
     pr_tensor_put_str(w, t->name);
@@ -41,7 +46,7 @@ static void put_entry(struct pr_tensor_walk *w, const struct pr_tensor *t,
 }
 
 /* The length of the header has to be known first. */
-static void start(struct pr_tensor_walk *w)
+static void tensor_plain_start(struct pr_tensor_walk *w)
 {
     uint64_t bytes = 8 + strlen(before) + 1, at = 0;
 
@@ -54,18 +59,18 @@ static void start(struct pr_tensor_walk *w)
         bytes += entry_bytes(&t, at, end);
         at = end;
     }
-    w->extent = (bytes + ALIGN - 1) / ALIGN * ALIGN;
+    w->extent = (bytes + PLAIN_ALIGN - 1) / PLAIN_ALIGN * PLAIN_ALIGN;
 }
 
 static void put_entries(struct pr_tensor_walk *w)
 {
-    while (w->next < w->list->count && w->len < GROUP) {
+    while (w->next < w->list->count && w->len < PLAIN_GROUP) {
         uint64_t from = w->sum;
         struct pr_tensor t;
 
         w->list->at(w->list->ctx, w->next++, &t);
         w->sum += pr_tensor_bytes(&t);
-        put_entry(w, &t, from, w->sum);
+        tensor_plain_put_entry(w, &t, from, w->sum);
     }
     if (w->next == w->list->count)
         w->step = SPACES;
@@ -79,11 +84,11 @@ static void put_spaces(struct pr_tensor_walk *w)
     w->text[0] = '}';
     w->len = n;
     w->next = 0;
-    w->step = CONTENTS;
+    w->step = PLAIN_CONTENTS;
 }
 
-static int next(struct pr_tensor_walk *w, struct pr_tensor_piece *ret,
-                struct pr_err *err)
+static int tensor_plain_next(struct pr_tensor_walk *w,
+                             struct pr_tensor_piece *ret, struct pr_err *err)
 {
     (void)err;
     ret->text = w->text;
@@ -112,6 +117,6 @@ static int next(struct pr_tensor_walk *w, struct pr_tensor_piece *ret,
 
 const struct pr_tensor_layout pr_tensor_layout_plain = {
     .name = "plain",
-    .start = start,
-    .next = next,
+    .start = tensor_plain_start,
+    .next = tensor_plain_next,
 };

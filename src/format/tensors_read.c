@@ -11,7 +11,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { HEAD_MAX = 100 << 20, PIECE = 8192 }; /* as safetensors itself has it */
+enum {
+    HEAD_MAX = 100 << 20,
+    READ_PIECE = 8192
+}; /* as safetensors itself has it */
 
 static const struct {
     const char *name;
@@ -42,26 +45,26 @@ struct head {
     uint64_t body_bytes;
 };
 
-static int bad(const struct head *h, const struct pr_member *m,
-               const char *what, struct pr_err *err)
+static int tensor_fail_head(const struct head *h, const struct pr_member *m,
+                            const char *what, struct pr_err *err)
 {
     return pr_fail(err, PR_E_FORMAT, h->name, "tensor '%.100s': %s", m->key,
                    what);
 }
 
-static int read_type(const struct head *h, const struct pr_member *m,
-                     struct pr_stored *t, unsigned *ret_bytes,
-                     struct pr_err *err)
+static int tensor_read_type(const struct head *h, const struct pr_member *m,
+                            struct pr_tensor_stored *t, unsigned *ret_bytes,
+                            struct pr_err *err)
 {
     const struct pr_value *v = pr_get(&m->value, "dtype");
 
     if (!v || v->kind != PR_STR)
-        return bad(h, m, "its dtype is missing or no text", err);
+        return tensor_fail_head(h, m, "its dtype is missing or no text", err);
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
         if (strcmp(types[i].name, v->s) != 0)
             continue;
-        t->type =
-            i < PR_STORED_OTHER ? (enum pr_stored_type)i : PR_STORED_OTHER;
+        t->type = i < PR_STORED_OTHER ? (enum pr_tensor_stored_type)i
+                                      : PR_STORED_OTHER;
         t->type_name = types[i].name;
         *ret_bytes = types[i].bytes;
         return PR_OK;
@@ -70,29 +73,31 @@ static int read_type(const struct head *h, const struct pr_member *m,
                    "tensor '%.100s': dtype '%.40s' is not known", m->key, v->s);
 }
 
-static int read_shape(const struct head *h, const struct pr_member *m,
-                      struct pr_stored *t, struct pr_err *err)
+static int tensor_read_shape(const struct head *h, const struct pr_member *m,
+                             struct pr_tensor_stored *t, struct pr_err *err)
 {
     const struct pr_value *v = pr_get(&m->value, "shape");
 
     if (!v || v->kind != PR_LIST)
-        return bad(h, m, "its shape is missing or no list", err);
+        return tensor_fail_head(h, m, "its shape is missing or no list", err);
     if (v->len > PR_TENSOR_DIMS)
-        return bad(h, m, "its shape has too many dimensions", err);
+        return tensor_fail_head(h, m, "its shape has too many dimensions", err);
     t->dims = v->len;
     t->elements = 1;
     for (uint32_t i = 0; i < v->len; i++) {
         if (v->items[i].kind != PR_INT || v->items[i].i < 0)
-            return bad(h, m, "its shape holds something else than sizes", err);
+            return tensor_fail_head(
+                h, m, "its shape holds something else than sizes", err);
         t->at[i] = (uint64_t)v->items[i].i;
         if (__builtin_mul_overflow(t->elements, t->at[i], &t->elements))
-            return bad(h, m, "its shape is too large", err);
+            return tensor_fail_head(h, m, "its shape is too large", err);
     }
     return PR_OK;
 }
 
 static int read_place(const struct head *h, const struct pr_member *m,
-                      struct pr_stored *t, unsigned each, struct pr_err *err)
+                      struct pr_tensor_stored *t, unsigned each,
+                      struct pr_err *err)
 {
     const struct pr_value *v = pr_get(&m->value, "data_offsets");
     uint64_t from, to;
@@ -100,42 +105,44 @@ static int read_place(const struct head *h, const struct pr_member *m,
     if (!v || v->kind != PR_LIST || v->len != 2 || v->items[0].kind != PR_INT ||
         v->items[1].kind != PR_INT || v->items[0].i < 0 ||
         v->items[1].i < v->items[0].i)
-        return bad(h, m, "its data_offsets are not two rising numbers", err);
+        return tensor_fail_head(
+            h, m, "its data_offsets are not two rising numbers", err);
     from = (uint64_t)v->items[0].i;
     to = (uint64_t)v->items[1].i;
     if (to > h->body_bytes)
-        return bad(h, m, "it ends after the end of the file", err);
+        return tensor_fail_head(h, m, "it ends after the end of the file", err);
     if (__builtin_mul_overflow(t->elements, (uint64_t)each, &t->bytes) ||
         t->bytes != to - from)
-        return bad(h, m, "its shape and data_offsets do not agree", err);
+        return tensor_fail_head(h, m, "its shape and data_offsets do not agree",
+                                err);
     t->from = from;
     return PR_OK;
 }
 
-static int read_entry(const struct head *h, const struct pr_member *m,
-                      struct pr_stored *t, struct pr_err *err)
+static int tensor_read_entry(const struct head *h, const struct pr_member *m,
+                             struct pr_tensor_stored *t, struct pr_err *err)
 {
     unsigned each = 0;
     int rc;
 
     if (m->value.kind != PR_MAP)
-        return bad(h, m, "its entry is not a map", err);
-    *t = (struct pr_stored){.name = m->key};
-    rc = read_type(h, m, t, &each, err);
+        return tensor_fail_head(h, m, "its entry is not a map", err);
+    *t = (struct pr_tensor_stored){.name = m->key};
+    rc = tensor_read_type(h, m, t, &each, err);
     if (!rc)
-        rc = read_shape(h, m, t, err);
+        rc = tensor_read_shape(h, m, t, err);
     return rc ? rc : read_place(h, m, t, each, err);
 }
 
 int pr_tensor_head_parse(const char *text, size_t len, uint64_t body_bytes,
                          const char *name, struct pr_arena *a,
-                         struct pr_stored **ret, size_t *ret_count,
+                         struct pr_tensor_stored **ret, size_t *ret_count,
                          struct pr_err *err)
 {
     struct head h = {.name = name, .body_bytes = body_bytes};
     struct pr_json_in in = {
         .text = text, .len = len, .name = name, .flags = PR_JSON_UNIQUE_KEYS};
-    struct pr_stored *all;
+    struct pr_tensor_stored *all;
     struct pr_value v;
     size_t n = 0;
     int rc = pr_json_read(&in, a, &v, NULL, err);
@@ -144,12 +151,12 @@ int pr_tensor_head_parse(const char *text, size_t len, uint64_t body_bytes,
         return rc;
     if (v.kind != PR_MAP)
         return pr_fail(err, PR_E_FORMAT, name, "its header is not a map");
-    all = PR_ARENA_ARRAY(a, struct pr_stored, v.len ? v.len : 1);
+    all = PR_ARENA_ARRAY(a, struct pr_tensor_stored, v.len ? v.len : 1);
     if (!all)
         return pr_fail_nomem(err);
     for (uint32_t i = 0; !rc && i < v.len; i++)
         if (strcmp(v.members[i].key, "__metadata__") != 0)
-            rc = read_entry(&h, &v.members[i], &all[n++], err);
+            rc = tensor_read_entry(&h, &v.members[i], &all[n++], err);
     if (rc)
         return rc;
     *ret = all;
@@ -160,8 +167,8 @@ int pr_tensor_head_parse(const char *text, size_t len, uint64_t body_bytes,
 /* ---- the file */
 
 /* Exactly so many bytes from there. */
-static int read_at(const struct pr_tensor_file *f, uint64_t at, void *out,
-                   size_t bytes, struct pr_err *err)
+static int tensor_read_at(const struct pr_tensor_file *f, uint64_t at,
+                          void *out, size_t bytes, struct pr_err *err)
 {
     char *to = out;
 
@@ -189,8 +196,8 @@ static int not_one(const char *path, struct pr_err *err)
                         "in Python");
 }
 
-static int read_head(struct pr_tensor_file *f, uint64_t size,
-                     struct pr_arena *a, struct pr_err *err)
+static int tensor_read_head(struct pr_tensor_file *f, uint64_t size,
+                            struct pr_arena *a, struct pr_err *err)
 {
     uint64_t len;
     char *text;
@@ -198,7 +205,7 @@ static int read_head(struct pr_tensor_file *f, uint64_t size,
 
     if (size < 8)
         return not_one(f->path, err);
-    rc = read_at(f, 0, &len, 8, err);
+    rc = tensor_read_at(f, 0, &len, 8, err);
     if (rc)
         return rc;
     len = le64toh(len);
@@ -207,7 +214,7 @@ static int read_head(struct pr_tensor_file *f, uint64_t size,
     text = pr_arena_alloc(a, (size_t)len + 1);
     if (!text)
         return pr_fail_nomem(err);
-    rc = read_at(f, 8, text, (size_t)len, err);
+    rc = tensor_read_at(f, 8, text, (size_t)len, err);
     f->body = 8 + len;
     if (!rc)
         rc = pr_tensor_head_parse(text, (size_t)len, size - f->body, f->path, a,
@@ -232,7 +239,7 @@ int pr_tensor_file_open(const char *path, struct pr_arena *a,
     else if (!S_ISREG(st.st_mode))
         rc = pr_fail(err, PR_E_IO, path, "this is not a file");
     else
-        rc = read_head(&f, (uint64_t)st.st_size, a, err);
+        rc = tensor_read_head(&f, (uint64_t)st.st_size, a, err);
     if (rc)
         pr_tensor_file_close(&f);
     else
@@ -247,8 +254,8 @@ void pr_tensor_file_close(struct pr_tensor_file *f)
     f->fd = -1;
 }
 
-const struct pr_stored *pr_tensor_file_find(const struct pr_tensor_file *f,
-                                            const char *name)
+const struct pr_tensor_stored *
+pr_tensor_file_find(const struct pr_tensor_file *f, const char *name)
 {
     for (size_t i = 0; i < f->count; i++)
         if (strcmp(f->tensors[i].name, name) == 0)
@@ -256,7 +263,8 @@ const struct pr_stored *pr_tensor_file_find(const struct pr_tensor_file *f,
     return NULL;
 }
 
-const char *pr_stored_shape(const struct pr_stored *t, char out[static 192])
+const char *pr_tensor_stored_shape(const struct pr_tensor_stored *t,
+                                   char out[static 192])
 {
     size_t n = 0;
 
@@ -270,8 +278,9 @@ const char *pr_stored_shape(const struct pr_stored *t, char out[static 192])
 
 /* ---- contents */
 
-static int wrong_type(const struct pr_tensor_file *f, const struct pr_stored *t,
-                      const char *want, struct pr_err *err)
+static int tensor_fail_type(const struct pr_tensor_file *f,
+                            const struct pr_tensor_stored *t, const char *want,
+                            struct pr_err *err)
 {
     return pr_fail(err, PR_E_FORMAT, f->path,
                    "tensor '%.100s' is %s, %s is wanted", t->name, t->type_name,
@@ -279,14 +288,14 @@ static int wrong_type(const struct pr_tensor_file *f, const struct pr_stored *t,
 }
 
 int pr_tensor_file_floats(const struct pr_tensor_file *f,
-                          const struct pr_stored *t, float *out,
+                          const struct pr_tensor_stored *t, float *out,
                           struct pr_err *err)
 {
     int rc;
 
     if (t->type != PR_STORED_F32)
-        return wrong_type(f, t, "F32", err);
-    rc = read_at(f, f->body + t->from, out, (size_t)t->bytes, err);
+        return tensor_fail_type(f, t, "F32", err);
+    rc = tensor_read_at(f, f->body + t->from, out, (size_t)t->bytes, err);
 #if __BYTE_ORDER == __BIG_ENDIAN
     for (uint64_t i = 0; !rc && i < t->elements; i++) {
         uint32_t word;
@@ -300,7 +309,7 @@ int pr_tensor_file_floats(const struct pr_tensor_file *f,
 }
 
 /* Some words to numbers; false: one does not fit. */
-static bool words_to_ints(const uint8_t *from, enum pr_stored_type type,
+static bool words_to_ints(const uint8_t *from, enum pr_tensor_stored_type type,
                           size_t count, int32_t *out)
 {
     for (size_t i = 0; i < count; i++) {
@@ -318,20 +327,21 @@ static bool words_to_ints(const uint8_t *from, enum pr_stored_type type,
 }
 
 int pr_tensor_file_ints(const struct pr_tensor_file *f,
-                        const struct pr_stored *t, int32_t *out,
+                        const struct pr_tensor_stored *t, int32_t *out,
                         struct pr_err *err)
 {
-    uint8_t piece[PIECE];
+    uint8_t piece[READ_PIECE];
     size_t each, n;
     int rc = PR_OK;
 
     if (t->type != PR_STORED_I32 && t->type != PR_STORED_I64)
-        return wrong_type(f, t, "I64 or I32", err);
+        return tensor_fail_type(f, t, "I64 or I32", err);
     each = types[t->type].bytes;
     for (uint64_t i = 0; !rc && i < t->elements; i += n) {
         n = sizeof piece / each;
         n = t->elements - i < n ? (size_t)(t->elements - i) : n;
-        rc = read_at(f, f->body + t->from + i * each, piece, n * each, err);
+        rc = tensor_read_at(f, f->body + t->from + i * each, piece, n * each,
+                            err);
         if (!rc && !words_to_ints(piece, t->type, n, out + i))
             rc = pr_fail(err, PR_E_FORMAT, f->path,
                          "tensor '%.100s' holds a number that does not fit in "

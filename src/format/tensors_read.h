@@ -22,17 +22,17 @@ enum { PR_TENSOR_DIMS = 8 };
     X(I32, "I32", 4)       \
     X(I64, "I64", 8)
 
-enum pr_stored_type {
+enum pr_tensor_stored_type {
 #define X(id, name, bytes) PR_STORED_##id,
     PR_STORED_TYPES(X)
 #undef X
         PR_STORED_OTHER, /* can be listed, not read */
 };
 
-struct pr_stored {
+struct pr_tensor_stored {
     const char *name;
     const char *type_name; /* as in the file */
-    enum pr_stored_type type;
+    enum pr_tensor_stored_type type;
     unsigned dims; /* 0: a single number */
     uint64_t at[PR_TENSOR_DIMS];
     uint64_t elements;
@@ -40,10 +40,10 @@ struct pr_stored {
 };
 
 struct pr_tensor_file {
-    int fd;                    /* -1: not open */
-    const char *path;          /* in the arena */
-    uint64_t body;             /* where the tensors start */
-    struct pr_stored *tensors; /* in the order of the header */
+    int fd;                           /* -1: not open */
+    const char *path;                 /* in the arena */
+    uint64_t body;                    /* where the tensors start */
+    struct pr_tensor_stored *tensors; /* in the order of the header */
     size_t count;
 };
 
@@ -56,23 +56,24 @@ void pr_tensor_file_close(struct pr_tensor_file *f);
 /* The header alone, as text; body_bytes is what follows it in the file. */
 int pr_tensor_head_parse(const char *text, size_t len, uint64_t body_bytes,
                          const char *name, struct pr_arena *a,
-                         struct pr_stored **ret, size_t *ret_count,
+                         struct pr_tensor_stored **ret, size_t *ret_count,
                          struct pr_err *err) PR_MUST_CHECK;
 
 /* NULL: there is none of this name. */
-const struct pr_stored *pr_tensor_file_find(const struct pr_tensor_file *f,
-                                            const char *name);
+const struct pr_tensor_stored *
+pr_tensor_file_find(const struct pr_tensor_file *f, const char *name);
 
 /* [64, 3, 7, 7] for messages. Returns out. */
-const char *pr_stored_shape(const struct pr_stored *t, char out[static 192]);
+const char *pr_tensor_stored_shape(const struct pr_tensor_stored *t,
+                                   char out[static 192]);
 
 /* Reads a whole tensor. Floats are F32; whole numbers are I64 or I32 that fit.
  * PR_E_FORMAT for another type. */
 int pr_tensor_file_floats(const struct pr_tensor_file *f,
-                          const struct pr_stored *t, float *out,
+                          const struct pr_tensor_stored *t, float *out,
                           struct pr_err *err) PR_MUST_CHECK;
 int pr_tensor_file_ints(const struct pr_tensor_file *f,
-                        const struct pr_stored *t, int32_t *out,
+                        const struct pr_tensor_stored *t, int32_t *out,
                         struct pr_err *err) PR_MUST_CHECK;
 
 #endif

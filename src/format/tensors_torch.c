@@ -20,12 +20,13 @@
 #define ROOT "archive/"
 
 enum {
-    ALIGN = 64,
+    TORCH_ALIGN = 64,
     ITEM_MAX = 512,
-    SMALL_MAX = 4 * (30 + 64 + 28 + 4 + ALIGN + 64 + PR_ZIP_DESCRIPTOR_MAX),
-    GROUP = PR_TENSOR_TEXT - SMALL_MAX - ITEM_MAX,
+    SMALL_MAX =
+        4 * (30 + 64 + 28 + 4 + TORCH_ALIGN + 64 + PR_ZIP_DESCRIPTOR_MAX),
+    TORCH_GROUP = PR_TENSOR_TEXT - SMALL_MAX - ITEM_MAX,
 };
-enum { PICKLE, ITEMS, HEADERS, CONTENTS, DIRECTORY, END };
+enum { PICKLE, ITEMS, HEADERS, TORCH_CONTENTS, DIRECTORY, END };
 
 /* ---- members */
 
@@ -37,7 +38,7 @@ static void open_member(struct pr_tensor_walk *w, const char *name,
 
     m.at = w->record = w->at + w->len;
     m.flags = PR_ZIP_UTF8 | (bytes ? PR_ZIP_DESCRIPTOR : 0);
-    w->len += pr_zip_build_streamed(&m, name, ALIGN, w->text + w->len);
+    w->len += pr_zip_build_streamed(&m, name, TORCH_ALIGN, w->text + w->len);
     w->crc = 0;
 }
 
@@ -61,8 +62,8 @@ static void close_member(struct pr_tensor_walk *w, const char *name,
     w->sum = pr_hash_mix(w->sum ^ w->crc);
 }
 
-static void put_member(struct pr_tensor_walk *w, const char *name,
-                       const char *text)
+static void tensor_torch_put_member(struct pr_tensor_walk *w, const char *name,
+                                    const char *text)
 {
     size_t n = strlen(text);
 
@@ -72,7 +73,7 @@ static void put_member(struct pr_tensor_walk *w, const char *name,
     close_member(w, name, n);
 }
 
-static void name_of(char out[static 48], uint64_t tensor)
+static void tensor_torch_name_member(char out[static 48], uint64_t tensor)
 {
     snprintf(out, 48, ROOT "data/%llu", (unsigned long long)tensor);
 }
@@ -80,7 +81,8 @@ static void name_of(char out[static 48], uint64_t tensor)
 /* ---- the pickle, protocol 2: what every tensor needs is remembered with the
  * first one */
 
-static void put_text(struct pr_tensor_walk *w, const char *text, size_t n)
+static void tensor_torch_put_text(struct pr_tensor_walk *w, const char *text,
+                                  size_t n)
 {
     uint32_t len = htole32((uint32_t)n);
 
@@ -99,7 +101,7 @@ static void put_decimal(struct pr_tensor_walk *w, uint64_t n)
 }
 
 /* In the shortest form: BININT1, BININT2, BININT, LONG1. */
-static void put_int(struct pr_tensor_walk *w, uint64_t n)
+static void tensor_torch_put_int(struct pr_tensor_walk *w, uint64_t n)
 {
     uint64_t le = htole64(n);
 
@@ -120,7 +122,8 @@ static void put_int(struct pr_tensor_walk *w, uint64_t n)
 }
 
 /* What was put just now is number slot; or it is put again. */
-static void remember(struct pr_tensor_walk *w, bool is_first, char slot)
+static void tensor_torch_put_memo(struct pr_tensor_walk *w, bool is_first,
+                                  char slot)
 {
     char op[2] = {is_first ? 'q' : 'h', slot}; /* BINPUT, BINGET */
 
@@ -131,8 +134,8 @@ static void put_shared_text(struct pr_tensor_walk *w, bool is_first, char slot,
                             const char *text)
 {
     if (is_first)
-        put_text(w, text, strlen(text));
-    remember(w, is_first, slot);
+        tensor_torch_put_text(w, text, strlen(text));
+    tensor_torch_put_memo(w, is_first, slot);
 }
 
 static void put_shared_global(struct pr_tensor_walk *w, bool is_first,
@@ -140,14 +143,14 @@ static void put_shared_global(struct pr_tensor_walk *w, bool is_first,
 {
     if (is_first)
         pr_tensor_put_str(w, op);
-    remember(w, is_first, slot);
+    tensor_torch_put_memo(w, is_first, slot);
 }
 
 /* name: _rebuild_tensor_v2(storage, 0, (elements,), (1,), False, {}) */
-static void put_item(struct pr_tensor_walk *w, const struct pr_tensor *t,
-                     uint64_t i)
+static void tensor_torch_put_item(struct pr_tensor_walk *w,
+                                  const struct pr_tensor *t, uint64_t i)
 {
-    put_text(w, t->name, strlen(t->name));
+    tensor_torch_put_text(w, t->name, strlen(t->name));
     put_shared_global(w, !i, 0, "ctorch._utils\n_rebuild_tensor_v2\n");
     pr_tensor_put_str(w, "((");
     put_shared_text(w, !i, 1, "storage");
@@ -156,12 +159,12 @@ static void put_item(struct pr_tensor_walk *w, const struct pr_tensor *t,
     pr_tensor_put_str(w, "\n");
     put_decimal(w, i);
     put_shared_text(w, !i, 2, "cpu");
-    put_int(w, t->elements);
+    tensor_torch_put_int(w, t->elements);
     pr_tensor_put_str(w, "tQ"); /* persistent id */
-    put_int(w, 0);
-    put_int(w, t->elements);
+    tensor_torch_put_int(w, 0);
+    tensor_torch_put_int(w, t->elements);
     pr_tensor_put_str(w, "\x85");
-    put_int(w, 1);
+    tensor_torch_put_int(w, 1);
     pr_tensor_put_str(w, "\x85\x89");
     put_shared_global(w, !i, 3, "ccollections\nOrderedDict\n");
     pr_tensor_put_str(w, ")RtR");
@@ -173,11 +176,11 @@ static void put_pickle(struct pr_tensor_walk *w)
 
     if (w->step == PICKLE)
         pr_tensor_put_str(w, "\x80\x02}(");
-    while (w->next < w->list->count && w->len < GROUP) {
+    while (w->next < w->list->count && w->len < TORCH_GROUP) {
         struct pr_tensor t;
 
         w->list->at(w->list->ctx, w->next, &t);
-        put_item(w, &t, w->next++);
+        tensor_torch_put_item(w, &t, w->next++);
     }
     w->step = ITEMS;
     if (w->next == w->list->count) {
@@ -198,9 +201,9 @@ static void put_first_members(struct pr_tensor_walk *w)
     if (w->step != HEADERS)
         return;
     close_member(w, ROOT "data.pkl", w->pickled);
-    put_member(w, ROOT ".format_version", "1");
-    put_member(w, ROOT ".storage_alignment", "64");
-    put_member(w, ROOT "byteorder", "little");
+    tensor_torch_put_member(w, ROOT ".format_version", "1");
+    tensor_torch_put_member(w, ROOT ".storage_alignment", "64");
+    tensor_torch_put_member(w, ROOT "byteorder", "little");
     w->next = 0;
 }
 
@@ -211,10 +214,10 @@ static void put_last_members(struct pr_tensor_walk *w)
 {
     char id[41];
 
-    put_member(w, ROOT "version", "3\n");
+    tensor_torch_put_member(w, ROOT "version", "3\n");
     snprintf(id, sizeof id, "%020llu%020llu", (unsigned long long)w->sum,
              (unsigned long long)pr_hash_mix(w->sum + 1));
-    put_member(w, ROOT ".data/serialization_id", id);
+    tensor_torch_put_member(w, ROOT ".data/serialization_id", id);
     w->step = DIRECTORY;
 }
 
@@ -224,7 +227,7 @@ static void put_headers(struct pr_tensor_walk *w)
     char name[48];
 
     if (w->next) {
-        name_of(name, w->next - 1);
+        tensor_torch_name_member(name, w->next - 1);
         close_member(w, name, pr_tensor_bytes(&w->info));
     }
     if (w->next == w->list->count) {
@@ -232,9 +235,9 @@ static void put_headers(struct pr_tensor_walk *w)
         return;
     }
     w->list->at(w->list->ctx, w->next, &w->info);
-    name_of(name, w->next);
+    tensor_torch_name_member(name, w->next);
     open_member(w, name, pr_tensor_bytes(&w->info));
-    w->step = CONTENTS;
+    w->step = TORCH_CONTENTS;
 }
 
 static void give_contents(struct pr_tensor_walk *w, struct pr_tensor_piece *ret)
@@ -263,14 +266,14 @@ static int give_directory(struct pr_tensor_walk *w, struct pr_tensor_piece *ret,
     return 1;
 }
 
-static int next(struct pr_tensor_walk *w, struct pr_tensor_piece *ret,
-                struct pr_err *err)
+static int tensor_torch_next(struct pr_tensor_walk *w,
+                             struct pr_tensor_piece *ret, struct pr_err *err)
 {
     if (w->step == END)
         return 0;
     if (w->step == DIRECTORY)
         return give_directory(w, ret, err);
-    if (w->step == CONTENTS) {
+    if (w->step == TORCH_CONTENTS) {
         give_contents(w, ret);
         return 1;
     }
@@ -286,5 +289,5 @@ static int next(struct pr_tensor_walk *w, struct pr_tensor_piece *ret,
 const struct pr_tensor_layout pr_tensor_layout_torch = {
     .name = "torch",
     .wants_crc = true,
-    .next = next,
+    .next = tensor_torch_next,
 };

@@ -9,16 +9,17 @@
 #include <string.h>
 #include <sys/statvfs.h>
 
-enum { ALIGN = 64, PIECE = 4096 };
+enum { ALIGN = 64, WRITE_PIECE = 4096 };
 
-static void announce(struct pr_tensor_writer *w, const char *name,
-                     const char *type, unsigned dims, const int64_t *at)
+static void tensor_add_head_entry(struct pr_tensor_writer *w, const char *name,
+                                  const char *type, unsigned dims,
+                                  const int64_t *at)
 {
     struct pr_buf *b = &w->head;
     uint64_t bytes = sizeof(float);
 
     pr_buf_str(b, b->len ? "," : "{\"__metadata__\":{\"format\":\"pt\"},");
-    pr_json_string(b, name, strlen(name));
+    pr_json_write_string(b, name, strlen(name));
     pr_buf_printf(b, ":{\"dtype\":\"%s\",\"shape\":[", type);
     for (unsigned i = 0; i < dims; i++) {
         pr_buf_printf(b, "%s%lld", i ? "," : "", (long long)at[i]);
@@ -33,13 +34,13 @@ static void announce(struct pr_tensor_writer *w, const char *name,
 void pr_tensor_writer_add(struct pr_tensor_writer *w, const char *name,
                           unsigned dims, const int64_t *at)
 {
-    announce(w, name, "F32", dims, at);
+    tensor_add_head_entry(w, name, "F32", dims, at);
 }
 
 void pr_tensor_writer_add_ints(struct pr_tensor_writer *w, const char *name,
                                unsigned dims, const int64_t *at)
 {
-    announce(w, name, "I32", dims, at);
+    tensor_add_head_entry(w, name, "I32", dims, at);
 }
 
 /* The length, and blanks so that the contents start aligned. */
@@ -54,12 +55,13 @@ static int write_head(struct pr_tensor_writer *w, struct pr_err *err)
     if (!pr_buf_ok(&w->head))
         return pr_fail_nomem(err);
     len = htole64(w->head.len);
-    rc = pr_file_put(&w->file, &len, 8, err);
-    return rc ? rc : pr_file_put(&w->file, w->head.data, w->head.len, err);
+    rc = pr_file_append(&w->file, &len, 8, err);
+    return rc ? rc : pr_file_append(&w->file, w->head.data, w->head.len, err);
 }
 
 /* Better known before hundreds of megabytes were written. */
-static int check_room(const struct pr_tensor_writer *w, struct pr_err *err)
+static int tensor_check_space(const struct pr_tensor_writer *w,
+                              struct pr_err *err)
 {
     struct statvfs fs;
     char need[16], left[16];
@@ -81,7 +83,7 @@ int pr_tensor_writer_open(struct pr_tensor_writer *w, const char *path,
     int rc = pr_file_create(path, &w->file, err);
 
     if (!rc)
-        rc = check_room(w, err);
+        rc = tensor_check_space(w, err);
     return rc ? rc : write_head(w, err);
 }
 
@@ -99,11 +101,11 @@ int pr_tensor_writer_put(struct pr_tensor_writer *w, const void *values,
         memcpy(piece, (const uint32_t *)values + i, n * sizeof *piece);
         for (uint64_t k = 0; k < n; k++)
             piece[k] = htole32(piece[k]);
-        rc = pr_file_put(&w->file, piece, n * sizeof *piece, err);
+        rc = pr_file_append(&w->file, piece, n * sizeof *piece, err);
     }
     return rc;
 #else
-    return pr_file_put(&w->file, values, elements * sizeof(uint32_t), err);
+    return pr_file_append(&w->file, values, elements * sizeof(uint32_t), err);
 #endif
 }
 
@@ -116,5 +118,5 @@ int pr_tensor_writer_commit(struct pr_tensor_writer *w, struct pr_err *err)
 void pr_tensor_writer_done(struct pr_tensor_writer *w)
 {
     pr_file_discard(&w->file);
-    pr_buf_done(&w->head);
+    pr_buf_free(&w->head);
 }

@@ -25,7 +25,7 @@ uint32_t pr_tfrecord_mask(uint32_t crc);
 uint32_t pr_tfrecord_load32(const uint8_t *p);
 
 /* The length in the head of a record; false when its checksum is wrong. */
-bool pr_tfrecord_length(const uint8_t *head, uint64_t *ret);
+bool pr_tfrecord_read_length(const uint8_t *head, uint64_t *ret);
 
 /* ---- reading */
 
@@ -65,7 +65,7 @@ struct pr_tfrecord_plain {
 };
 
 /* Records of a compressed file. Offsets are those of the inflated bytes. */
-struct pr_tfrecord_stream {
+struct pr_tfrecord_gzip {
     struct pr_inflate *z;
     enum pr_wrap wrap;
     const uint8_t *in;
@@ -82,7 +82,7 @@ struct pr_tfrecord {
     bool has_object;
     bool is_stream;
     struct pr_tfrecord_plain plain;
-    struct pr_tfrecord_stream stream;
+    struct pr_tfrecord_gzip stream;
 };
 
 /* A payload, in buf or elsewhere. */
@@ -93,13 +93,14 @@ struct pr_tfrecord_payload {
 };
 
 /* Makes a sample of it. */
-int pr_tfrecord_give(struct pr_reader *r, const struct pr_tfrecord_payload *p,
-                     void *buf, size_t cap, struct pr_sample *ret,
-                     struct pr_err *err) PR_MUST_CHECK;
+int pr_tfrecord_make_sample(struct pr_reader *r,
+                            const struct pr_tfrecord_payload *p, void *buf,
+                            size_t cap, struct pr_sample *ret,
+                            struct pr_err *err) PR_MUST_CHECK;
 
 /* Fails unless cap is at least need; r->need grows to it. */
-int pr_tfrecord_room(struct pr_reader *r, uint64_t need, size_t cap,
-                     struct pr_err *err) PR_MUST_CHECK;
+int pr_tfrecord_check_room(struct pr_reader *r, uint64_t need, size_t cap,
+                           struct pr_err *err) PR_MUST_CHECK;
 
 /* Open: the object is, and these are its first bytes. They set samples and
  * need. */
@@ -108,18 +109,18 @@ int pr_tfrecord_plain_open(struct pr_reader *r, const uint8_t *start,
 int pr_tfrecord_plain_read(struct pr_reader *r, uint64_t i, void *buf,
                            size_t cap, struct pr_sample *ret,
                            struct pr_err *err) PR_MUST_CHECK;
-int pr_tfrecord_stream_open(struct pr_reader *r, enum pr_wrap wrap,
-                            struct pr_err *err) PR_MUST_CHECK;
-int pr_tfrecord_stream_read(struct pr_reader *r, uint64_t i, void *buf,
-                            size_t cap, struct pr_sample *ret,
-                            struct pr_err *err) PR_MUST_CHECK;
+int pr_tfrecord_gzip_open(struct pr_reader *r, enum pr_wrap wrap,
+                          struct pr_err *err) PR_MUST_CHECK;
+int pr_tfrecord_gzip_read(struct pr_reader *r, uint64_t i, void *buf,
+                          size_t cap, struct pr_sample *ret,
+                          struct pr_err *err) PR_MUST_CHECK;
 
 /* ---- writing */
 
 struct pr_tfrecord_writer {
     struct pr_out out, index;
     struct pr_squeeze squeeze;
-    struct pr_fill_piece piece;
+    struct pr_content_piece piece;
 };
 
 int pr_tfrecord_check(const struct pr_file_spec *spec, struct pr_err *err);

@@ -16,7 +16,7 @@ void pr_tfrecord_offsets_done(struct pr_tfrecord_offsets *o)
 }
 
 /* Every second one is enough, from now on. */
-static void thin_out(struct pr_tfrecord_offsets *o)
+static void tfrecord_thin_offsets(struct pr_tfrecord_offsets *o)
 {
     size_t n = 0;
 
@@ -26,7 +26,8 @@ static void thin_out(struct pr_tfrecord_offsets *o)
     o->stride *= 2;
 }
 
-static int grow(struct pr_tfrecord_offsets *o, struct pr_err *err)
+static int tfrecord_grow_offsets(struct pr_tfrecord_offsets *o,
+                                 struct pr_err *err)
 {
     size_t cap = o->cap ? 2 * o->cap : 128;
     uint64_t *at = pr_realloc(o->at, cap * sizeof *at);
@@ -46,9 +47,9 @@ int pr_tfrecord_offsets_add(struct pr_tfrecord_offsets *o, uint64_t i,
     if (i != o->len * o->stride)
         return PR_OK;
     if (o->len == PR_TFRECORD_OFFSETS_MAX) /* even: i is one that stays */
-        thin_out(o);
+        tfrecord_thin_offsets(o);
     else if (o->len == o->cap)
-        rc = grow(o, err);
+        rc = tfrecord_grow_offsets(o, err);
     if (!rc)
         o->at[o->len++] = off;
     return rc;

@@ -15,7 +15,7 @@ enum {
     ANY = 1 << 20,    /* files up to this: buffer for whatever they hold */
 };
 
-static struct pr_tfrecord_plain *state(struct pr_reader *r)
+static struct pr_tfrecord_plain *tfrecord_plain_state(struct pr_reader *r)
 {
     return &((struct pr_tfrecord *)r->data)->plain;
 }
@@ -32,9 +32,10 @@ static const uint8_t *in_window(const struct pr_tfrecord_plain *p, uint64_t off,
     return p->win + skip;
 }
 
-static int fill_window(struct pr_reader *r, uint64_t off, struct pr_err *err)
+static int tfrecord_fill_window(struct pr_reader *r, uint64_t off,
+                                struct pr_err *err)
 {
-    struct pr_tfrecord_plain *p = state(r);
+    struct pr_tfrecord_plain *p = tfrecord_plain_state(r);
     size_t cap = PR_TFRECORD_PIECE + PR_IO_SLACK;
     uint64_t left = r->obj.size - off;
     size_t len = left < PR_TFRECORD_PIECE ? (size_t)left : PR_TFRECORD_PIECE;
@@ -58,10 +59,10 @@ static int fill_window(struct pr_reader *r, uint64_t off, struct pr_err *err)
 static int take_head(struct pr_reader *r, const uint8_t *head,
                      struct pr_err *err)
 {
-    struct pr_tfrecord_plain *p = state(r);
+    struct pr_tfrecord_plain *p = tfrecord_plain_state(r);
     uint64_t len, left = r->obj.size - p->off - PR_TFRECORD_FRAME;
 
-    if (!pr_tfrecord_length(head, &len))
+    if (!pr_tfrecord_read_length(head, &len))
         return pr_reader_bad(r, p->off, err,
                              "the checksum of the length of record %llu is "
                              "wrong",
@@ -79,9 +80,9 @@ static int take_head(struct pr_reader *r, const uint8_t *head,
     return PR_OK;
 }
 
-static int read_head(struct pr_reader *r, struct pr_err *err)
+static int tfrecord_read_head(struct pr_reader *r, struct pr_err *err)
 {
-    struct pr_tfrecord_plain *p = state(r);
+    struct pr_tfrecord_plain *p = tfrecord_plain_state(r);
     const uint8_t *head = in_window(p, p->off, PR_TFRECORD_HEAD);
     uint64_t limit = p->at == p->next ? SMALL : WALK;
     uint8_t bytes[PR_TFRECORD_HEAD];
@@ -95,7 +96,7 @@ static int read_head(struct pr_reader *r, struct pr_err *err)
         return pr_reader_bad(r, p->off, err, "record %llu is cut short",
                              (unsigned long long)p->at);
     if (!head && p->before && p->before <= limit) {
-        rc = fill_window(r, p->off, err);
+        rc = tfrecord_fill_window(r, p->off, err);
         head = p->win;
     } else if (!head) {
         rc = pr_object_read(&r->obj, p->off, sizeof bytes, bytes, err);
@@ -106,21 +107,21 @@ static int read_head(struct pr_reader *r, struct pr_err *err)
 
 static int find_length(struct pr_reader *r, struct pr_err *err)
 {
-    struct pr_tfrecord_plain *p = state(r);
+    struct pr_tfrecord_plain *p = tfrecord_plain_state(r);
     uint64_t end;
 
     if (p->has_len)
         return PR_OK;
     if (pr_tfrecord_offsets_near(&p->offsets, p->at + 1, &end) != p->at + 1)
-        return read_head(r, err);
+        return tfrecord_read_head(r, err);
     p->len = end - p->off - PR_TFRECORD_FRAME;
     p->has_len = true;
     return PR_OK;
 }
 
-static int step(struct pr_reader *r, struct pr_err *err)
+static int tfrecord_step(struct pr_reader *r, struct pr_err *err)
 {
-    struct pr_tfrecord_plain *p = state(r);
+    struct pr_tfrecord_plain *p = tfrecord_plain_state(r);
 
     p->before = p->len + PR_TFRECORD_FRAME;
     p->off += p->before;
@@ -129,9 +130,9 @@ static int step(struct pr_reader *r, struct pr_err *err)
     return pr_tfrecord_offsets_add(&p->offsets, p->at, p->off, err);
 }
 
-static int seek(struct pr_reader *r, uint64_t i, struct pr_err *err)
+static int tfrecord_seek(struct pr_reader *r, uint64_t i, struct pr_err *err)
 {
-    struct pr_tfrecord_plain *p = state(r);
+    struct pr_tfrecord_plain *p = tfrecord_plain_state(r);
     uint64_t off, near = pr_tfrecord_offsets_near(&p->offsets, i, &off);
     int rc = PR_OK;
 
@@ -143,16 +144,16 @@ static int seek(struct pr_reader *r, uint64_t i, struct pr_err *err)
     while (!rc && p->at < i) {
         rc = find_length(r, err);
         if (!rc)
-            rc = step(r, err);
+            rc = tfrecord_step(r, err);
     }
     return rc;
 }
 
 /* ---- open */
 
-static void set_need(struct pr_reader *r)
+static void tfrecord_set_need(struct pr_reader *r)
 {
-    uint64_t size = r->obj.size, most = state(r)->most;
+    uint64_t size = r->obj.size, most = tfrecord_plain_state(r)->most;
 
     if (size <= ANY)
         most = size;
@@ -162,15 +163,15 @@ static void set_need(struct pr_reader *r)
 }
 
 /* Counts the records by their heads. */
-static int count(struct pr_reader *r, struct pr_err *err)
+static int tfrecord_count(struct pr_reader *r, struct pr_err *err)
 {
-    struct pr_tfrecord_plain *p = state(r);
+    struct pr_tfrecord_plain *p = tfrecord_plain_state(r);
     int rc = PR_OK;
 
     while (!rc && p->off < r->obj.size) {
         rc = find_length(r, err);
         if (!rc)
-            rc = step(r, err);
+            rc = tfrecord_step(r, err);
     }
     r->samples = p->at;
     return rc;
@@ -179,7 +180,7 @@ static int count(struct pr_reader *r, struct pr_err *err)
 int pr_tfrecord_plain_open(struct pr_reader *r, const uint8_t *start,
                            size_t len, struct pr_err *err)
 {
-    struct pr_tfrecord_plain *p = state(r);
+    struct pr_tfrecord_plain *p = tfrecord_plain_state(r);
     int rc;
 
     *p = (struct pr_tfrecord_plain){
@@ -197,8 +198,8 @@ int pr_tfrecord_plain_open(struct pr_reader *r, const uint8_t *start,
         return pr_reader_bad(r, r->obj.size, err,
                              "the file is too small for %llu records",
                              (unsigned long long)r->samples);
-    rc = r->samples ? read_head(r, err) : count(r, err);
-    set_need(r);
+    rc = r->samples ? tfrecord_read_head(r, err) : tfrecord_count(r, err);
+    tfrecord_set_need(r);
     return rc;
 }
 
@@ -223,7 +224,7 @@ static int fetch_pieces(struct pr_reader *r, uint64_t end, uint8_t *buf,
                         size_t cap, const uint8_t **ret, uint32_t *crc,
                         struct pr_err *err)
 {
-    struct pr_tfrecord_plain *p = state(r);
+    struct pr_tfrecord_plain *p = tfrecord_plain_state(r);
     uint64_t start = p->off - p->off % PR_IO_ALIGN;
 
     for (uint64_t pos = start; pos < end; pos += PR_TFRECORD_PIECE) {
@@ -248,14 +249,14 @@ static int fetch_pieces(struct pr_reader *r, uint64_t end, uint8_t *buf,
 static int fetch_record(struct pr_reader *r, uint8_t *buf, size_t cap,
                         const uint8_t **ret, uint32_t *crc, struct pr_err *err)
 {
-    struct pr_tfrecord_plain *p = state(r);
+    struct pr_tfrecord_plain *p = tfrecord_plain_state(r);
     uint64_t end = p->off + p->len + PR_TFRECORD_FRAME, len;
     int rc;
 
     if (r->obj.size - end >= PR_TFRECORD_HEAD)
         end += PR_TFRECORD_HEAD;
     len = end - p->off;
-    rc = pr_tfrecord_room(r, len + PR_IO_ALIGN + PR_IO_SLACK, cap, err);
+    rc = pr_tfrecord_check_room(r, len + PR_IO_ALIGN + PR_IO_SLACK, cap, err);
     if (rc)
         return rc;
     if (!r->opts.skip_checksum && !r->obj.map && len > 2 * PR_TFRECORD_PIECE)
@@ -269,13 +270,13 @@ static int fetch_record(struct pr_reader *r, uint8_t *buf, size_t cap,
 static int load_record(struct pr_reader *r, uint8_t *buf, size_t cap,
                        const uint8_t **ret, uint32_t *crc, struct pr_err *err)
 {
-    struct pr_tfrecord_plain *p = state(r);
+    struct pr_tfrecord_plain *p = tfrecord_plain_state(r);
     uint64_t total = p->len + PR_TFRECORD_FRAME;
     int rc = PR_OK;
 
     *ret = in_window(p, p->off, total);
     if (!*ret && total <= SMALL && p->at == p->next) {
-        rc = fill_window(r, p->off, err);
+        rc = tfrecord_fill_window(r, p->off, err);
         *ret = p->win;
     }
     if (rc)
@@ -290,7 +291,7 @@ static int load_record(struct pr_reader *r, uint8_t *buf, size_t cap,
 static int check_record(struct pr_reader *r, const uint8_t *record,
                         uint32_t crc, struct pr_err *err)
 {
-    struct pr_tfrecord_plain *p = state(r);
+    struct pr_tfrecord_plain *p = tfrecord_plain_state(r);
     uint64_t len = p->len;
     const uint8_t *foot = record + PR_TFRECORD_HEAD + len;
     int rc = take_head(r, record, err);
@@ -310,13 +311,14 @@ static int check_record(struct pr_reader *r, const uint8_t *record,
 
 /* Steps over the record just given. The head of the next one was read with it
  * unless it came out of the window; a bad one is left for those who want it. */
-static int pass(struct pr_reader *r, const uint8_t *head, struct pr_err *err)
+static int tfrecord_pass_record(struct pr_reader *r, const uint8_t *head,
+                                struct pr_err *err)
 {
-    struct pr_tfrecord_plain *p = state(r);
+    struct pr_tfrecord_plain *p = tfrecord_plain_state(r);
     int rc;
 
     p->next = p->at + 1;
-    rc = step(r, err);
+    rc = tfrecord_step(r, err);
     if (!rc && head)
         (void)!take_head(r, head, NULL);
     return rc;
@@ -327,7 +329,7 @@ static int pass(struct pr_reader *r, const uint8_t *head, struct pr_err *err)
 static const uint8_t *save_head(struct pr_reader *r, const uint8_t *record,
                                 uint8_t *out)
 {
-    struct pr_tfrecord_plain *p = state(r);
+    struct pr_tfrecord_plain *p = tfrecord_plain_state(r);
     uint64_t total = p->len + PR_TFRECORD_FRAME;
 
     if (in_window(p, p->off, total) ||
@@ -340,13 +342,13 @@ int pr_tfrecord_plain_read(struct pr_reader *r, uint64_t i, void *buf,
                            size_t cap, struct pr_sample *ret,
                            struct pr_err *err)
 {
-    struct pr_tfrecord_plain *p = state(r);
+    struct pr_tfrecord_plain *p = tfrecord_plain_state(r);
     struct pr_tfrecord_payload payload;
     uint8_t space[PR_TFRECORD_HEAD];
     const uint8_t *record = NULL, *head;
     struct pr_sample s;
     uint32_t crc = 0;
-    int rc = seek(r, i, err);
+    int rc = tfrecord_seek(r, i, err);
 
     if (!rc)
         rc = find_length(r, err);
@@ -359,9 +361,9 @@ int pr_tfrecord_plain_read(struct pr_reader *r, uint64_t i, void *buf,
     head = save_head(r, record, space);
     payload = (struct pr_tfrecord_payload){
         record + PR_TFRECORD_HEAD, (size_t)p->len, p->off + PR_TFRECORD_HEAD};
-    rc = pr_tfrecord_give(r, &payload, buf, cap, &s, err);
+    rc = pr_tfrecord_make_sample(r, &payload, buf, cap, &s, err);
     if (!rc)
-        rc = pass(r, head, err);
+        rc = tfrecord_pass_record(r, head, err);
     if (!rc)
         *ret = s;
     return rc;

@@ -12,12 +12,12 @@ enum {
     RATIO = 1032, /* deflate makes no more than this of one byte */
 };
 
-static struct pr_tfrecord_stream *state(struct pr_reader *r)
+static struct pr_tfrecord_gzip *tfrecord_gzip_state(struct pr_reader *r)
 {
     return &((struct pr_tfrecord *)r->data)->stream;
 }
 
-static void restart(struct pr_tfrecord_stream *s)
+static void tfrecord_gzip_restart(struct pr_tfrecord_gzip *s)
 {
     pr_inflate_start(s->z, s->wrap);
     s->in_len = 0;
@@ -29,16 +29,16 @@ static void restart(struct pr_tfrecord_stream *s)
 }
 
 /* After a failure in the middle of a record: the next read starts again. */
-static void lose(struct pr_tfrecord_stream *s)
+static void tfrecord_gzip_lose_place(struct pr_tfrecord_gzip *s)
 {
     s->at = UINT64_MAX;
 }
 
 /* ---- inflating */
 
-static int refill(struct pr_reader *r, struct pr_err *err)
+static int tfrecord_gzip_refill(struct pr_reader *r, struct pr_err *err)
 {
-    struct pr_tfrecord_stream *s = state(r);
+    struct pr_tfrecord_gzip *s = tfrecord_gzip_state(r);
     uint64_t left = r->obj.size - s->in_off;
     size_t n = left < PR_TFRECORD_PIECE ? (size_t)left : PR_TFRECORD_PIECE;
     int rc;
@@ -54,10 +54,10 @@ static int refill(struct pr_reader *r, struct pr_err *err)
 }
 
 /* Up to want bytes; fewer only where the stream ends. */
-static int pull(struct pr_reader *r, uint8_t *out, size_t want, size_t *ret,
-                struct pr_err *err)
+static int tfrecord_gzip_inflate(struct pr_reader *r, uint8_t *out, size_t want,
+                                 size_t *ret, struct pr_err *err)
 {
-    struct pr_tfrecord_stream *s = state(r);
+    struct pr_tfrecord_gzip *s = tfrecord_gzip_state(r);
     size_t got = 0;
     int rc = PR_OK;
 
@@ -65,7 +65,7 @@ static int pull(struct pr_reader *r, uint8_t *out, size_t want, size_t *ret,
         size_t n = want - got;
         enum pr_inflate_end end;
 
-        rc = refill(r, err);
+        rc = tfrecord_gzip_refill(r, err);
         if (rc)
             break;
         end = pr_inflate_run(s->z, &s->in, &s->in_len, out + got, &n);
@@ -88,9 +88,9 @@ static int pull(struct pr_reader *r, uint8_t *out, size_t want, size_t *ret,
 static int pull_all(struct pr_reader *r, uint8_t *out, size_t want,
                     struct pr_err *err)
 {
-    struct pr_tfrecord_stream *s = state(r);
+    struct pr_tfrecord_gzip *s = tfrecord_gzip_state(r);
     size_t got;
-    int rc = pull(r, out, want, &got, err);
+    int rc = tfrecord_gzip_inflate(r, out, want, &got, err);
 
     if (!rc && got < want)
         rc = pr_reader_bad(r, s->off, err,
@@ -104,17 +104,17 @@ static int pull_all(struct pr_reader *r, uint8_t *out, size_t want,
 /* 1: there is a record at the cursor, and its length is known; 0: the end. */
 static int next_head(struct pr_reader *r, struct pr_err *err)
 {
-    struct pr_tfrecord_stream *s = state(r);
+    struct pr_tfrecord_gzip *s = tfrecord_gzip_state(r);
     uint8_t head[PR_TFRECORD_HEAD];
     size_t got;
     int rc;
 
     if (s->has_len)
         return 1;
-    rc = pull(r, head, sizeof head, &got, err);
+    rc = tfrecord_gzip_inflate(r, head, sizeof head, &got, err);
     if (!rc && !got)
         return 0;
-    if (!rc && (got < sizeof head || !pr_tfrecord_length(head, &s->len)))
+    if (!rc && (got < sizeof head || !pr_tfrecord_read_length(head, &s->len)))
         rc = pr_reader_bad(r, s->off, err,
                            "the head of record %llu is wrong (offset when "
                            "inflated)",
@@ -126,7 +126,7 @@ static int next_head(struct pr_reader *r, struct pr_err *err)
                            (unsigned long long)s->at,
                            (unsigned long long)s->len);
     if (rc) {
-        lose(s);
+        tfrecord_gzip_lose_place(s);
         return rc;
     }
     s->has_len = true;
@@ -135,7 +135,7 @@ static int next_head(struct pr_reader *r, struct pr_err *err)
     return 1;
 }
 
-static void step(struct pr_tfrecord_stream *s)
+static void tfrecord_gzip_step(struct pr_tfrecord_gzip *s)
 {
     s->at++;
     s->off += s->len + PR_TFRECORD_FRAME;
@@ -143,9 +143,9 @@ static void step(struct pr_tfrecord_stream *s)
 }
 
 /* Inflates the payload at the cursor to nowhere. */
-static int skip(struct pr_reader *r, struct pr_err *err)
+static int tfrecord_gzip_skip_payload(struct pr_reader *r, struct pr_err *err)
 {
-    struct pr_tfrecord_stream *s = state(r);
+    struct pr_tfrecord_gzip *s = tfrecord_gzip_state(r);
     uint64_t left = s->len + PR_TFRECORD_FOOT;
 
     while (left) {
@@ -153,21 +153,22 @@ static int skip(struct pr_reader *r, struct pr_err *err)
         int rc = pull_all(r, r->scratch + INPUT, n, err);
 
         if (rc) {
-            lose(s);
+            tfrecord_gzip_lose_place(s);
             return rc;
         }
         left -= n;
     }
-    step(s);
+    tfrecord_gzip_step(s);
     return PR_OK;
 }
 
-static int seek(struct pr_reader *r, uint64_t i, struct pr_err *err)
+static int tfrecord_gzip_seek(struct pr_reader *r, uint64_t i,
+                              struct pr_err *err)
 {
-    struct pr_tfrecord_stream *s = state(r);
+    struct pr_tfrecord_gzip *s = tfrecord_gzip_state(r);
 
     if (i < s->at)
-        restart(s);
+        tfrecord_gzip_restart(s);
     for (;;) {
         int rc = next_head(r, err);
 
@@ -178,7 +179,7 @@ static int seek(struct pr_reader *r, uint64_t i, struct pr_err *err)
                                  (unsigned long long)r->samples);
         if (rc < 0 || s->at == i)
             return rc < 0 ? rc : PR_OK;
-        rc = skip(r, err);
+        rc = tfrecord_gzip_skip_payload(r, err);
         if (rc)
             return rc;
     }
@@ -186,23 +187,23 @@ static int seek(struct pr_reader *r, uint64_t i, struct pr_err *err)
 
 /* ---- open and read */
 
-static int count(struct pr_reader *r, struct pr_err *err)
+static int tfrecord_gzip_count(struct pr_reader *r, struct pr_err *err)
 {
     int rc;
 
     while ((rc = next_head(r, err)) == 1) {
-        rc = skip(r, err);
+        rc = tfrecord_gzip_skip_payload(r, err);
         if (rc)
             return rc;
     }
-    r->samples = state(r)->at;
+    r->samples = tfrecord_gzip_state(r)->at;
     return rc;
 }
 
-int pr_tfrecord_stream_open(struct pr_reader *r, enum pr_wrap wrap,
-                            struct pr_err *err)
+int pr_tfrecord_gzip_open(struct pr_reader *r, enum pr_wrap wrap,
+                          struct pr_err *err)
 {
-    struct pr_tfrecord_stream *s = state(r);
+    struct pr_tfrecord_gzip *s = tfrecord_gzip_state(r);
     int rc;
 
     if (!s->z)
@@ -211,21 +212,22 @@ int pr_tfrecord_stream_open(struct pr_reader *r, enum pr_wrap wrap,
         return pr_fail_nomem(err);
     s->wrap = wrap;
     s->most = 0;
-    restart(s);
+    tfrecord_gzip_restart(s);
     r->samples = r->opts.samples;
     if (r->samples) {
         rc = next_head(r, err);
         rc = rc < 0 ? rc : PR_OK;
     } else {
-        rc = count(r, err);
+        rc = tfrecord_gzip_count(r, err);
     }
     r->need = (size_t)s->most + PR_TFRECORD_FOOT + PR_IO_SLACK;
     return rc;
 }
 
-static int read_payload(struct pr_reader *r, uint8_t *buf, struct pr_err *err)
+static int tfrecord_gzip_read_payload(struct pr_reader *r, uint8_t *buf,
+                                      struct pr_err *err)
 {
-    struct pr_tfrecord_stream *s = state(r);
+    struct pr_tfrecord_gzip *s = tfrecord_gzip_state(r);
     uint8_t foot[PR_TFRECORD_FOOT];
     uint32_t crc = 0;
     uint64_t done = 0;
@@ -251,25 +253,24 @@ static int read_payload(struct pr_reader *r, uint8_t *buf, struct pr_err *err)
     return rc;
 }
 
-int pr_tfrecord_stream_read(struct pr_reader *r, uint64_t i, void *buf,
-                            size_t cap, struct pr_sample *ret,
-                            struct pr_err *err)
+int pr_tfrecord_gzip_read(struct pr_reader *r, uint64_t i, void *buf,
+                          size_t cap, struct pr_sample *ret, struct pr_err *err)
 {
-    struct pr_tfrecord_stream *s = state(r);
+    struct pr_tfrecord_gzip *s = tfrecord_gzip_state(r);
     struct pr_tfrecord_payload payload = {.data = buf};
-    int rc = seek(r, i, err);
+    int rc = tfrecord_gzip_seek(r, i, err);
 
     if (!rc)
-        rc = pr_tfrecord_room(r, s->len + PR_TFRECORD_FOOT, cap, err);
+        rc = pr_tfrecord_check_room(r, s->len + PR_TFRECORD_FOOT, cap, err);
     if (rc)
         return rc;
-    rc = read_payload(r, buf, err);
+    rc = tfrecord_gzip_read_payload(r, buf, err);
     if (rc) {
-        lose(s);
+        tfrecord_gzip_lose_place(s);
         return rc;
     }
     payload.size = (size_t)s->len;
     payload.off = s->off + PR_TFRECORD_HEAD;
-    step(s);
-    return pr_tfrecord_give(r, &payload, buf, cap, ret, err);
+    tfrecord_gzip_step(s);
+    return pr_tfrecord_make_sample(r, &payload, buf, cap, ret, err);
 }

@@ -16,14 +16,14 @@
 enum { MESSAGE_MAX = INT32_MAX }; /* protobuf reads no larger message */
 
 static void frame_of(const struct pr_file_spec *spec,
-                     struct pr_example_frame *ret)
+                     struct pr_tf_example_frame *ret)
 {
-    pr_example_frame_init(ret, pr_spec_sample_bytes(spec),
-                          spec->labels_inside ? spec->classes : 0);
+    pr_tf_example_frame_init(ret, pr_spec_sample_bytes(spec),
+                             spec->labels_inside ? spec->classes : 0);
 }
 
-static uint64_t record_bytes(const struct pr_file_spec *spec,
-                             const struct pr_example_frame *f)
+static uint64_t tfrecord_record_bytes(const struct pr_file_spec *spec,
+                                      const struct pr_tf_example_frame *f)
 {
     return PR_TFRECORD_FRAME + f->head_len + pr_spec_sample_bytes(spec) +
            f->tail_len;
@@ -52,7 +52,7 @@ int pr_tfrecord_check(const struct pr_file_spec *spec, struct pr_err *err)
     return PR_OK;
 }
 
-static unsigned digits(uint64_t n)
+static unsigned tfrecord_count_digits(uint64_t n)
 {
     unsigned d = 1;
 
@@ -63,9 +63,9 @@ static unsigned digits(uint64_t n)
 
 /* Bytes of the index of n records of so many bytes: n times 0, bytes,
  * 2 * bytes and so on in decimal, and what each line has beside. */
-static uint64_t index_bytes(uint64_t n, uint64_t bytes)
+static uint64_t tfrecord_index_bytes(uint64_t n, uint64_t bytes)
 {
-    uint64_t sum = n * (3 + digits(bytes)), power = 1;
+    uint64_t sum = n * (3 + tfrecord_count_digits(bytes)), power = 1;
 
     while (!__builtin_mul_overflow(power, 10u, &power)) {
         uint64_t below = power / bytes + (power % bytes != 0);
@@ -76,24 +76,26 @@ static uint64_t index_bytes(uint64_t n, uint64_t bytes)
 
 uint64_t pr_tfrecord_bytes(const struct pr_file_spec *spec, bool *ret_exact)
 {
-    struct pr_example_frame f;
+    struct pr_tf_example_frame f;
     uint64_t each, all;
 
     *ret_exact = spec->compression == PR_PLAIN;
     if (pr_tfrecord_check(spec, NULL))
         return UINT64_MAX;
     frame_of(spec, &f);
-    each = record_bytes(spec, &f);
+    each = tfrecord_record_bytes(spec, &f);
     all = each * spec->samples;
     if (spec->compression != PR_PLAIN)
         all = pr_deflate_bound(all);
-    return all + (spec->index_name ? index_bytes(spec->samples, each) : 0);
+    return all +
+           (spec->index_name ? tfrecord_index_bytes(spec->samples, each) : 0);
 }
 
 /* ---- bytes on their way */
 
-static int prepare(struct pr_writer *w, const struct pr_file_spec *spec,
-                   struct pr_err *err)
+static int tfrecord_writer_prepare(struct pr_writer *w,
+                                   const struct pr_file_spec *spec,
+                                   struct pr_err *err)
 {
     struct pr_tfrecord_writer *t = w->data;
     int rc = PR_OK;
@@ -109,29 +111,31 @@ static int prepare(struct pr_writer *w, const struct pr_file_spec *spec,
         spec->compression == PR_GZIP ? PR_WRAP_GZIP : PR_WRAP_ZLIB, err);
 }
 
-static int put(struct pr_tfrecord_writer *t, const struct pr_file_spec *spec,
-               const void *data, size_t len, struct pr_err *err)
+static int tfrecord_put_bytes(struct pr_tfrecord_writer *t,
+                              const struct pr_file_spec *spec, const void *data,
+                              size_t len, struct pr_err *err)
 {
     return spec->compression == PR_PLAIN
                ? pr_out_put(&t->out, data, len, err)
                : pr_squeeze_put(&t->squeeze, &t->out, data, len, false, err);
 }
 
-static int put_sample(struct pr_writer *w, const struct pr_file_spec *spec,
-                      uint64_t sample, uint32_t *crc, struct pr_err *err)
+static int tfrecord_put_sample(struct pr_writer *w,
+                               const struct pr_file_spec *spec, uint64_t sample,
+                               uint32_t *crc, struct pr_err *err)
 {
     struct pr_tfrecord_writer *t = w->data;
     uint64_t bytes = pr_spec_sample_bytes(spec);
     int rc = PR_OK;
 
     if (spec->compression == PR_PLAIN)
-        return pr_fill_sample(w, &t->out, &t->piece, spec, sample, pr_crc32c,
-                              crc, err);
+        return pr_content_put_sample(w, &t->out, &t->piece, spec, sample,
+                                     pr_crc32c, crc, err);
     for (uint64_t off = 0; !rc && off < bytes; off += PR_CONTENT_BLOCK) {
         uint64_t left = bytes - off;
         size_t n = left < PR_CONTENT_BLOCK ? (size_t)left : PR_CONTENT_BLOCK;
 
-        if (pr_writer_stopped(w))
+        if (pr_writer_is_stopped(w))
             return pr_fail(err, PR_E_INTR, "", "interrupted");
         pr_content_fill(spec, sample, off, &t->piece, n);
         *crc = pr_crc32c(*crc, &t->piece, n);
@@ -153,7 +157,7 @@ static void make_head(uint64_t len, uint8_t out[static PR_TFRECORD_HEAD])
 }
 
 static int put_record(struct pr_writer *w, const struct pr_file_spec *spec,
-                      struct pr_example_frame *f, uint64_t sample,
+                      struct pr_tf_example_frame *f, uint64_t sample,
                       struct pr_err *err)
 {
     struct pr_tfrecord_writer *t = w->data;
@@ -161,18 +165,18 @@ static int put_record(struct pr_writer *w, const struct pr_file_spec *spec,
     uint32_t crc = pr_crc32c(0, f->head, f->head_len);
     int rc;
 
-    make_head(record_bytes(spec, f) - PR_TFRECORD_FRAME, head);
-    pr_example_frame_label(f, pr_content_label(spec, sample));
-    rc = put(t, spec, head, sizeof head, err);
+    make_head(tfrecord_record_bytes(spec, f) - PR_TFRECORD_FRAME, head);
+    pr_tf_example_frame_label(f, pr_content_label(spec, sample));
+    rc = tfrecord_put_bytes(t, spec, head, sizeof head, err);
     if (!rc)
-        rc = put(t, spec, f->head, f->head_len, err);
+        rc = tfrecord_put_bytes(t, spec, f->head, f->head_len, err);
     if (!rc)
-        rc = put_sample(w, spec, sample, &crc, err);
+        rc = tfrecord_put_sample(w, spec, sample, &crc, err);
     crc = htole32(pr_tfrecord_mask(pr_crc32c(crc, f->tail, f->tail_len)));
     if (!rc)
-        rc = put(t, spec, f->tail, f->tail_len, err);
+        rc = tfrecord_put_bytes(t, spec, f->tail, f->tail_len, err);
     if (!rc)
-        rc = put(t, spec, &crc, sizeof crc, err);
+        rc = tfrecord_put_bytes(t, spec, &crc, sizeof crc, err);
     return rc;
 }
 
@@ -180,13 +184,13 @@ static int put_records(struct pr_writer *w, const struct pr_file_spec *spec,
                        const char *name, struct pr_err *err)
 {
     struct pr_tfrecord_writer *t = w->data;
-    struct pr_example_frame f;
+    struct pr_tf_example_frame f;
     bool plain = spec->compression == PR_PLAIN;
     uint64_t size;
     int rc;
 
     frame_of(spec, &f);
-    size = plain ? record_bytes(spec, &f) * spec->samples : 0;
+    size = plain ? tfrecord_record_bytes(spec, &f) * spec->samples : 0;
     rc = pr_out_create(&t->out, name, size, err);
     for (uint64_t i = 0; !rc && i < spec->samples; i++)
         rc = put_record(w, spec, &f, i, err);
@@ -195,24 +199,25 @@ static int put_records(struct pr_writer *w, const struct pr_file_spec *spec,
     return rc;
 }
 
-static int put_index(struct pr_writer *w, const struct pr_file_spec *spec,
-                     struct pr_err *err)
+static int tfrecord_put_index(struct pr_writer *w,
+                              const struct pr_file_spec *spec,
+                              struct pr_err *err)
 {
     struct pr_tfrecord_writer *t = w->data;
-    struct pr_example_frame f;
+    struct pr_tf_example_frame f;
     uint64_t each;
     int rc;
 
     frame_of(spec, &f);
-    each = record_bytes(spec, &f);
+    each = tfrecord_record_bytes(spec, &f);
     rc = pr_out_create(&t->index, spec->index_name,
-                       index_bytes(spec->samples, each), err);
+                       tfrecord_index_bytes(spec->samples, each), err);
     for (uint64_t i = 0; !rc && i < spec->samples; i++) {
         char line[48];
         int n = snprintf(line, sizeof line, "%" PRIu64 " %" PRIu64 "\n",
                          i * each, each);
 
-        if (pr_writer_stopped(w))
+        if (pr_writer_is_stopped(w))
             return pr_fail(err, PR_E_INTR, "", "interrupted");
         rc = pr_out_put(&t->index, line, (size_t)n, err);
     }
@@ -220,8 +225,9 @@ static int put_index(struct pr_writer *w, const struct pr_file_spec *spec,
 }
 
 /* The index comes first: who finds records finds their index too. */
-static int commit(struct pr_writer *w, const struct pr_file_spec *spec,
-                  struct pr_err *err)
+static int tfrecord_commit_files(struct pr_writer *w,
+                                 const struct pr_file_spec *spec,
+                                 struct pr_err *err)
 {
     struct pr_tfrecord_writer *t = w->data;
     int rc = spec->index_name ? pr_out_commit(&t->index, err) : PR_OK;
@@ -242,15 +248,15 @@ int pr_tfrecord_write(struct pr_writer *w, const struct pr_file_spec *spec,
     int rc = pr_tfrecord_check(spec, err);
 
     if (!rc)
-        rc = prepare(w, spec, err);
+        rc = tfrecord_writer_prepare(w, spec, err);
     if (!rc && spec->index_name)
-        rc = put_index(w, spec, err);
+        rc = tfrecord_put_index(w, spec, err);
     if (!rc)
         rc = put_records(w, spec, name, err);
     if (!rc) {
         bytes = pr_out_offset(&t->out) +
                 (spec->index_name ? pr_out_offset(&t->index) : 0);
-        rc = commit(w, spec, err);
+        rc = tfrecord_commit_files(w, spec, err);
     }
     if (rc) {
         pr_out_discard(&t->out);

@@ -3,8 +3,8 @@
 
 #include <assert.h>
 
-static int fetch(struct pr_window *w, struct pr_reader *r, uint64_t off,
-                 size_t len, struct pr_err *err)
+static int window_fetch(struct pr_window *w, struct pr_reader *r, uint64_t off,
+                        size_t len, struct pr_err *err)
 {
     uint8_t *buf = pr_reader_scratch(r, len + PR_IO_SLACK);
     int rc;
@@ -26,7 +26,7 @@ int pr_window_open(struct pr_window *w, struct pr_reader *r, struct pr_err *err)
     w->len = 0;
     if (r->obj.size > PR_WINDOW_WHOLE)
         return PR_OK;
-    return fetch(w, r, 0, (size_t)r->obj.size, err);
+    return window_fetch(w, r, 0, (size_t)r->obj.size, err);
 }
 
 int pr_window_get(struct pr_window *w, struct pr_reader *r, uint64_t off,
@@ -42,7 +42,8 @@ int pr_window_get(struct pr_window *w, struct pr_reader *r, uint64_t off,
             len, (unsigned long long)off);
     if (off < w->off || off - w->off > w->len ||
         len > w->len - (off - w->off)) {
-        int rc = fetch(w, r, off, want < size - off ? want : size - off, err);
+        int rc =
+            window_fetch(w, r, off, want < size - off ? want : size - off, err);
 
         if (rc)
             return rc;

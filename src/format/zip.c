@@ -15,7 +15,7 @@ enum {
     MAX_COMMENT = 0xffff,
 };
 
-static unsigned get16(const uint8_t *p)
+static unsigned zip_get_u16(const uint8_t *p)
 {
     uint16_t v;
 
@@ -23,7 +23,7 @@ static unsigned get16(const uint8_t *p)
     return le16toh(v);
 }
 
-static uint32_t get32(const uint8_t *p)
+static uint32_t zip_get_u32(const uint8_t *p)
 {
     uint32_t v;
 
@@ -31,7 +31,7 @@ static uint32_t get32(const uint8_t *p)
     return le32toh(v);
 }
 
-static uint64_t get64(const uint8_t *p)
+static uint64_t zip_get_u64(const uint8_t *p)
 {
     uint64_t v;
 
@@ -52,13 +52,13 @@ static bool is_sig(const uint8_t *p, char a, char b)
 static int64_t search_end(const uint8_t *tail, size_t n)
 {
     for (size_t i = n - END + 1; i-- > 0;)
-        if (is_sig(tail + i, 5, 6) && get16(tail + i + 20) == n - END - i)
+        if (is_sig(tail + i, 5, 6) && zip_get_u16(tail + i + 20) == n - END - i)
             return (int64_t)i;
     return -1;
 }
 
-static int find_end(struct pr_reader *r, struct pr_window *win, uint64_t *ret,
-                    struct pr_err *err)
+static int zip_find_end(struct pr_reader *r, struct pr_window *win,
+                        uint64_t *ret, struct pr_err *err)
 {
     static const size_t tries[] = {PR_WINDOW_STEP, END + MAX_COMMENT};
     uint64_t size = r->obj.size;
@@ -83,8 +83,9 @@ static int find_end(struct pr_reader *r, struct pr_window *win, uint64_t *ret,
 }
 
 /* The ZIP64 record, if the one at `end` refers to it. */
-static int read_end64(struct pr_zip *zip, struct pr_reader *r,
-                      struct pr_window *win, uint64_t *end, struct pr_err *err)
+static int zip_read_end64(struct pr_zip *zip, struct pr_reader *r,
+                          struct pr_window *win, uint64_t *end,
+                          struct pr_err *err)
 {
     const uint8_t *p;
     uint64_t at;
@@ -95,8 +96,8 @@ static int read_end64(struct pr_zip *zip, struct pr_reader *r,
     rc = pr_window_get(win, r, *end - LOCATOR, LOCATOR, &p, err);
     if (rc || !is_sig(p, 6, 7))
         return rc;
-    at = get64(p + 8);
-    if (get32(p + 4) != 0 || get32(p + 16) > 1)
+    at = zip_get_u64(p + 8);
+    if (zip_get_u32(p + 4) != 0 || zip_get_u32(p + 16) > 1)
         return pr_reader_bad(r, *end - LOCATOR, err,
                              "archives on several disks cannot be read");
     if (at > *end - LOCATOR - END64)
@@ -105,11 +106,11 @@ static int read_end64(struct pr_zip *zip, struct pr_reader *r,
     rc = pr_window_get(win, r, at, END64, &p, err);
     if (rc)
         return rc;
-    if (!is_sig(p, 6, 6) || get32(p + 16) || get32(p + 20))
+    if (!is_sig(p, 6, 6) || zip_get_u32(p + 16) || zip_get_u32(p + 20))
         return pr_reader_bad(r, at, err, "the end record is broken");
-    zip->members = get64(p + 32);
-    zip->dir_bytes = get64(p + 40);
-    zip->dir_at = get64(p + 48);
+    zip->members = zip_get_u64(p + 32);
+    zip->dir_bytes = zip_get_u64(p + 40);
+    zip->dir_at = zip_get_u64(p + 48);
     *end = at;
     return PR_OK;
 }
@@ -120,21 +121,22 @@ int pr_zip_open(struct pr_zip *ret, struct pr_reader *r, struct pr_window *win,
     struct pr_zip zip;
     const uint8_t *p;
     uint64_t end = 0, sum;
-    int rc = find_end(r, win, &end, err);
+    int rc = zip_find_end(r, win, &end, err);
 
     if (!rc)
         rc = pr_window_get(win, r, end, END, &p, err);
     if (rc)
         return rc;
-    if (get16(p + 4) || get16(p + 6) || get16(p + 8) != get16(p + 10))
+    if (zip_get_u16(p + 4) || zip_get_u16(p + 6) ||
+        zip_get_u16(p + 8) != zip_get_u16(p + 10))
         return pr_reader_bad(r, end, err,
                              "archives on several disks cannot be read");
-    zip.members = get16(p + 10);
-    zip.dir_bytes = get32(p + 12);
-    zip.dir_at = get32(p + 16);
+    zip.members = zip_get_u16(p + 10);
+    zip.dir_bytes = zip_get_u32(p + 12);
+    zip.dir_at = zip_get_u32(p + 16);
     if (zip.members == 0xffff || zip.dir_bytes == 0xffffffff ||
         zip.dir_at == 0xffffffff)
-        rc = read_end64(&zip, r, win, &end, err);
+        rc = zip_read_end64(&zip, r, win, &end, err);
     if (rc)
         return rc;
     if (__builtin_add_overflow(zip.dir_at, zip.dir_bytes, &sum) || sum > end ||
@@ -157,7 +159,7 @@ static bool read_zip64(struct pr_zip_member *m, const uint8_t *p, size_t len)
     for (int i = 0; i < 3; i++)
         missing += *fields[i] == 0xffffffff;
     while (missing && len >= 4) {
-        size_t id = get16(p), n = get16(p + 2);
+        size_t id = zip_get_u16(p), n = zip_get_u16(p + 2);
 
         p += 4;
         len -= 4;
@@ -168,7 +170,7 @@ static bool read_zip64(struct pr_zip_member *m, const uint8_t *p, size_t len)
                 return false;
             for (int i = 0; i < 3; i++)
                 if (*fields[i] == 0xffffffff) {
-                    *fields[i] = get64(p);
+                    *fields[i] = zip_get_u64(p);
                     p += 8;
                 }
             return true;
@@ -188,23 +190,23 @@ static bool is_before(const struct pr_zip_member *m, uint64_t limit)
            m->packed <= limit - m->at - need;
 }
 
-static int read_entry(const struct pr_zip *zip, const struct pr_reader *r,
-                      uint64_t at, const uint8_t *p, struct pr_zip_member *m,
-                      struct pr_err *err)
+static int zip_read_entry(const struct pr_zip *zip, const struct pr_reader *r,
+                          uint64_t at, const uint8_t *p,
+                          struct pr_zip_member *m, struct pr_err *err)
 {
     *m = (struct pr_zip_member){
-        .at = get32(p + 42),
-        .packed = get32(p + 20),
-        .bytes = get32(p + 24),
-        .crc = get32(p + 16),
-        .name_crc = pr_crc32(0, p + ENTRY, get16(p + 28)),
-        .name_len = (uint16_t)get16(p + 28),
-        .method = (uint16_t)get16(p + 10),
-        .flags = (uint16_t)get16(p + 8),
+        .at = zip_get_u32(p + 42),
+        .packed = zip_get_u32(p + 20),
+        .bytes = zip_get_u32(p + 24),
+        .crc = zip_get_u32(p + 16),
+        .name_crc = pr_crc32(0, p + ENTRY, zip_get_u16(p + 28)),
+        .name_len = (uint16_t)zip_get_u16(p + 28),
+        .method = (uint16_t)zip_get_u16(p + 10),
+        .flags = (uint16_t)zip_get_u16(p + 8),
     };
-    if (!read_zip64(m, p + ENTRY + m->name_len, get16(p + 30)))
+    if (!read_zip64(m, p + ENTRY + m->name_len, zip_get_u16(p + 30)))
         return pr_reader_bad(r, at, err, "a directory entry is broken");
-    if (get16(p + 34) != 0)
+    if (zip_get_u16(p + 34) != 0)
         return pr_reader_bad(r, at, err,
                              "archives on several disks cannot be read");
     if (!is_before(m, zip->dir_at))
@@ -226,8 +228,8 @@ static int get_entry(const struct pr_zip *zip, struct pr_reader *r,
     if (rc)
         return rc;
     if (left >= ENTRY && is_sig(*ret, 1, 2))
-        len = (size_t)ENTRY + get16(*ret + 28) + get16(*ret + 30) +
-              get16(*ret + 32);
+        len = (size_t)ENTRY + zip_get_u16(*ret + 28) + zip_get_u16(*ret + 30) +
+              zip_get_u16(*ret + 32);
     if (!len || len > left)
         return pr_reader_bad(r, at, err, "the directory is broken");
     *ret_len = len;
@@ -250,7 +252,7 @@ int pr_zip_each(const struct pr_zip *zip, struct pr_reader *r,
 
         rc = get_entry(zip, r, win, at, &p, &len, err);
         if (!rc)
-            rc = read_entry(zip, r, at, p, &m, err);
+            rc = zip_read_entry(zip, r, at, p, &m, err);
         if (rc)
             return rc;
         /* No overflow: each is less than the file, and so was the sum. */
@@ -298,10 +300,10 @@ int pr_zip_locate(const struct pr_zip *zip, struct pr_zip_member *m,
         rc = pr_window_get(win, r, m->at, (size_t)LOCAL + m->name_len, &p, err);
     if (rc)
         return rc;
-    skip = (size_t)LOCAL + get16(p + 26) + get16(p + 28);
-    if (!is_sig(p, 3, 4) || get16(p + 26) != m->name_len ||
-        get16(p + 8) != m->method ||
-        ((get16(p + 6) ^ m->flags) & ENCRYPTED) != 0 ||
+    skip = (size_t)LOCAL + zip_get_u16(p + 26) + zip_get_u16(p + 28);
+    if (!is_sig(p, 3, 4) || zip_get_u16(p + 26) != m->name_len ||
+        zip_get_u16(p + 8) != m->method ||
+        ((zip_get_u16(p + 6) ^ m->flags) & ENCRYPTED) != 0 ||
         pr_crc32(0, p + LOCAL, m->name_len) != m->name_crc)
         return pr_reader_bad(r, m->at, err,
                              "a member's header and the directory differ");

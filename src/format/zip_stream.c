@@ -7,8 +7,8 @@
 #include <assert.h>
 #include <string.h>
 
-static int bad(const struct pr_zip_stream *s, const char *text,
-               struct pr_err *err)
+static int zip_stream_fail(const struct pr_zip_stream *s, const char *text,
+                           struct pr_err *err)
 {
     return pr_reader_bad(s->r, s->m->data, err, "%s", text);
 }
@@ -66,7 +66,7 @@ static int copy_some(struct pr_zip_stream *s, uint8_t *dst, size_t len,
 /* ---- deflated */
 
 /* The next packed bytes: all of them, or a piece. */
-static int refill(struct pr_zip_stream *s, struct pr_err *err)
+static int zip_stream_refill(struct pr_zip_stream *s, struct pr_err *err)
 {
     uint64_t off = s->m->data + s->fetched, left = s->m->packed - s->fetched;
     size_t n = left < PR_ZIP_PIECE ? (size_t)left : PR_ZIP_PIECE;
@@ -93,14 +93,14 @@ static int refill(struct pr_zip_stream *s, struct pr_err *err)
 }
 
 /* Up to *len bytes, as many as come of one call; *len may become 0. */
-static int inflate_some(struct pr_zip_stream *s, uint8_t *dst, size_t *len,
-                        struct pr_err *err)
+static int zip_stream_inflate_some(struct pr_zip_stream *s, uint8_t *dst,
+                                   size_t *len, struct pr_err *err)
 {
     enum pr_inflate_end end;
     int rc;
 
     if (!s->in_len && s->fetched < s->m->packed) {
-        rc = refill(s, err);
+        rc = zip_stream_refill(s, err);
         if (rc)
             return rc;
     }
@@ -108,22 +108,25 @@ static int inflate_some(struct pr_zip_stream *s, uint8_t *dst, size_t *len,
     end = pr_inflate_run(s->z, &s->in, &s->in_len, dst, len);
     s->is_at_end = end == PR_INFLATE_END;
     if (end == PR_INFLATE_BAD)
-        return bad(s, "the deflated bytes of a member are broken", err);
+        return zip_stream_fail(s, "the deflated bytes of a member are broken",
+                               err);
     if (end == PR_INFLATE_MORE && !*len && s->in_len == had)
-        return bad(s, "the deflated bytes of a member are cut short", err);
+        return zip_stream_fail(
+            s, "the deflated bytes of a member are cut short", err);
     return PR_OK;
 }
 
-static int inflate_all(struct pr_zip_stream *s, uint8_t *dst, size_t len,
-                       struct pr_err *err)
+static int zip_stream_inflate(struct pr_zip_stream *s, uint8_t *dst, size_t len,
+                              struct pr_err *err)
 {
     while (len) {
         size_t n = len;
         int rc;
 
         if (s->is_at_end)
-            return bad(s, "a member has fewer bytes than it should", err);
-        rc = inflate_some(s, dst, &n, err);
+            return zip_stream_fail(s, "a member has fewer bytes than it should",
+                                   err);
+        rc = zip_stream_inflate_some(s, dst, &n, err);
         if (rc)
             return rc;
         dst += n;
@@ -134,8 +137,9 @@ static int inflate_all(struct pr_zip_stream *s, uint8_t *dst, size_t len,
 
 /* ---- both */
 
-int pr_zip_bad_sum(const struct pr_reader *r, const struct pr_zip_member *m,
-                   uint32_t crc, struct pr_err *err)
+int pr_zip_fail_checksum(const struct pr_reader *r,
+                         const struct pr_zip_member *m, uint32_t crc,
+                         struct pr_err *err)
 {
     return pr_reader_bad(r, m->data, err,
                          "the checksum is wrong, %08lx instead of %08lx",
@@ -148,26 +152,29 @@ static int check_end(struct pr_zip_stream *s, struct pr_err *err)
 
     while (s->m->method == PR_ZIP_DEFLATED && !s->is_at_end) {
         size_t n = sizeof more;
-        int rc = inflate_some(s, more, &n, err);
+        int rc = zip_stream_inflate_some(s, more, &n, err);
 
         if (rc)
             return rc;
         if (n)
-            return bad(s, "a member has more bytes than it should", err);
+            return zip_stream_fail(s, "a member has more bytes than it should",
+                                   err);
     }
     if (s->m->method == PR_ZIP_DEFLATED &&
         (s->in_len || s->fetched < s->m->packed))
-        return bad(s, "something follows the deflated bytes of a member", err);
+        return zip_stream_fail(
+            s, "something follows the deflated bytes of a member", err);
     if (s->has_sum && s->crc != s->m->crc)
-        return pr_zip_bad_sum(s->r, s->m, s->crc, err);
+        return pr_zip_fail_checksum(s->r, s->m, s->crc, err);
     return PR_OK;
 }
 
-static int read_some(struct pr_zip_stream *s, uint8_t *dst, size_t len,
-                     struct pr_err *err)
+static int zip_stream_read_some(struct pr_zip_stream *s, uint8_t *dst,
+                                size_t len, struct pr_err *err)
 {
-    int rc = s->m->method == PR_ZIP_STORED ? copy_some(s, dst, len, err)
-                                           : inflate_all(s, dst, len, err);
+    int rc = s->m->method == PR_ZIP_STORED
+                 ? copy_some(s, dst, len, err)
+                 : zip_stream_inflate(s, dst, len, err);
 
     if (rc)
         return rc;
@@ -185,7 +192,7 @@ int pr_zip_stream_read(struct pr_zip_stream *s, uint8_t *dst, size_t len,
     assert(len <= s->m->bytes - s->pos);
     for (size_t n; !rc && len; dst += n, len -= n) {
         n = len < PR_ZIP_PIECE ? len : PR_ZIP_PIECE;
-        rc = read_some(s, dst, n, err);
+        rc = zip_stream_read_some(s, dst, n, err);
     }
     if (!rc && s->pos == s->m->bytes)
         rc = check_end(s, err);

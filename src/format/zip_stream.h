@@ -46,7 +46,8 @@ int pr_zip_stream_seek(struct pr_zip_stream *s, uint64_t to,
 uint8_t *pr_zip_stream_spare(struct pr_zip_stream *s);
 
 /* For those who read a member without a stream: the message. */
-int pr_zip_bad_sum(const struct pr_reader *r, const struct pr_zip_member *m,
-                   uint32_t crc, struct pr_err *err);
+int pr_zip_fail_checksum(const struct pr_reader *r,
+                         const struct pr_zip_member *m, uint32_t crc,
+                         struct pr_err *err);
 
 #endif

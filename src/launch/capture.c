@@ -58,7 +58,7 @@ static int spawn_with(const char *path, const char *const *argv, int write_end,
 
 /* 0 or an errno. posix_spawnp() would say it, too, but not under tools that
  * turn vfork() into fork(). */
-static int find_program(const char *name, char out[static PATH_MAX])
+static int capture_find_program(const char *name, char out[static PATH_MAX])
 {
     struct stat st;
 
@@ -72,12 +72,12 @@ static int find_program(const char *name, char out[static PATH_MAX])
 }
 
 /* 0 or an errno. */
-static int spawn(const char *const *argv, int write_end, pid_t *ret)
+static int capture_spawn(const char *const *argv, int write_end, pid_t *ret)
 {
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attr;
     char path[PATH_MAX];
-    int rc = find_program(argv[0], path);
+    int rc = capture_find_program(argv[0], path);
 
     if (!rc)
         rc = posix_spawn_file_actions_init(&files);
@@ -93,7 +93,7 @@ static int spawn(const char *const *argv, int write_end, pid_t *ret)
 }
 
 /* As much as fits; the buffer knows then that it was too small. */
-static void keep(struct pr_buf *out, const char *bytes, size_t n)
+static void capture_keep_output(struct pr_buf *out, const char *bytes, size_t n)
 {
     size_t room;
 
@@ -110,7 +110,7 @@ static void keep(struct pr_buf *out, const char *bytes, size_t n)
 
 /* Takes what is there without waiting, but not for ever: some never stop
  * talking. */
-static void drain(struct question *q)
+static void capture_drain(struct question *q)
 {
     char chunk[CHUNK];
 
@@ -118,7 +118,7 @@ static void drain(struct question *q)
         ssize_t n = read(q->fd, chunk, sizeof chunk);
 
         if (n > 0) {
-            keep(q->out, chunk, (size_t)n);
+            capture_keep_output(q->out, chunk, (size_t)n);
         } else if (n == 0 || (errno != EINTR && errno != EAGAIN)) {
             close(q->fd);
             q->fd = -1;
@@ -128,12 +128,12 @@ static void drain(struct question *q)
     }
 }
 
-static bool is_over(const struct question *q)
+static bool capture_is_timed_out(const struct question *q)
 {
     return q->deadline && pr_clock_ns() >= q->deadline;
 }
 
-static void wait_for(pid_t pid, int *ret_status)
+static void capture_wait_for(pid_t pid, int *ret_status)
 {
     while (waitpid(pid, ret_status, 0) < 0 && errno == EINTR)
         ;
@@ -142,7 +142,7 @@ static void wait_for(pid_t pid, int *ret_status)
 static int cut_off(struct question *q, int *ret_status)
 {
     (void)kill(-q->pid, SIGKILL);
-    wait_for(q->pid, ret_status);
+    capture_wait_for(q->pid, ret_status);
     return PR_E_TIMEOUT;
 }
 
@@ -152,22 +152,22 @@ static int listen_to(struct question *q, int *ret_status)
         struct pollfd p = {.fd = q->fd, .events = POLLIN};
         pid_t got;
 
-        drain(q);
+        capture_drain(q);
         got = waitpid(q->pid, ret_status, WNOHANG);
         if (got == q->pid) {
-            drain(q); /* said between the two */
+            capture_drain(q); /* said between the two */
             return PR_OK;
         }
         if (got < 0 && errno != EINTR)
             return PR_E_UNAVAIL; /* somebody else has waited for it */
-        if (is_over(q))
+        if (capture_is_timed_out(q))
             return cut_off(q, ret_status);
         (void)poll(&p, 1, q->fd < 0 ? 1 : TICK_MS);
     }
 }
 
-static int start(const char *const *argv, struct question *q,
-                 struct pr_err *err)
+static int capture_start(const char *const *argv, struct question *q,
+                         struct pr_err *err)
 {
     int ends[2], rc;
 
@@ -177,7 +177,7 @@ static int start(const char *const *argv, struct question *q,
     if (fcntl(ends[0], F_SETFL, O_NONBLOCK) < 0)
         rc = errno;
     else
-        rc = spawn(argv, ends[1], &q->pid);
+        rc = capture_spawn(argv, ends[1], &q->pid);
     close(ends[1]);
     if (rc) {
         close(ends[0]);
@@ -196,7 +196,7 @@ int pr_capture(const char *const *argv, double timeout_s, struct pr_buf *out,
 
     if (timeout_s > 0)
         q.deadline = pr_clock_ns() + (uint64_t)(timeout_s * 1e9);
-    rc = start(argv, &q, err);
+    rc = capture_start(argv, &q, err);
     if (rc)
         return rc;
     rc = listen_to(&q, &status);

@@ -9,17 +9,17 @@
 
 /* ---- which program */
 
-static const char *const kinds[PR_BOX_KINDS] = {
-    [PR_BOX_DOCKER] = "docker",
-    [PR_BOX_NVIDIA_DOCKER] = "nvidia-docker",
-    [PR_BOX_PODMAN] = "podman",
-    [PR_BOX_APPTAINER] = "apptainer",
-    [PR_BOX_SINGULARITY] = "singularity",
+static const char *const kinds[PR_CONTAINER_KINDS] = {
+    [PR_CONTAINER_DOCKER] = "docker",
+    [PR_CONTAINER_NVIDIA_DOCKER] = "nvidia-docker",
+    [PR_CONTAINER_PODMAN] = "podman",
+    [PR_CONTAINER_APPTAINER] = "apptainer",
+    [PR_CONTAINER_SINGULARITY] = "singularity",
 };
 
 #define BLANK " \t\r\n\"'"
 
-static enum pr_box_kind kind_of_word(const char *word, size_t len)
+static enum pr_container_kind kind_of_word(const char *word, size_t len)
 {
     for (size_t i = len; i > 0; i--)
         if (word[i - 1] == '/') {
@@ -27,42 +27,42 @@ static enum pr_box_kind kind_of_word(const char *word, size_t len)
             len -= i;
             break;
         }
-    for (int k = 0; k < PR_BOX_KINDS; k++)
+    for (int k = 0; k < PR_CONTAINER_KINDS; k++)
         if (strlen(kinds[k]) == len && strncmp(kinds[k], word, len) == 0)
-            return (enum pr_box_kind)k;
-    return PR_BOX_KINDS;
+            return (enum pr_container_kind)k;
+    return PR_CONTAINER_KINDS;
 }
 
-enum pr_box_kind pr_box_kind_of(const char *launcher)
+enum pr_container_kind pr_container_find_kind(const char *launcher)
 {
     for (;;) {
-        enum pr_box_kind kind;
+        enum pr_container_kind kind;
         size_t len;
 
         launcher += strspn(launcher, BLANK);
         if (!*launcher)
-            return PR_BOX_KINDS;
+            return PR_CONTAINER_KINDS;
         len = strcspn(launcher, BLANK);
         kind = kind_of_word(launcher, len);
-        if (kind != PR_BOX_KINDS)
+        if (kind != PR_CONTAINER_KINDS)
             return kind;
         launcher += len;
     }
 }
 
-const char *pr_box_kind_name(enum pr_box_kind kind)
+const char *pr_container_kind_name(enum pr_container_kind kind)
 {
     return kinds[kind];
 }
 
-bool pr_box_is_apptainer(enum pr_box_kind kind)
+bool pr_container_is_apptainer(enum pr_container_kind kind)
 {
-    return kind == PR_BOX_APPTAINER || kind == PR_BOX_SINGULARITY;
+    return kind == PR_CONTAINER_APPTAINER || kind == PR_CONTAINER_SINGULARITY;
 }
 
 /* ---- lists of words */
 
-void pr_box_word(struct pr_box_words *w, const char *word)
+void pr_container_add_word(struct pr_container_words *w, const char *word)
 {
     const char **items = NULL;
 
@@ -77,19 +77,22 @@ void pr_box_word(struct pr_box_words *w, const char *word)
     items[w->count++] = word;
 }
 
-void pr_box_pair(struct pr_box_words *w, const char *option, const char *value)
+void pr_container_add_pair(struct pr_container_words *w, const char *option,
+                           const char *value)
 {
-    pr_box_word(w, option);
-    pr_box_word(w, value);
+    pr_container_add_word(w, option);
+    pr_container_add_word(w, value);
 }
 
-void pr_box_list(struct pr_box_words *w, const char *const *words)
+void pr_container_add_words(struct pr_container_words *w,
+                            const char *const *words)
 {
     for (; words && *words; words++)
-        pr_box_word(w, *words);
+        pr_container_add_word(w, *words);
 }
 
-int pr_box_end(struct pr_box_words *w, const char ***ret, struct pr_err *err)
+int pr_container_end_words(struct pr_container_words *w, const char ***ret,
+                           struct pr_err *err)
 {
     const char **items;
 
@@ -105,8 +108,9 @@ int pr_box_end(struct pr_box_words *w, const char ***ret, struct pr_err *err)
 
 /* ---- the plan */
 
-static int split(const char *what, const char *text, struct pr_arena *a,
-                 const char ***ret, struct pr_err *err)
+static int split_option_words(const char *what, const char *text,
+                              struct pr_arena *a, const char ***ret,
+                              struct pr_err *err)
 {
     struct pr_err inner = {0};
     size_t n;
@@ -115,7 +119,7 @@ static int split(const char *what, const char *text, struct pr_arena *a,
     return rc ? pr_fail(err, rc, what, "%s", inner.msg) : PR_OK;
 }
 
-static int unknown(const char *launcher, struct pr_err *err)
+static int fail_unknown_launcher(const char *launcher, struct pr_err *err)
 {
     pr_fail(err, PR_E_UNAVAIL, "exp.docker_launcher",
             "'%s' names no container program that is known", launcher);
@@ -123,7 +127,8 @@ static int unknown(const char *launcher, struct pr_err *err)
                         "singularity, with options of their own if need be");
 }
 
-static struct pr_container_opts filled(const struct pr_container_opts *from)
+static struct pr_container_opts
+fill_empty_texts(const struct pr_container_opts *from)
 {
     struct pr_container_opts o = *from;
     const char **texts[] = {&o.launcher,  &o.args,     &o.image, &o.name,
@@ -136,30 +141,33 @@ static struct pr_container_opts filled(const struct pr_container_opts *from)
     return o;
 }
 
-int pr_container_plan(const struct pr_container_opts *opts, struct pr_arena *a,
-                      struct pr_container *ret, struct pr_err *err)
+int pr_container_make_plan(const struct pr_container_opts *opts,
+                           struct pr_arena *a, struct pr_container *ret,
+                           struct pr_err *err)
 {
-    const struct pr_container_opts o = filled(opts);
-    struct pr_box_plan p = {
-        .o = &o, .arena = a, .kind = pr_box_kind_of(o.launcher)};
+    const struct pr_container_opts o = fill_empty_texts(opts);
+    struct pr_container_plan p = {
+        .o = &o, .arena = a, .kind = pr_container_find_kind(o.launcher)};
     struct pr_container made = {0};
     int rc;
 
-    if (p.kind == PR_BOX_KINDS)
-        return unknown(o.launcher, err);
+    if (p.kind == PR_CONTAINER_KINDS)
+        return fail_unknown_launcher(o.launcher, err);
     if (!*o.image) {
         pr_fail(err, PR_E_CONF, "exp.docker_image",
                 "a container needs an image");
         return pr_hint(err, "-P exp.docker_image=NAME");
     }
-    rc = split("exp.docker_launcher", o.launcher, a, &p.launcher, err);
+    rc = split_option_words("exp.docker_launcher", o.launcher, a, &p.launcher,
+                            err);
     if (!rc)
-        rc = split("exp.docker_args", o.args, a, &p.args, err);
+        rc = split_option_words("exp.docker_args", o.args, a, &p.args, err);
     if (!rc)
-        rc = pr_box_args_sort(&p, err);
+        rc = pr_container_sort_args(&p, err);
     if (!rc)
-        rc = pr_box_is_apptainer(p.kind) ? pr_box_apptainer(&p, &made, err)
-                                         : pr_box_oci(&p, &made, err);
+        rc = pr_container_is_apptainer(p.kind)
+                 ? pr_container_plan_apptainer(&p, &made, err)
+                 : pr_container_plan_oci(&p, &made, err);
     if (!rc)
         *ret = made;
     return rc;
@@ -187,7 +195,8 @@ static bool inspected_line(const char *line, size_t len, int *ret_status,
 }
 
 /* Warnings of the program may stand around it. */
-bool pr_container_inspected(const char *text, int *ret_status, bool *ret_oom)
+bool pr_container_parse_inspect(const char *text, int *ret_status,
+                                bool *ret_oom)
 {
     bool found = false;
 
@@ -204,11 +213,11 @@ bool pr_container_inspected(const char *text, int *ret_status, bool *ret_oom)
 const char *pr_container_status_words(const char *launcher, int status,
                                       const char *line)
 {
-    enum pr_box_kind kind = pr_box_kind_of(launcher);
+    enum pr_container_kind kind = pr_container_find_kind(launcher);
 
-    if (kind == PR_BOX_KINDS)
+    if (kind == PR_CONTAINER_KINDS)
         return NULL;
-    if (pr_box_is_apptainer(kind))
+    if (pr_container_is_apptainer(kind))
         return status == 255 && strstr(line, "FATAL")
                    ? "the container could not be started"
                    : NULL;

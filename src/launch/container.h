@@ -13,18 +13,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum pr_box_kind {
-    PR_BOX_DOCKER,
-    PR_BOX_NVIDIA_DOCKER,
-    PR_BOX_PODMAN,
-    PR_BOX_APPTAINER,
-    PR_BOX_SINGULARITY,
-    PR_BOX_KINDS
+enum pr_container_kind {
+    PR_CONTAINER_DOCKER,
+    PR_CONTAINER_NVIDIA_DOCKER,
+    PR_CONTAINER_PODMAN,
+    PR_CONTAINER_APPTAINER,
+    PR_CONTAINER_SINGULARITY,
+    PR_CONTAINER_KINDS
 };
 
-/* The first word that names a container program; PR_BOX_KINDS: none does. */
-enum pr_box_kind pr_box_kind_of(const char *launcher);
-bool pr_box_is_apptainer(enum pr_box_kind kind); /* or singularity */
+/* The first word that names a container program; PR_CONTAINER_KINDS: none does.
+ */
+enum pr_container_kind pr_container_find_kind(const char *launcher);
+bool pr_container_is_apptainer(
+    enum pr_container_kind kind); /* or singularity */
 
 /* What is seen of this machine inside. */
 struct pr_mount {
@@ -75,12 +77,13 @@ struct pr_container {
 /* PR_E_CONF for arguments that cannot be split or would let the container run
  * on by itself (-d), and for no image; PR_E_UNAVAIL for a container
  * program that is not known. */
-int pr_container_plan(const struct pr_container_opts *o, struct pr_arena *a,
-                      struct pr_container *ret,
-                      struct pr_err *err) PR_MUST_CHECK;
+int pr_container_make_plan(const struct pr_container_opts *o,
+                           struct pr_arena *a, struct pr_container *ret,
+                           struct pr_err *err) PR_MUST_CHECK;
 
 /* The answer of inspect. False: it is none. */
-bool pr_container_inspected(const char *text, int *ret_status, bool *ret_oom);
+bool pr_container_parse_inspect(const char *text, int *ret_status,
+                                bool *ret_oom);
 
 /* What an exit status of the container program itself means (125, 126, 127 of
  * docker and podman; 255 of apptainer), or NULL: it is the program's inside,

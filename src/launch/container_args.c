@@ -53,7 +53,7 @@ static bool is_cluster(const char *word)
            word[1 + strspn(word + 1, "dit")] == '\0';
 }
 
-static const struct arg_row *find_row(const char *word)
+static const struct arg_row *find_arg_row(const char *word)
 {
     static const struct arg_row other = {NULL, false, ARG_PASS},
                                 terminal = {NULL, false, ARG_DROP},
@@ -90,13 +90,14 @@ static bool shares_ipc(const char *const *words)
 }
 
 /* podman refuses a size for the /dev/shm of the host. */
-static bool drops_shm(const struct pr_box_plan *p)
+static bool drops_shm(const struct pr_container_plan *p)
 {
-    return pr_box_is_apptainer(p->kind) || p->o->shm_bytes ||
-           (p->kind == PR_BOX_PODMAN && shares_ipc(p->args));
+    return pr_container_is_apptainer(p->kind) || p->o->shm_bytes ||
+           (p->kind == PR_CONTAINER_PODMAN && shares_ipc(p->args));
 }
 
-static bool passes(struct pr_box_plan *p, enum arg_use use, bool no_shm)
+static bool apply_arg_use(struct pr_container_plan *p, enum arg_use use,
+                          bool no_shm)
 {
     switch (use) {
     case ARG_DROP:
@@ -105,7 +106,7 @@ static bool passes(struct pr_box_plan *p, enum arg_use use, bool no_shm)
     case ARG_SHM:
         return !no_shm;
     case ARG_OCI:
-        return !pr_box_is_apptainer(p->kind);
+        return !pr_container_is_apptainer(p->kind);
     case ARG_NETWORK:
         return !*p->o->network;
     case ARG_GPUS:
@@ -130,21 +131,22 @@ static bool passes(struct pr_box_plan *p, enum arg_use use, bool no_shm)
 }
 
 /* Whether the next word is its value. apptainer's --net has none. */
-static bool takes_next(const struct pr_box_plan *p, const struct arg_row *row,
-                       const char *const *word)
+static bool takes_next(const struct pr_container_plan *p,
+                       const struct arg_row *row, const char *const *word)
 {
     return row->valued && !strchr(word[0], '=') && word[1] &&
-           !(pr_box_is_apptainer(p->kind) && strcmp(row->name, "--net") == 0);
+           !(pr_container_is_apptainer(p->kind) &&
+             strcmp(row->name, "--net") == 0);
 }
 
-int pr_box_args_sort(struct pr_box_plan *p, struct pr_err *err)
+int pr_container_sort_args(struct pr_container_plan *p, struct pr_err *err)
 {
-    struct pr_box_words kept = {.arena = p->arena};
+    struct pr_container_words kept = {.arena = p->arena};
     const char **word = p->args;
     bool no_shm = drops_shm(p);
 
     while (*word) {
-        const struct arg_row *row = find_row(*word);
+        const struct arg_row *row = find_arg_row(*word);
         bool two = takes_next(p, row, word);
 
         if (row->use == ARG_REFUSE) {
@@ -152,12 +154,12 @@ int pr_box_args_sort(struct pr_box_plan *p, struct pr_err *err)
                     "'%s' lets a container run on without us", *word);
             return pr_hint(err, "leave it out");
         }
-        if (passes(p, row->use, no_shm)) {
-            pr_box_word(&kept, word[0]);
+        if (apply_arg_use(p, row->use, no_shm)) {
+            pr_container_add_word(&kept, word[0]);
             if (two)
-                pr_box_word(&kept, word[1]);
+                pr_container_add_word(&kept, word[1]);
         }
         word += two ? 2 : 1;
     }
-    return pr_box_end(&kept, &p->args, err);
+    return pr_container_end_words(&kept, &p->args, err);
 }

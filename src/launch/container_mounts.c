@@ -13,12 +13,15 @@
 /* ---- the two forms */
 
 /* apptainer takes several in one word. */
-static bool splits(const struct pr_box_plan *p, const char *path)
+static bool has_mount_separator(const struct pr_container_plan *p,
+                                const char *path)
 {
-    return strpbrk(path, pr_box_is_apptainer(p->kind) ? ":," : ":") != NULL;
+    return strpbrk(path, pr_container_is_apptainer(p->kind) ? ":," : ":") !=
+           NULL;
 }
 
-static void put_field(struct pr_buf *out, const char *key, const char *path)
+static void mount_put_field(struct pr_buf *out, const char *key,
+                            const char *path)
 {
     bool quoted = strpbrk(path, ",\"\r\n") != NULL;
 
@@ -30,41 +33,44 @@ static void put_field(struct pr_buf *out, const char *key, const char *path)
         pr_buf_char(out, '"');
 }
 
-static void add_fields(struct pr_box_words *w, const struct pr_mount *m)
+static void add_fields(struct pr_container_words *w, const struct pr_mount *m)
 {
     PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(1 << 16);
 
     pr_buf_str(&text, "type=bind");
-    put_field(&text, "source=", m->host);
-    put_field(&text, "target=", m->inside);
+    mount_put_field(&text, "source=", m->host);
+    mount_put_field(&text, "target=", m->inside);
     if (strcmp(m->options, "ro") == 0)
         pr_buf_str(&text, ",readonly");
-    pr_box_pair(w, "--mount",
-                pr_buf_ok(&text) ? pr_arena_str(w->arena, text.data) : NULL);
+    pr_container_add_pair(w, "--mount",
+                          pr_buf_ok(&text) ? pr_arena_str(w->arena, text.data)
+                                           : NULL);
 }
 
-static void add_short(struct pr_box_words *w, const char *option,
+static void add_short(struct pr_container_words *w, const char *option,
                       const struct pr_mount *m)
 {
-    pr_box_pair(w, option,
-                pr_arena_printf(w->arena, "%s:%s%s%s", m->host, m->inside,
-                                *m->options ? ":" : "", m->options));
+    pr_container_add_pair(w, option,
+                          pr_arena_printf(w->arena, "%s:%s%s%s", m->host,
+                                          m->inside, *m->options ? ":" : "",
+                                          m->options));
 }
 
 /* ---- what is mounted already */
 
 /* The length of a path without slashes at its end. */
-static size_t length(const char *path, size_t n)
+static size_t trim_path_slashes(const char *path, size_t n)
 {
     while (n > 1 && path[n - 1] == '/')
         n--;
     return n;
 }
 
-static bool same(const char *a, size_t a_len, const char *b, size_t b_len)
+static bool is_same_path(const char *a, size_t a_len, const char *b,
+                         size_t b_len)
 {
-    a_len = length(a, a_len);
-    return a_len == length(b, b_len) && memcmp(a, b, a_len) == 0;
+    a_len = trim_path_slashes(a, a_len);
+    return a_len == trim_path_slashes(b, b_len) && memcmp(a, b, a_len) == 0;
 }
 
 /* HOST:INSIDE[:OPTIONS], or INSIDE alone; apptainer has a list of them. */
@@ -76,7 +82,7 @@ static bool short_has(const char *text, const char *inside)
         const char *at = colon ? colon + 1 : text;
         size_t len = strcspn(at, ":,");
 
-        if (same(at, len, inside, strlen(inside)))
+        if (is_same_path(at, len, inside, strlen(inside)))
             return true;
         if (!text[n])
             return false;
@@ -96,7 +102,7 @@ static bool fields_have(const char *text, const char *inside)
             size_t k = strlen(keys[i]);
 
             if (n > k && strncmp(text, keys[i], k) == 0 &&
-                same(text + k, n - k, inside, strlen(inside)))
+                is_same_path(text + k, n - k, inside, strlen(inside)))
                 return true;
         }
         text += n + (text[n] == ',');
@@ -105,7 +111,7 @@ static bool fields_have(const char *text, const char *inside)
 }
 
 /* The value of an option in this word or the next; NULL: another word. */
-static const char *value_of(const char *const *word, const char *option)
+static const char *get_option_value(const char *const *word, const char *option)
 {
     size_t n = strlen(option);
 
@@ -119,12 +125,12 @@ static bool args_mount(const char *const *words, const char *inside)
     static const char *const options[] = {"-v", "--volume", "-B", "--bind"};
 
     for (; *words; words++) {
-        const char *fields = value_of(words, "--mount");
+        const char *fields = get_option_value(words, "--mount");
 
         if (fields && fields_have(fields, inside))
             return true;
         for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
-            const char *value = value_of(words, options[i]);
+            const char *value = get_option_value(words, options[i]);
 
             if (value && short_has(value, inside))
                 return true;
@@ -133,27 +139,31 @@ static bool args_mount(const char *const *words, const char *inside)
     return false;
 }
 
-static bool is_taken(const struct pr_box_plan *p, size_t which)
+static bool is_mount_taken(const struct pr_container_plan *p, size_t which)
 {
     const struct pr_mount *all = p->o->mounts;
     const char *inside = all[which].inside;
 
     for (size_t i = 0; i < which; i++)
-        if (same(all[i].inside, strlen(all[i].inside), inside, strlen(inside)))
+        if (is_same_path(all[i].inside, strlen(all[i].inside), inside,
+                         strlen(inside)))
             return true;
     return args_mount(p->args, inside);
 }
 
-void pr_box_mounts(struct pr_box_words *w, const struct pr_box_plan *p)
+void pr_container_add_mounts(struct pr_container_words *w,
+                             const struct pr_container_plan *p)
 {
-    const char *option = pr_box_is_apptainer(p->kind) ? "--bind" : "--volume";
+    const char *option =
+        pr_container_is_apptainer(p->kind) ? "--bind" : "--volume";
 
     for (size_t i = 0; i < p->o->mount_count; i++) {
         const struct pr_mount *m = &p->o->mounts[i];
 
-        if (is_taken(p, i))
+        if (is_mount_taken(p, i))
             continue;
-        if (splits(p, m->host) || splits(p, m->inside))
+        if (has_mount_separator(p, m->host) ||
+            has_mount_separator(p, m->inside))
             add_fields(w, m);
         else
             add_short(w, option, m);

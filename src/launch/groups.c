@@ -33,7 +33,7 @@
 
 /* When a process was started, in ticks since boot: field 22. False: it is
  * dead, even if nobody has waited for it. */
-static bool start_of(long pid, unsigned long long *ret)
+static bool read_start_ticks(long pid, unsigned long long *ret)
 {
     char text[1024], *rest;
     struct pr_proc p;
@@ -57,22 +57,22 @@ static unsigned long long pid_namespace(void)
                                                : 0;
 }
 
-bool pr_group_name(char out[static PR_GROUP_NAME], unsigned number)
+bool pr_cgroup_make_name(char out[static PR_CGROUP_NAME], unsigned number)
 {
     unsigned long long start;
 
-    if (!start_of(getpid(), &start))
+    if (!read_start_ticks(getpid(), &start))
         return false;
-    snprintf(out, PR_GROUP_NAME, PREFIX "%llu-%ld-%llu-%u", pid_namespace(),
+    snprintf(out, PR_CGROUP_NAME, PREFIX "%llu-%ld-%llu-%u", pid_namespace(),
              (long)getpid(), start, number);
     return true;
 }
 
-bool pr_group_is_stale(const char *name)
+bool pr_cgroup_is_stale(const char *name)
 {
     unsigned long long space, start, now;
     unsigned number;
-    char again[PR_GROUP_NAME];
+    char again[PR_CGROUP_NAME];
     long pid;
 
     if (sscanf(name, PREFIX "%llu-%ld-%llu-%u", &space, &pid, &start,
@@ -81,7 +81,8 @@ bool pr_group_is_stale(const char *name)
         return false;
     snprintf(again, sizeof again, PREFIX "%llu-%ld-%llu-%u", space, pid, start,
              number);
-    return strcmp(again, name) == 0 && (!start_of(pid, &now) || now != start);
+    return strcmp(again, name) == 0 &&
+           (!read_start_ticks(pid, &now) || now != start);
 }
 
 /* ---- who is in it */
@@ -111,7 +112,7 @@ static bool move_one(const char *pid, void *to)
     return rc == 0 || rc == -ESRCH;
 }
 
-bool pr_group_move(const char *from, const char *to)
+bool pr_cgroup_move_processes(const char *from, const char *to)
 {
     /* A process that forks meanwhile leaves one behind. */
     for (int i = 0; i < 3; i++)
@@ -122,7 +123,7 @@ bool pr_group_move(const char *from, const char *to)
 
 /* ---- removing */
 
-static bool remove_one(const char *dir)
+static bool cgroup_remove_folder(const char *dir)
 {
     uint64_t end = pr_clock_ns() + PATIENCE_NS;
 
@@ -167,7 +168,8 @@ static bool is_group(const char *dir)
 static bool remove_group(const char *dir, void *ctx)
 {
     return !is_group(dir) || rmdir(dir) == 0 ||
-           (each_group(dir, "", remove_group, ctx) && remove_one(dir));
+           (each_group(dir, "", remove_group, ctx) &&
+            cgroup_remove_folder(dir));
 }
 
 /* ---- ending those who are in it */
@@ -199,7 +201,8 @@ static bool kill_in(const char *dir, void *ctx)
 }
 
 /* Tells the kernel by a file of the group; whether there is that file. */
-static bool tell(const char *dir, const char *file, const char *text)
+static bool cgroup_write_file(const char *dir, const char *file,
+                              const char *text)
 {
     char path[PATH_MAX];
 
@@ -212,13 +215,13 @@ static bool tell(const char *dir, const char *file, const char *text)
 static unsigned kill_round(const char *dir, struct pr_pids *pids)
 {
     struct killing k = {.pids = pids};
-    bool frozen = tell(dir, "freezer.state", "FROZEN");
+    bool frozen = cgroup_write_file(dir, "freezer.state", "FROZEN");
 
     (void)kill_in(dir, &k);
     if (k.met)
-        (void)tell(dir, "cgroup.kill", "1");
+        (void)cgroup_write_file(dir, "cgroup.kill", "1");
     if (frozen)
-        (void)tell(dir, "freezer.state", "THAWED");
+        (void)cgroup_write_file(dir, "freezer.state", "THAWED");
     return k.met;
 }
 
@@ -228,7 +231,7 @@ static bool kill_group(const char *dir, void *pids)
     const char *name = strrchr(dir, '/');
 
     /* Those who started the run: they go home. */
-    if (name && strcmp(name + 1, PR_GROUP_HARNESS) == 0)
+    if (name && strcmp(name + 1, PR_CGROUP_HARNESS) == 0)
         return true;
     while (kill_round(dir, pids)) {
         if (pr_clock_ns() > end)
@@ -239,9 +242,9 @@ static bool kill_group(const char *dir, void *pids)
 }
 
 /* In the tree and in the group above it, in this order. */
-static bool undo_one(const char *dir, void *top)
+static bool undo_controller(const char *dir, void *top)
 {
-    const char *name = strrchr(dir, '/') + 1 + strlen(PR_GROUP_UNDO);
+    const char *name = strrchr(dir, '/') + 1 + strlen(PR_CGROUP_UNDO);
     char home[PATH_MAX], text[64], *slash;
 
     snprintf(text, sizeof text, "-%.32s", name);
@@ -250,7 +253,7 @@ static bool undo_one(const char *dir, void *top)
     (void)pr_sysfile_write(top, "cgroup.subtree_control", text);
     *slash = '\0';
     (void)pr_sysfile_write(home, "cgroup.subtree_control", text);
-    return remove_one(dir);
+    return cgroup_remove_folder(dir);
 }
 
 /* The processes that were in the group above come back to it, now that no
@@ -263,19 +266,20 @@ static bool send_home(const char *harness, void *unused)
     snprintf(home, sizeof home, "%s", harness);
     *strrchr(home, '/') = '\0';
     *strrchr(home, '/') = '\0';
-    return pr_group_move(harness, home) && remove_one(harness);
+    return pr_cgroup_move_processes(harness, home) &&
+           cgroup_remove_folder(harness);
 }
 
 static bool remove_plain(const char *dir, void *ctx)
 {
     const char *name = strrchr(dir, '/') + 1;
 
-    return strcmp(name, PR_GROUP_HARNESS) == 0 ||
-           strncmp(name, PR_GROUP_UNDO, strlen(PR_GROUP_UNDO)) == 0 ||
+    return strcmp(name, PR_CGROUP_HARNESS) == 0 ||
+           strncmp(name, PR_CGROUP_UNDO, strlen(PR_CGROUP_UNDO)) == 0 ||
            remove_group(dir, ctx);
 }
 
-bool pr_group_tree_remove(const struct pr_group_tree *t)
+bool pr_cgroup_tree_remove(const struct pr_cgroup_tree *t)
 {
     char top[PATH_MAX];
     bool good;
@@ -285,10 +289,10 @@ bool pr_group_tree_remove(const struct pr_group_tree *t)
         return true;
     good = each_group(top, "", remove_plain, NULL);
     if (good) {
-        good = each_group(top, PR_GROUP_UNDO, undo_one, top);
-        good &= each_group(top, PR_GROUP_HARNESS, send_home, NULL);
+        good = each_group(top, PR_CGROUP_UNDO, undo_controller, top);
+        good &= each_group(top, PR_CGROUP_HARNESS, send_home, NULL);
     }
-    return remove_one(top) && good;
+    return cgroup_remove_folder(top) && good;
 }
 
 /* Of a tree in version 2: some in it are not ours to end. */
@@ -296,13 +300,13 @@ static bool has_harness(const char *top)
 {
     char path[PATH_MAX];
 
-    return pr_sysfile_path(path, top, PR_GROUP_HARNESS) && is_group(path);
+    return pr_sysfile_path(path, top, PR_CGROUP_HARNESS) && is_group(path);
 }
 
 /* ---- ending what is left of others */
 
 /* Whether a folder that was opened is the one of that name still. */
-static bool is_there(int fd, const char *dir)
+static bool is_folder_still_there(int fd, const char *dir)
 {
     struct stat open, named;
 
@@ -316,7 +320,8 @@ static bool lock_group(const char *dir, int *ret_fd)
 {
     int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-    if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0 && is_there(fd, dir)) {
+    if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0 &&
+        is_folder_still_there(fd, dir)) {
         *ret_fd = fd;
         return true;
     }
@@ -336,39 +341,39 @@ static bool is_control_group(const char *dir)
 
 /* The lock of a group whose run is gone; -1: it is not that. Whoever has just
  * made the group and not locked it yet finds it taken, and makes it again. */
-static int claim_left(const char *dir)
+static int claim_stale_cgroup(const char *dir)
 {
     const char *name = strrchr(dir, '/');
     int fd;
 
-    return name && *dir == '/' && !pr_sysfile_word(dir, "/", "..") &&
+    return name && *dir == '/' && !pr_sysfile_has_word(dir, "/", "..") &&
                    strncmp(name + 1, RUN_PREFIX, strlen(RUN_PREFIX)) == 0 &&
                    is_control_group(dir) && lock_group(dir, &fd)
                ? fd
                : -1;
 }
 
-void pr_groups_clean(const char *folder, struct pr_pids *killed)
+void pr_cgroup_tree_remove_stale(const char *folder, struct pr_pids *killed)
 {
     DIR *d = opendir(folder);
     char top[PATH_MAX];
     struct dirent *e;
 
     while (d && (e = readdir(d))) {
-        struct pr_group_tree t = {top};
+        struct pr_cgroup_tree t = {top};
         int fd;
 
         if (strncmp(e->d_name, PREFIX, strlen(PREFIX)) != 0 ||
             !pr_sysfile_path(top, folder, e->d_name))
             continue;
-        fd = claim_left(top);
-        if (fd < 0 && !pr_group_is_stale(e->d_name))
+        fd = claim_stale_cgroup(top);
+        if (fd < 0 && !pr_cgroup_is_stale(e->d_name))
             continue;
         if (has_harness(top))
             (void)each_group(top, "slot", kill_group, killed);
         else
             (void)kill_group(top, killed);
-        (void)pr_group_tree_remove(&t);
+        (void)pr_cgroup_tree_remove(&t);
         if (fd >= 0)
             close(fd);
     }
@@ -376,20 +381,20 @@ void pr_groups_clean(const char *folder, struct pr_pids *killed)
         closedir(d);
 }
 
-bool pr_groups_leave_stale(const struct pr_hierarchy *h)
+bool pr_cgroup_tree_leave_stale(const struct pr_cgroup *h)
 {
     char folder[PATH_MAX], *slash;
 
     snprintf(folder, sizeof folder, "%s", h->own ? h->own : "");
     slash = strrchr(folder, '/');
-    if (h->version != 2 || !slash || strcmp(slash, "/" PR_GROUP_HARNESS) != 0)
+    if (h->version != 2 || !slash || strcmp(slash, "/" PR_CGROUP_HARNESS) != 0)
         return false;
     *slash = '\0';
     slash = strrchr(folder, '/');
-    if (!slash || !pr_group_is_stale(slash + 1))
+    if (!slash || !pr_cgroup_is_stale(slash + 1))
         return false;
     *slash = '\0';
-    pr_groups_clean(folder, NULL);
+    pr_cgroup_tree_remove_stale(folder, NULL);
     return true;
 }
 
@@ -402,11 +407,11 @@ static unsigned next_number(void)
     return number++;
 }
 
-int pr_group_try_make(const char *above)
+int pr_cgroup_try_make(const char *above)
 {
-    char name[PR_GROUP_NAME], dir[PATH_MAX];
+    char name[PR_CGROUP_NAME], dir[PATH_MAX];
 
-    if (!pr_group_name(name, next_number()))
+    if (!pr_cgroup_make_name(name, next_number()))
         return -ENOENT;
     if (!pr_sysfile_path(dir, above, name))
         return -ENAMETOOLONG;
@@ -415,33 +420,33 @@ int pr_group_try_make(const char *above)
     return rmdir(dir) < 0 ? -errno : 0;
 }
 
-int pr_groups_look(const struct pr_hierarchy *h, const char *controllers,
-                   struct pr_arena *a, const char **ret_why)
+int pr_cgroup_tree_check(const struct pr_cgroup *h, const char *controllers,
+                         struct pr_arena *a, const char **ret_why)
 {
     *ret_why = h->own;
-    return h->version == 2 ? pr_groups_look_v2(h, controllers, a, ret_why)
-                           : pr_group_try_make(h->own);
+    return h->version == 2 ? pr_cgroup_tree_check_v2(h, controllers, a, ret_why)
+                           : pr_cgroup_try_make(h->own);
 }
 
-int pr_groups_top(const struct pr_hierarchy *h, const char *controllers,
-                  struct pr_arena *a, struct pr_group_tree *ret,
-                  const char **ret_why)
+int pr_cgroup_tree_make(const struct pr_cgroup *h, const char *controllers,
+                        struct pr_arena *a, struct pr_cgroup_tree *ret,
+                        const char **ret_why)
 {
-    char name[PR_GROUP_NAME];
+    char name[PR_CGROUP_NAME];
     const char *top;
 
     *ret_why = h->own;
-    if (!pr_group_name(name, next_number()))
+    if (!pr_cgroup_make_name(name, next_number()))
         return -ENOENT;
     if (h->version == 2)
-        return pr_groups_top_v2(h, controllers, name, a, ret, ret_why);
-    pr_groups_clean(h->own, NULL);
+        return pr_cgroup_tree_make_v2(h, controllers, name, a, ret, ret_why);
+    pr_cgroup_tree_remove_stale(h->own, NULL);
     top = pr_arena_printf(a, "%s/%s", h->own, name);
     if (!top)
         return -ENOMEM;
     if (mkdir(top, 0755) < 0)
         return -errno;
-    *ret = (struct pr_group_tree){top};
+    *ret = (struct pr_cgroup_tree){top};
     return 0;
 }
 
@@ -455,7 +460,7 @@ struct clone3_args {
 };
 #define INTO_CGROUP UINT64_C(0x200000000)
 
-bool pr_group_join(const char *dir)
+bool pr_cgroup_join(const char *dir)
 {
     /* By tasks, which version 1 has, a thread moves alone, and the kernel need
      * not hold up every fork for a grace period. Who may start processes in a
@@ -484,7 +489,7 @@ static void leave_harness(char *dir)
 {
     char *harness = strrchr(dir, '/'), *top;
 
-    if (!harness || strcmp(harness + 1, PR_GROUP_HARNESS) != 0)
+    if (!harness || strcmp(harness + 1, PR_CGROUP_HARNESS) != 0)
         return;
     *harness = '\0';
     top = strrchr(dir, '/');
@@ -514,7 +519,7 @@ static bool make_locked(const char *dir, int *ret_fd)
     return false;
 }
 
-static bool make_in(const char *own, uint32_t number, struct pr_run_group *ret,
+static bool make_in(const char *own, uint32_t number, struct pr_run_cgroup *ret,
                     struct pr_pids *killed)
 {
     char name[32], folder[PATH_MAX];
@@ -523,15 +528,15 @@ static bool make_in(const char *own, uint32_t number, struct pr_run_group *ret,
     leave_harness(folder);
     if (access(folder, W_OK) != 0)
         return false;
-    pr_groups_clean(folder, killed);
+    pr_cgroup_tree_remove_stale(folder, killed);
     snprintf(name, sizeof name, RUN_PREFIX "%08x", (unsigned)number);
     return pr_sysfile_path(ret->dir, folder, name) &&
            make_locked(ret->dir, &ret->fd);
 }
 
-int pr_run_group_make(const char *root, uint32_t number,
-                      struct pr_run_group *ret, struct pr_pids *killed,
-                      struct pr_err *err)
+int pr_run_cgroup_make(const char *root, uint32_t number,
+                       struct pr_run_cgroup *ret, struct pr_pids *killed,
+                       struct pr_err *err)
 {
     /* No controller of version 1 has the first name. */
     static const char *const names[] = {"", "freezer"};
@@ -539,11 +544,11 @@ int pr_run_group_make(const char *root, uint32_t number,
     int rc = a ? PR_OK : pr_fail_nomem(err);
 
     for (int i = 0; i < 2 && !rc; i++) {
-        struct pr_hierarchy h;
+        struct pr_cgroup h;
 
-        rc = pr_hierarchy_mount(root, names[i], a, &h, err);
-        if (!rc && pr_groups_leave_stale(&h))
-            rc = pr_hierarchy_mount(root, names[i], a, &h, err);
+        rc = pr_cgroup_find_mount(root, names[i], a, &h, err);
+        if (!rc && pr_cgroup_tree_leave_stale(&h))
+            rc = pr_cgroup_find_mount(root, names[i], a, &h, err);
         ret->v2 = i == 0;
         if (!rc && h.version == 2 - i && make_in(h.own, number, ret, killed))
             return PR_OK;
@@ -567,7 +572,7 @@ static pid_t fork_into(int fd)
 #endif
 }
 
-pid_t pr_run_group_fork(const struct pr_run_group *g)
+pid_t pr_run_cgroup_fork(const struct pr_run_cgroup *g)
 {
     /* Moving a process is slow, starting one there is not. */
     pid_t pid = g->v2 && g->fd >= 0 ? fork_into(g->fd) : -1;
@@ -576,11 +581,11 @@ pid_t pr_run_group_fork(const struct pr_run_group *g)
         return pid;
     pid = fork();
     if (pid == 0 && g->fd >= 0)
-        (void)pr_group_join(g->dir); /* else the mark has to do */
+        (void)pr_cgroup_join(g->dir); /* else the mark has to do */
     return pid;
 }
 
-void pr_run_group_done(struct pr_run_group *g)
+void pr_run_cgroup_remove(struct pr_run_cgroup *g)
 {
     if (*g->dir)
         (void)remove_group(g->dir, NULL);
@@ -590,28 +595,28 @@ void pr_run_group_done(struct pr_run_group *g)
     g->fd = -1;
 }
 
-void pr_run_group_leave(struct pr_run_group *g)
+void pr_run_cgroup_leave(struct pr_run_cgroup *g)
 {
     char home[PATH_MAX];
 
     snprintf(home, sizeof home, "%s", g->dir);
     if (*home)
         *strrchr(home, '/') = '\0';
-    if (*home && pr_group_join(home))
-        pr_run_group_done(g);
+    if (*home && pr_cgroup_join(home))
+        pr_run_cgroup_remove(g);
 }
 
-bool pr_run_group_end(const char *dir, struct pr_pids *killed)
+bool pr_run_cgroup_kill(const char *dir, struct pr_pids *killed)
 {
     return kill_group(dir, killed) && remove_group(dir, NULL);
 }
 
-void pr_run_group_end_left(const char *dir, struct pr_pids *killed)
+void pr_run_cgroup_kill_stale(const char *dir, struct pr_pids *killed)
 {
-    int fd = claim_left(dir);
+    int fd = claim_stale_cgroup(dir);
 
     if (fd < 0)
         return;
-    (void)pr_run_group_end(dir, killed);
+    (void)pr_run_cgroup_kill(dir, killed);
     close(fd);
 }

@@ -19,65 +19,66 @@
  * there may be also "harness", for processes of the group above, and
  * "undo.cpuset" for a controller that we enabled in that group: so it can be
  * undone by whoever finds the tree. */
-struct pr_group_tree {
+struct pr_cgroup_tree {
     const char *top; /* its folder; NULL: nothing was made */
 };
 
 /* Makes the folder where slots' groups can be, with these controllers
  * ("cpuset memory") enabled below it in v2. 0, or a negative errno and in why
  * what it was about. On failure everything is as before. */
-int pr_groups_top(const struct pr_hierarchy *h, const char *controllers,
-                  struct pr_arena *a, struct pr_group_tree *ret,
-                  const char **ret_why);
-int pr_groups_top_v2(const struct pr_hierarchy *h, const char *controllers,
-                     const char *name, struct pr_arena *a,
-                     struct pr_group_tree *ret, const char **ret_why);
+int pr_cgroup_tree_make(const struct pr_cgroup *h, const char *controllers,
+                        struct pr_arena *a, struct pr_cgroup_tree *ret,
+                        const char **ret_why);
+int pr_cgroup_tree_make_v2(const struct pr_cgroup *h, const char *controllers,
+                           const char *name, struct pr_arena *a,
+                           struct pr_cgroup_tree *ret, const char **ret_why);
 
-/* Whether pr_groups_top would succeed, as far as it shows without changing
- * anything: files are read, and one empty group is made and removed at once,
- * since nothing else tells whether that is allowed. 0, or a negative errno. */
-int pr_groups_look(const struct pr_hierarchy *h, const char *controllers,
-                   struct pr_arena *a, const char **ret_why);
-int pr_groups_look_v2(const struct pr_hierarchy *h, const char *controllers,
-                      struct pr_arena *a, const char **ret_why);
-int pr_group_try_make(const char *above);
+/* Whether pr_cgroup_tree_make would succeed, as far as it shows without
+ * changing anything: files are read, and one empty group is made and removed at
+ * once, since nothing else tells whether that is allowed. 0, or a negative
+ * errno. */
+int pr_cgroup_tree_check(const struct pr_cgroup *h, const char *controllers,
+                         struct pr_arena *a, const char **ret_why);
+int pr_cgroup_tree_check_v2(const struct pr_cgroup *h, const char *controllers,
+                            struct pr_arena *a, const char **ret_why);
+int pr_cgroup_try_make(const char *above);
 
-#define PR_GROUP_UNDO "undo."
-#define PR_GROUP_HARNESS "harness"
+#define PR_CGROUP_UNDO "undo."
+#define PR_CGROUP_HARNESS "harness"
 
 /* Removes it with all below; processes that were moved for its sake go back.
  * Waits a moment for the last ones to leave. False: something is left. */
-bool pr_group_tree_remove(const struct pr_group_tree *t);
+bool pr_cgroup_tree_remove(const struct pr_cgroup_tree *t);
 
 /* Removes trees in this folder whose run is gone, and kills what it left in
  * them; adds whom it killed (NULL: no matter). */
-void pr_groups_clean(const char *folder, struct pr_pids *killed);
+void pr_cgroup_tree_remove_stale(const char *folder, struct pr_pids *killed);
 
 /* When a run and its keeper were killed at once, those who started it may
  * still be where it put them. True: they were, and are back where they came
  * from, so that h has to be found again. */
-bool pr_groups_leave_stale(const struct pr_hierarchy *h);
+bool pr_cgroup_tree_leave_stale(const struct pr_cgroup *h);
 
 /* The name of a tree of ours: namespace, process, its start, a number. */
-enum { PR_GROUP_NAME = 96 };
-bool pr_group_name(char out[static PR_GROUP_NAME], unsigned number);
+enum { PR_CGROUP_NAME = 96 };
+bool pr_cgroup_make_name(char out[static PR_CGROUP_NAME], unsigned number);
 
 /* Whether name is that of a tree whose process is gone. */
-bool pr_group_is_stale(const char *name);
+bool pr_cgroup_is_stale(const char *name);
 
 /* Moves every process of one group to another; false: some stayed. */
-bool pr_group_move(const char *from, const char *to);
+bool pr_cgroup_move_processes(const char *from, const char *to);
 
 /* Moves the calling thread, which is to be its process's only one, into a
  * group. Makes system calls alone. False: errno tells why. */
-bool pr_group_join(const char *dir);
+bool pr_cgroup_join(const char *dir);
 
 /* ---- the group of a run: its keeper is in it, and with it all that the keeper
  * starts, whatever they do to their session, parents or environment. No limits,
  * so that it measures nothing else. In version 2 where that can be, else in the
  * freezer of version 1. */
 
-struct pr_run_group {
+struct pr_run_cgroup {
     char dir[PATH_MAX]; /* "": none could be made */
     int fd;             /* of the folder, locked; -1: none. The group is left
                            over when nobody has this open any more. */
@@ -85,26 +86,26 @@ struct pr_run_group {
 };
 
 /* Makes it where we are below root, named after this number; also does what
- * pr_groups_clean does there. Fails for want of memory alone. */
-int pr_run_group_make(const char *root, uint32_t number,
-                      struct pr_run_group *ret, struct pr_pids *killed,
-                      struct pr_err *err) PR_MUST_CHECK;
+ * pr_cgroup_tree_remove_stale does there. Fails for want of memory alone. */
+int pr_run_cgroup_make(const char *root, uint32_t number,
+                       struct pr_run_cgroup *ret, struct pr_pids *killed,
+                       struct pr_err *err) PR_MUST_CHECK;
 
 /* fork(), with the child in the group; without one, or when it cannot be
  * entered, just that. */
-pid_t pr_run_group_fork(const struct pr_run_group *g);
+pid_t pr_run_cgroup_fork(const struct pr_run_cgroup *g);
 
 /* Removes it; nobody is in it any more. Closes fd. */
-void pr_run_group_done(struct pr_run_group *g);
+void pr_run_cgroup_remove(struct pr_run_cgroup *g);
 
 /* Likewise, but we are in it: goes to the group above. */
-void pr_run_group_leave(struct pr_run_group *g);
+void pr_run_cgroup_leave(struct pr_run_cgroup *g);
 
 /* Kills all that are in it and below, and removes it. False: some are left. */
-bool pr_run_group_end(const char *dir, struct pr_pids *killed);
+bool pr_run_cgroup_kill(const char *dir, struct pr_pids *killed);
 
 /* Likewise, if dir is the group of a run that is gone. It may come from a file,
  * and so be anything. */
-void pr_run_group_end_left(const char *dir, struct pr_pids *killed);
+void pr_run_cgroup_kill_stale(const char *dir, struct pr_pids *killed);
 
 #endif

@@ -45,7 +45,7 @@ static int each_controller(const struct making *m,
 
 static int missing_in(const char *name, void *enabled)
 {
-    return !pr_sysfile_word(enabled, " \n", name);
+    return !pr_sysfile_has_word(enabled, " \n", name);
 }
 
 static void read_enabled(const char *dir, char out[static 512])
@@ -64,7 +64,7 @@ static bool all_enabled(const char *dir, const struct making *m)
 
 /* ---- who is in our group */
 
-static bool kin(const struct pr_proctree *t, pid_t pid)
+static bool is_kin(const struct pr_proctree *t, pid_t pid)
 {
     const struct pr_proc *p = pr_proctree_find(t, pid);
 
@@ -100,9 +100,9 @@ static bool only_kin(const char *own)
     good = pr_proctree_read(&t) == 0;
     mark_kin(&t);
     while (good && fscanf(list, "%d", &pid) == 1)
-        good = kin(&t, pid); /* 0: one of another namespace */
+        good = is_kin(&t, pid); /* 0: one of another namespace */
     fclose(list);
-    pr_proctree_done(&t);
+    pr_proctree_free(&t);
     return good;
 }
 
@@ -124,7 +124,7 @@ static int add_plus(const char *name, void *text)
     return 0;
 }
 
-static int enable(const char *dir, const struct making *m)
+static int enable_controllers(const char *dir, const struct making *m)
 {
     char text[WORDS_BYTES] = "";
     int rc;
@@ -146,9 +146,9 @@ static int mark_one(const char *name, void *ctx)
     const struct marking *x = ctx;
     char dir[PATH_MAX], mark[64];
 
-    if (pr_sysfile_word(x->before, " \n", name))
+    if (pr_sysfile_has_word(x->before, " \n", name))
         return 0;
-    snprintf(mark, sizeof mark, PR_GROUP_UNDO "%.32s", name);
+    snprintf(mark, sizeof mark, PR_CGROUP_UNDO "%.32s", name);
     return pr_sysfile_path(dir, x->m->top, mark) ? make_dir(dir, x->m)
                                                  : -ENAMETOOLONG;
 }
@@ -161,7 +161,7 @@ static int enable_above(const char *above, const struct making *m)
 
     read_enabled(above, x.before);
     rc = each_controller(m, mark_one, &x);
-    return rc ? rc : enable(above, m);
+    return rc ? rc : enable_controllers(above, m);
 }
 
 /* Where processes may be in the group above, or nothing need be enabled. */
@@ -171,7 +171,7 @@ static int make_plain(const char *above, const struct making *m)
 
     if (!rc)
         rc = enable_above(above, m);
-    return rc ? rc : enable(m->top, m);
+    return rc ? rc : enable_controllers(m->top, m);
 }
 
 static int make_with_harness(const char *own, const struct making *m)
@@ -180,16 +180,16 @@ static int make_with_harness(const char *own, const struct making *m)
     int rc = make_dir(m->top, m);
 
     if (!rc)
-        rc = pr_sysfile_path(harness, m->top, PR_GROUP_HARNESS)
+        rc = pr_sysfile_path(harness, m->top, PR_CGROUP_HARNESS)
                  ? make_dir(harness, m)
                  : -ENAMETOOLONG;
-    if (!rc && !pr_group_move(own, harness)) {
+    if (!rc && !pr_cgroup_move_processes(own, harness)) {
         *m->why = own;
         rc = -EPERM;
     }
     if (!rc)
         rc = enable_above(own, m);
-    return rc ? rc : enable(m->top, m);
+    return rc ? rc : enable_controllers(m->top, m);
 }
 
 static bool is_root(const char *dir)
@@ -202,13 +202,14 @@ static bool is_root(const char *dir)
 static int make_at(const char *above, const char *name, struct pr_arena *a,
                    struct making *m)
 {
-    pr_groups_clean(above, NULL);
+    pr_cgroup_tree_remove_stale(above, NULL);
     m->top = pr_arena_printf(a, "%s/%s", above, name);
     return m->top ? 0 : -ENOMEM;
 }
 
 /* The group above ours; NULL when we cannot see it. */
-static const char *parent_of(const struct pr_hierarchy *h, struct pr_arena *a)
+static const char *get_parent_cgroup(const struct pr_cgroup *h,
+                                     struct pr_arena *a)
 {
     const char *slash = strrchr(h->own, '/');
 
@@ -218,48 +219,49 @@ static const char *parent_of(const struct pr_hierarchy *h, struct pr_arena *a)
 }
 
 /* Whatever came of it: on failure nothing stays. */
-static int settle(const struct making *m, int rc)
+static int undo_if_failed(const struct making *m, int rc)
 {
-    const struct pr_group_tree t = {m->top};
+    const struct pr_cgroup_tree t = {m->top};
 
     if (rc)
-        (void)pr_group_tree_remove(&t);
+        (void)pr_cgroup_tree_remove(&t);
     return rc;
 }
 
-static int in_own(const struct pr_hierarchy *h, const char *name,
-                  struct pr_arena *a, struct making *m)
+static int make_tree_in_own(const struct pr_cgroup *h, const char *name,
+                            struct pr_arena *a, struct making *m)
 {
     int rc = make_at(h->own, name, a, m);
 
     if (rc)
         return rc;
     if (is_root(h->own) || all_enabled(h->own, m))
-        return settle(m, make_plain(h->own, m));
-    return only_kin(h->own) ? settle(m, make_with_harness(h->own, m)) : -EBUSY;
+        return undo_if_failed(m, make_plain(h->own, m));
+    return only_kin(h->own) ? undo_if_failed(m, make_with_harness(h->own, m))
+                            : -EBUSY;
 }
 
 /* What is enabled for us is enabled there for everybody. */
-static int beside_own(const struct pr_hierarchy *h, const char *name,
-                      struct pr_arena *a, struct making *m)
+static int make_tree_beside(const struct pr_cgroup *h, const char *name,
+                            struct pr_arena *a, struct making *m)
 {
-    const char *above = parent_of(h, a);
+    const char *above = get_parent_cgroup(h, a);
     int rc = above ? make_at(above, name, a, m) : -ENOENT;
 
-    return rc ? rc : settle(m, make_plain(above, m));
+    return rc ? rc : undo_if_failed(m, make_plain(above, m));
 }
 
-int pr_groups_top_v2(const struct pr_hierarchy *h, const char *controllers,
-                     const char *name, struct pr_arena *a,
-                     struct pr_group_tree *ret, const char **ret_why)
+int pr_cgroup_tree_make_v2(const struct pr_cgroup *h, const char *controllers,
+                           const char *name, struct pr_arena *a,
+                           struct pr_cgroup_tree *ret, const char **ret_why)
 {
     const char *no_matter;
     struct making m = {.controllers = controllers, .why = ret_why};
-    int rc = in_own(h, name, a, &m);
+    int rc = make_tree_in_own(h, name, a, &m);
 
     if (rc && rc != -ENOMEM) {
         m.why = &no_matter; /* that of our own group is the one to mend */
-        if (beside_own(h, name, a, &m) == 0)
+        if (make_tree_beside(h, name, a, &m) == 0)
             rc = 0;
     }
     if (rc == 0)
@@ -278,7 +280,7 @@ static int may_write(const char *dir, const char *file)
     return access(path, W_OK) == 0 ? 0 : -errno;
 }
 
-static int look_in(const char *above, const struct making *m)
+static int check_tree_in(const char *above, const struct making *m)
 {
     char given[512];
     int rc;
@@ -288,36 +290,36 @@ static int look_in(const char *above, const struct making *m)
         each_controller(m, missing_in, given))
         return -ENODEV;
     rc = may_write(above, "cgroup.subtree_control");
-    return rc ? rc : pr_group_try_make(above);
+    return rc ? rc : pr_cgroup_try_make(above);
 }
 
-static int look_in_own(const char *own, const struct making *m)
+static int check_tree_in_own(const char *own, const struct making *m)
 {
     int rc;
 
     if (is_root(own) || all_enabled(own, m))
-        return look_in(own, m);
+        return check_tree_in(own, m);
     if (!only_kin(own))
         return -EBUSY;
     rc = may_write(own, "cgroup.procs");
-    return rc ? rc : look_in(own, m);
+    return rc ? rc : check_tree_in(own, m);
 }
 
 /* Who moves a process needs the files of the group above both places. */
-static int look_beside(const char *above, const struct making *m)
+static int check_tree_beside(const char *above, const struct making *m)
 {
     int rc = may_write(above, "cgroup.procs");
 
-    return rc ? rc : look_in(above, m);
+    return rc ? rc : check_tree_in(above, m);
 }
 
-int pr_groups_look_v2(const struct pr_hierarchy *h, const char *controllers,
-                      struct pr_arena *a, const char **ret_why)
+int pr_cgroup_tree_check_v2(const struct pr_cgroup *h, const char *controllers,
+                            struct pr_arena *a, const char **ret_why)
 {
-    const char *no_matter, *above = parent_of(h, a);
+    const char *no_matter, *above = get_parent_cgroup(h, a);
     struct making m = {.controllers = controllers, .why = ret_why};
-    int rc = look_in_own(h->own, &m);
+    int rc = check_tree_in_own(h->own, &m);
 
     m.why = &no_matter;
-    return rc && above && look_beside(above, &m) == 0 ? 0 : rc;
+    return rc && above && check_tree_beside(above, &m) == 0 ? 0 : rc;
 }

@@ -47,11 +47,11 @@ static void close_fd(int fd)
         close(fd);
 }
 
-static void drop(struct pieces *p)
+static void free_pieces(struct pieces *p)
 {
     if (p->k) {
-        pr_run_group_done(&p->k->group);
-        pr_pids_done(&p->k->found);
+        pr_run_cgroup_remove(&p->k->group);
+        pr_pids_free(&p->k->found);
     }
     close_fd(p->sock[0]);
     close_fd(p->sock[1]);
@@ -102,24 +102,25 @@ static int make_pieces(struct pieces *p, struct pr_err *err)
         p->k->group.fd = -1;
     if (!p->k || !p->s)
         return pr_fail_nomem(err);
-    p->k->out = (struct pr_buf)PR_BUF_INIT(PR_WIRE_MAX);
+    p->k->out = (struct pr_buf)PR_BUF_INIT(PR_KEEPER_MESSAGE_MAX);
     p->k->owner = p->s->runner = getpid();
-    p->s->in = (struct pr_buf)PR_BUF_INIT(2 * PR_WIRE_MAX);
-    p->s->out = (struct pr_buf)PR_BUF_INIT(PR_WIRE_MAX);
+    p->s->in = (struct pr_buf)PR_BUF_INIT(2 * PR_KEEPER_MESSAGE_MAX);
+    p->s->out = (struct pr_buf)PR_BUF_INIT(PR_KEEPER_MESSAGE_MAX);
     p->k->mark = p->s->mark = draw_mark();
     rc = open_pieces(p, err);
     if (!rc)
-        rc = pr_run_group_make("", p->k->mark, &p->k->group, &p->k->found, err);
+        rc =
+            pr_run_cgroup_make("", p->k->mark, &p->k->group, &p->k->found, err);
     p->s->group = p->k->group;
     return rc;
 }
 
-static _Noreturn void be_keeper(struct pieces *p)
+static _Noreturn void become_keeper(struct pieces *p)
 {
     close(p->sock[0]);
-    pr_pids_done(&p->k->found);
+    pr_pids_free(&p->k->found);
     pr_free(p->k);
-    pr_keeper_live(p->s, p->null_fd);
+    pr_keeper_process_run(p->s, p->null_fd);
 }
 
 /* With all signals blocked, so that none meets the child between the fork and
@@ -132,9 +133,9 @@ static pid_t fork_keeper(struct pieces *p)
     fflush(NULL);
     sigfillset(&all);
     (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-    pid = pr_run_group_fork(&p->k->group);
+    pid = pr_run_cgroup_fork(&p->k->group);
     if (pid == 0)
-        be_keeper(p);
+        become_keeper(p);
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
     return pid;
 }
@@ -147,7 +148,7 @@ int pr_keeper_new(const struct pr_keeper_calls *calls, struct pr_keeper **ret,
     int rc = make_pieces(&p, err);
 
     if (rc != PR_OK) {
-        drop(&p);
+        free_pieces(&p);
         return rc;
     }
     k = p.k;
@@ -160,7 +161,7 @@ int pr_keeper_new(const struct pr_keeper_calls *calls, struct pr_keeper **ret,
     k->pid = fork_keeper(&p);
     if (k->pid < 0) {
         rc = pr_fail_errno(err, PR_E_IO, "", "cannot fork the keeper");
-        drop(&p);
+        free_pieces(&p);
         return rc;
     }
     /* Should the keeper be killed, its children come to us. */
@@ -168,27 +169,27 @@ int pr_keeper_new(const struct pr_keeper_calls *calls, struct pr_keeper **ret,
     k->sock = p.sock[0];
     p.sock[0] = -1;
     p.k = NULL;
-    drop(&p);
+    free_pieces(&p);
     *ret = k;
     return PR_OK;
 }
 
-struct pr_keeper_trace pr_keeper_trace(const struct pr_keeper *k)
+struct pr_keeper_trace pr_keeper_get_trace(const struct pr_keeper *k)
 {
     return (struct pr_keeper_trace){k->mark, k->group.dir};
 }
 
-const struct pr_pids *pr_keeper_found(const struct pr_keeper *k)
+const struct pr_pids *pr_keeper_get_killed(const struct pr_keeper *k)
 {
     return &k->found;
 }
 
 /* It then knows that we were not killed. Does not wait: one that takes nothing
  * any more is ended by force. */
-static void say_goodbye(struct pr_keeper *k)
+static void send_goodbye(struct pr_keeper *k)
 {
-    pr_wire_begin(&k->out, PR_WIRE_GOODBYE);
-    pr_wire_end(&k->out);
+    pr_keeper_message_begin(&k->out, PR_KEEPER_MESSAGE_GOODBYE);
+    pr_keeper_message_end(&k->out);
     if (pr_buf_ok(&k->out))
         (void)send(k->sock, k->out.data, k->out.len,
                    MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -199,11 +200,11 @@ void pr_keeper_free(struct pr_keeper *k)
     if (!k)
         return;
     if (k->owner == getpid()) {
-        say_goodbye(k);
+        send_goodbye(k);
         /* Unlike close(), this reaches the keeper even when somebody forked
          * from us holds the socket too. */
         (void)shutdown(k->sock, SHUT_RDWR);
-        pr_keeper_bury(k);
+        pr_keeper_reap(k);
         (void)prctl(PR_SET_CHILD_SUBREAPER, k->subreaper);
     }
     close(k->sock);
@@ -211,20 +212,20 @@ void pr_keeper_free(struct pr_keeper *k)
     for (size_t i = 0; i < k->n_live; i++)
         pr_free(k->live[i].marker);
     pr_free(k->live);
-    pr_pids_done(&k->found);
-    pr_buf_done(&k->out);
+    pr_pids_free(&k->found);
+    pr_buf_free(&k->out);
     pr_free(k);
 }
 
-static int gone(struct pr_keeper *k, struct pr_err *err)
+static int keeper_fail_gone(struct pr_keeper *k, struct pr_err *err)
 {
-    pr_keeper_bury(k);
+    pr_keeper_reap(k);
     k->gone = true;
     return pr_fail(err, PR_E_IO, "",
                    "the keeper process has died, and its experiments with it");
 }
 
-static struct pr_live *find_live(struct pr_keeper *k, uint32_t tag)
+static struct pr_keeper_live_child *find_live(struct pr_keeper *k, uint32_t tag)
 {
     for (size_t i = 0; i < k->n_live; i++)
         if (k->live[i].tag == tag)
@@ -235,7 +236,7 @@ static struct pr_live *find_live(struct pr_keeper *k, uint32_t tag)
 static bool reserve_live(struct pr_keeper *k)
 {
     size_t cap = k->cap_live ? 2 * k->cap_live : 16;
-    struct pr_live *more;
+    struct pr_keeper_live_child *more;
 
     if (k->n_live < k->cap_live)
         return true;
@@ -250,14 +251,15 @@ static bool reserve_live(struct pr_keeper *k)
 int pr_keeper_send(struct pr_keeper *k, struct pr_err *err)
 {
     bool made = pr_buf_ok(&k->out);
-    int rc = made ? pr_wire_send(k->sock, k->out.data, k->out.len) : 0;
+    int rc =
+        made ? pr_keeper_message_send(k->sock, k->out.data, k->out.len) : 0;
 
     if (!made || k->out.cap > 1u << 16)
-        pr_buf_done(&k->out);
+        pr_buf_free(&k->out);
     if (!made)
         return pr_fail_nomem(err);
     if (rc == -EPIPE || rc == -ECONNRESET)
-        return gone(k, err);
+        return keeper_fail_gone(k, err);
     if (rc < 0) {
         errno = -rc;
         return pr_fail_errno(err, PR_E_IO, "", "cannot reach the keeper");
@@ -275,7 +277,7 @@ static char *make_marker(const char *id)
     return marker;
 }
 
-static size_t bytes_of(const char *const *list)
+static size_t count_list_bytes(const char *const *list)
 {
     size_t bytes = 0;
 
@@ -284,10 +286,11 @@ static size_t bytes_of(const char *const *list)
     return bytes;
 }
 
-static int check_size(const struct pr_spawn *s, struct pr_err *err)
+static int check_spawn_size(const struct pr_spawn *s, struct pr_err *err)
 {
     /* Half: the rest is for our own environment and the paths. */
-    if (bytes_of(s->argv) + bytes_of(s->env) <= PR_WIRE_MAX / 2)
+    if (count_list_bytes(s->argv) + count_list_bytes(s->env) <=
+        PR_KEEPER_MESSAGE_MAX / 2)
         return PR_OK;
     return pr_fail(err, PR_E_CONF, s->id,
                    "the arguments and environment are larger than any "
@@ -297,7 +300,7 @@ static int check_size(const struct pr_spawn *s, struct pr_err *err)
 int pr_keeper_spawn(struct pr_keeper *k, const struct pr_spawn *s,
                     struct pr_err *err)
 {
-    int rc = check_size(s, err);
+    int rc = check_spawn_size(s, err);
     char *marker;
 
     assert(s->argv ? s->argv[0] != NULL : k->has_body);
@@ -305,19 +308,20 @@ int pr_keeper_spawn(struct pr_keeper *k, const struct pr_spawn *s,
     if (rc != PR_OK)
         return rc;
     if (k->gone)
-        return gone(k, err);
+        return keeper_fail_gone(k, err);
     if (!reserve_live(k))
         return pr_fail_nomem(err);
     marker = make_marker(s->id);
     if (!marker)
         return pr_fail_nomem(err);
-    pr_keeper_ask(&k->out, s, marker);
+    pr_keeper_put_spawn(&k->out, s, marker);
     rc = pr_keeper_send(k, err);
     if (rc != PR_OK) {
         pr_free(marker);
         return rc;
     }
-    k->live[k->n_live++] = (struct pr_live){.tag = s->tag, .marker = marker};
+    k->live[k->n_live++] =
+        (struct pr_keeper_live_child){.tag = s->tag, .marker = marker};
     return PR_OK;
 }
 
@@ -326,13 +330,13 @@ int pr_keeper_signal(struct pr_keeper *k, uint32_t tag, int signo,
 {
     assert(signo > 0 && signo < _NSIG);
     if (k->gone)
-        return gone(k, err);
+        return keeper_fail_gone(k, err);
     if (!find_live(k, tag))
         return PR_OK;
-    pr_wire_begin(&k->out, PR_WIRE_SIGNAL);
-    pr_wire_u32(&k->out, tag);
-    pr_wire_u32(&k->out, (uint32_t)signo);
-    pr_wire_end(&k->out);
+    pr_keeper_message_begin(&k->out, PR_KEEPER_MESSAGE_SIGNAL);
+    pr_keeper_message_put_u32(&k->out, tag);
+    pr_keeper_message_put_u32(&k->out, (uint32_t)signo);
+    pr_keeper_message_end(&k->out);
     return pr_keeper_send(k, err);
 }
 
@@ -341,9 +345,10 @@ int pr_keeper_fd(const struct pr_keeper *k)
     return k->sock;
 }
 
-static void note(struct pr_keeper *k, const struct pr_child_event *ev)
+static void keeper_apply_event(struct pr_keeper *k,
+                               const struct pr_child_event *ev)
 {
-    struct pr_live *l = find_live(k, ev->tag);
+    struct pr_keeper_live_child *l = find_live(k, ev->tag);
 
     if (!l)
         return;
@@ -359,7 +364,7 @@ int pr_keeper_next(struct pr_keeper *k, struct pr_child_event *ret,
                    struct pr_err *err)
 {
     if (k->gone)
-        return gone(k, err);
+        return keeper_fail_gone(k, err);
     /* Never reads beyond one event, so that the descriptor polls readable as
      * long as there is another. */
     while (k->have < sizeof(k->event)) {
@@ -371,10 +376,10 @@ int pr_keeper_next(struct pr_keeper *k, struct pr_child_event *ret,
         else if (n < 0 && errno == EAGAIN)
             return 0;
         else if (n == 0 || errno != EINTR)
-            return gone(k, err);
+            return keeper_fail_gone(k, err);
     }
     k->have = 0;
-    note(k, &k->event);
+    keeper_apply_event(k, &k->event);
     *ret = k->event;
     return 1;
 }

@@ -55,16 +55,16 @@ struct pr_keeper_trace {
     const char *group; /* folder of its control group; NULL or "": none */
 };
 
-struct pr_keeper_trace pr_keeper_trace(const struct pr_keeper *k);
+struct pr_keeper_trace pr_keeper_get_trace(const struct pr_keeper *k);
 
 /* Whom it killed when it was made: what other runs that are gone had left in
  * control groups beside ours. */
-const struct pr_pids *pr_keeper_found(const struct pr_keeper *k);
+const struct pr_pids *pr_keeper_get_killed(const struct pr_keeper *k);
 
 /* Ends what is left of keepers that are gone, and waits until it is; adds whom
  * it killed. Never ends those who started us. */
-void pr_traces_end(const struct pr_keeper_trace *traces, size_t n,
-                   struct pr_pids *killed);
+void pr_keeper_end_traces(const struct pr_keeper_trace *traces, size_t n,
+                          struct pr_pids *killed);
 
 struct pr_spawn {
     uint32_t tag;             /* the caller's name for it; unique while alive */
@@ -94,8 +94,8 @@ int pr_keeper_spawn(struct pr_keeper *k, const struct pr_spawn *s,
 /* From now on the keeper removes the groups of these slots when it ends, so
  * that they go even when the runner is killed. Once, before the first spawn
  * into them. */
-int pr_keeper_hold(struct pr_keeper *k, const struct pr_slots *slots,
-                   struct pr_err *err) PR_MUST_CHECK;
+int pr_keeper_hold_cgroups(struct pr_keeper *k, const struct pr_slots *slots,
+                           struct pr_err *err) PR_MUST_CHECK;
 
 /* Sends a signal to the whole process tree of an experiment. One that has just
  * ended is no error. */

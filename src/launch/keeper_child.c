@@ -26,7 +26,7 @@ static const int ignored[] = {SIGINT,  SIGHUP,  SIGTERM, SIGPIPE,
 
 #define N_IGNORED (sizeof(ignored) / sizeof(ignored[0]))
 
-void pr_child_ignore_signals(void)
+void pr_keeper_child_ignore_signals(void)
 {
     struct sigaction sa = {.sa_handler = SIG_DFL};
 
@@ -48,7 +48,7 @@ static void default_signals(void)
     (void)sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-static _Noreturn void give_up(int report, const char *what)
+static _Noreturn void child_report_failure(int report, const char *what)
 {
     struct pr_child_failure f = {.sys_errno = errno};
     ssize_t n;
@@ -60,38 +60,38 @@ static _Noreturn void give_up(int report, const char *what)
 }
 
 /* Opened here and not in the keeper: no other child can ever see it. */
-static int open_channel(const struct pr_child *c, int report)
+static int child_open_channel(const struct pr_child_spec *c, int report)
 {
     int fd = open(c->channel_path,
                   O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0644);
 
     if (fd < 0)
-        give_up(report, "open");
+        child_report_failure(report, "open");
     return fd;
 }
 
 /* Puts the channel where a program expects it. What is there belongs to the
  * keeper, and would be closed by exec() anyway. */
-static void place_channel(const struct pr_child *c, int report)
+static void place_channel(const struct pr_child_spec *c, int report)
 {
-    int fd = open_channel(c, report);
+    int fd = child_open_channel(c, report);
 
     if (fd == PR_CHILD_CHANNEL_FD) {
         (void)fcntl(fd, F_SETFD, 0);
         return;
     }
     if (dup2(fd, PR_CHILD_CHANNEL_FD) < 0)
-        give_up(report, "open");
+        child_report_failure(report, "open");
     close(fd);
 }
 
 /* A body may have other things open in that place, so its channel gets a free
  * number; after fork() the environment is its own to change. */
-static void name_channel(const struct pr_child *c, int report)
+static void name_channel(const struct pr_child_spec *c, int report)
 {
     static char text[2][32];
     static const char *const names[] = {"PRONY_FD=", "DATA_FD="};
-    int fd = open_channel(c, report);
+    int fd = child_open_channel(c, report);
 
     (void)fcntl(fd, F_SETFD, 0);
     for (int i = 0; i < 2; i++) {
@@ -103,17 +103,18 @@ static void name_channel(const struct pr_child *c, int report)
 }
 
 /* The groups first: entering a cpuset sets the affinity. */
-static void enter_slot(const struct pr_child *c, int report)
+static void enter_slot(const struct pr_child_spec *c, int report)
 {
     for (const char *const *g = c->groups; *g; g++)
-        if (!pr_group_join(*g))
-            give_up(report, "slot");
+        if (!pr_cgroup_join(*g))
+            child_report_failure(report, "slot");
     if (c->cpus && sched_setaffinity(0, sizeof(c->cpus->word),
                                      (const cpu_set_t *)c->cpus->word) < 0)
-        give_up(report, "slot");
+        child_report_failure(report, "slot");
 }
 
-static void prepare(pid_t keeper, const struct pr_child *c, int report)
+static void child_prepare(pid_t keeper, const struct pr_child_spec *c,
+                          int report)
 {
     int log;
 
@@ -131,36 +132,36 @@ static void prepare(pid_t keeper, const struct pr_child *c, int report)
     log = open(c->log_path,
                O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0644);
     if (log < 0 || dup2(log, 1) < 0 || dup2(log, 2) < 0)
-        give_up(report, "open");
+        child_report_failure(report, "open");
     close(log);
     if (c->cwd && chdir(c->cwd) < 0)
-        give_up(report, "chdir");
+        child_report_failure(report, "chdir");
     enter_slot(c, report);
 }
 
-static _Noreturn void become_program(pid_t keeper, const struct pr_child *c,
-                                     int report)
+static _Noreturn void become_program(pid_t keeper,
+                                     const struct pr_child_spec *c, int report)
 {
-    prepare(keeper, c, report);
+    child_prepare(keeper, c, report);
     if (c->channel_path)
         place_channel(c, report);
     execve(c->path, pr_unconst(c->argv), pr_unconst(c->env));
-    give_up(report, "exec");
+    child_report_failure(report, "exec");
 }
 
 static _Noreturn void become_body(struct pr_keeper_state *s,
-                                  const struct pr_child *c, int report)
+                                  const struct pr_child_spec *c, int report)
 {
     int status;
 
-    prepare(s->self, c, report);
+    child_prepare(s->self, c, report);
     (void)signal(SIGXFSZ, SIG_IGN); /* what is ours tells of it instead */
     (void)prctl(PR_SET_NAME, "prony-body");
     close(s->sock);
     close(s->signals);
     if (s->group.fd >= 0)
         close(s->group.fd);
-    pr_oomwatch_done(&s->oom);
+    pr_oom_watch_close(&s->oom);
     environ = (char **)pr_unconst(c->env);
     if (c->channel_path)
         name_channel(c, report);
@@ -173,7 +174,7 @@ static _Noreturn void become_body(struct pr_keeper_state *s,
 /* In a function of its own: nothing of the caller's may live in registers that
  * the child changes. */
 static __attribute__((noinline)) pid_t
-start_program(pid_t keeper, const struct pr_child *c, int report)
+start_program(pid_t keeper, const struct pr_child_spec *c, int report)
 {
     pid_t pid = vfork();
 
@@ -182,8 +183,8 @@ start_program(pid_t keeper, const struct pr_child *c, int report)
     return pid;
 }
 
-static pid_t start(struct pr_keeper_state *s, const struct pr_child *c,
-                   int report)
+static pid_t child_fork(struct pr_keeper_state *s,
+                        const struct pr_child_spec *c, int report)
 {
     pid_t pid;
 
@@ -195,7 +196,7 @@ static pid_t start(struct pr_keeper_state *s, const struct pr_child *c,
     return pid;
 }
 
-static bool failed(struct pr_child_failure *f, const char *what)
+static bool child_set_failure(struct pr_child_failure *f, const char *what)
 {
     f->sys_errno = errno;
     snprintf(f->what, sizeof(f->what), "%s", what);
@@ -218,21 +219,22 @@ static bool read_report(int fd, struct pr_child_failure *ret_why)
     return true;
 }
 
-pid_t pr_child_start(struct pr_keeper_state *s, const struct pr_child *c,
-                     struct pr_child_failure *ret_why)
+pid_t pr_keeper_child_start(struct pr_keeper_state *s,
+                            const struct pr_child_spec *c,
+                            struct pr_child_failure *ret_why)
 {
     int report[2];
     bool bad;
     pid_t pid;
 
     if (pipe2(report, O_CLOEXEC) < 0) {
-        failed(ret_why, "pipe");
+        child_set_failure(ret_why, "pipe");
         return -1;
     }
     /* 0 to 2 are open, and the other end comes before it. */
     assert(report[1] > PR_CHILD_CHANNEL_FD);
-    pid = start(s, c, report[1]);
-    bad = pid < 0 && failed(ret_why, "fork");
+    pid = child_fork(s, c, report[1]);
+    bad = pid < 0 && child_set_failure(ret_why, "fork");
     close(report[1]);
     if (!bad && read_report(report[0], ret_why)) {
         bad = true;

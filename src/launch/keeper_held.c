@@ -8,27 +8,28 @@
 
 #include <string.h>
 
-int pr_keeper_hold(struct pr_keeper *k, const struct pr_slots *slots,
-                   struct pr_err *err)
+int pr_keeper_hold_cgroups(struct pr_keeper *k, const struct pr_slots *slots,
+                           struct pr_err *err)
 {
     int rc = PR_OK;
 
     for (unsigned i = 0; i < slots->n_trees && !rc; i++) {
-        pr_wire_begin(&k->out, PR_WIRE_HOLD);
-        pr_wire_str(&k->out, slots->trees[i].top);
-        pr_wire_end(&k->out);
+        pr_keeper_message_begin(&k->out, PR_KEEPER_MESSAGE_HOLD);
+        pr_keeper_message_put_str(&k->out, slots->trees[i].top);
+        pr_keeper_message_end(&k->out);
         rc = pr_keeper_send(k, err);
     }
     return rc;
 }
 
-bool pr_held_add(struct pr_keeper_state *s, struct pr_wire_msg *m)
+bool pr_keeper_cgroups_add(struct pr_keeper_state *s,
+                           struct pr_keeper_message *m)
 {
-    struct pr_held *h;
+    struct pr_keeper_cgroups *h;
     const char *top;
     size_t bytes;
 
-    if (!pr_wire_get_str(m, &top) || !top)
+    if (!pr_keeper_message_get_str(m, &top) || !top)
         return false;
     bytes = strlen(top) + 1;
     h = pr_alloc(sizeof(*h) + bytes);
@@ -40,13 +41,13 @@ bool pr_held_add(struct pr_keeper_state *s, struct pr_wire_msg *m)
     return true;
 }
 
-void pr_held_remove(struct pr_keeper_state *s)
+void pr_keeper_cgroups_remove(struct pr_keeper_state *s)
 {
     while (s->held) {
-        struct pr_held *h = s->held;
+        struct pr_keeper_cgroups *h = s->held;
 
         s->held = h->next;
-        (void)pr_group_tree_remove(&h->tree);
+        (void)pr_cgroup_tree_remove(&h->tree);
         pr_free(h);
     }
 }

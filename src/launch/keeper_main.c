@@ -23,9 +23,10 @@
 /* As linux/close_range.h has it; older C libraries do not. */
 #define CLOEXEC_RANGE (1u << 2)
 
-struct pr_exp *pr_keeper_find(struct pr_keeper_state *s, uint32_t tag)
+struct pr_keeper_child *pr_keeper_child_find(struct pr_keeper_state *s,
+                                             uint32_t tag)
 {
-    struct pr_exp *x = s->exps;
+    struct pr_keeper_child *x = s->exps;
 
     while (x && x->tag != tag)
         x = x->next;
@@ -33,7 +34,7 @@ struct pr_exp *pr_keeper_find(struct pr_keeper_state *s, uint32_t tag)
 }
 
 /* Sends what the socket takes now. False when nobody can hear us any more. */
-static bool flush(struct pr_keeper_state *s)
+static bool keeper_flush_events(struct pr_keeper_state *s)
 {
     while (s->out.len > 0) {
         ssize_t n =
@@ -50,7 +51,8 @@ static bool flush(struct pr_keeper_state *s)
 }
 
 /* Never waits: a runner that is busy sending to us would wait for us. */
-void pr_keeper_tell(struct pr_keeper_state *s, const struct pr_child_event *ev)
+void pr_keeper_send_event(struct pr_keeper_state *s,
+                          const struct pr_child_event *ev)
 {
     size_t sent = 0;
 
@@ -64,48 +66,52 @@ void pr_keeper_tell(struct pr_keeper_state *s, const struct pr_child_event *ev)
     s->broken |= !pr_buf_ok(&s->out);
 }
 
-static void handle(struct pr_keeper_state *s, struct pr_wire_msg *m)
+static void keeper_apply_message(struct pr_keeper_state *s,
+                                 struct pr_keeper_message *m)
 {
     uint32_t tag, signo;
-    struct pr_exp *x;
+    struct pr_keeper_child *x;
 
-    if (m->type == PR_WIRE_SPAWN) {
-        pr_keeper_start(s, m);
+    if (m->type == PR_KEEPER_MESSAGE_SPAWN) {
+        pr_keeper_child_spawn(s, m);
         return;
     }
-    if (m->type == PR_WIRE_HOLD) {
-        s->broken |= !pr_held_add(s, m);
+    if (m->type == PR_KEEPER_MESSAGE_HOLD) {
+        s->broken |= !pr_keeper_cgroups_add(s, m);
         return;
     }
-    if (m->type == PR_WIRE_GOODBYE) { /* the end of the socket is near */
+    if (m->type ==
+        PR_KEEPER_MESSAGE_GOODBYE) { /* the end of the socket is near */
         s->told = true;
         return;
     }
-    if (m->type != PR_WIRE_SIGNAL || !pr_wire_get_u32(m, &tag) ||
-        !pr_wire_get_u32(m, &signo)) {
+    if (m->type != PR_KEEPER_MESSAGE_SIGNAL ||
+        !pr_keeper_message_get_u32(m, &tag) ||
+        !pr_keeper_message_get_u32(m, &signo)) {
         s->broken = true;
         return;
     }
-    x = pr_keeper_find(s, tag);
+    x = pr_keeper_child_find(s, tag);
     if (x)
-        pr_tree_signal(s, x, (int)signo);
+        pr_keeper_tree_signal(s, x, (int)signo);
 }
 
-static void handle_all(struct pr_keeper_state *s)
+static void keeper_apply_messages(struct pr_keeper_state *s)
 {
-    struct pr_wire_msg m;
+    struct pr_keeper_message m;
     size_t at = 0, used;
     int rc = 0;
 
-    while (!s->broken && (rc = pr_wire_take(s->in.data + at, s->in.len - at, &m,
-                                            &used)) > 0) {
-        handle(s, &m);
+    while (!s->broken &&
+           (rc = pr_keeper_message_read(s->in.data + at, s->in.len - at, &m,
+                                        &used)) > 0) {
+        keeper_apply_message(s, &m);
         at += used;
     }
     s->broken |= rc < 0;
     s->in.len -= at;
     if (s->in.len == 0 && s->in.cap > 2 * CHUNK_BYTES)
-        pr_buf_done(&s->in); /* a rare giant */
+        pr_buf_free(&s->in); /* a rare giant */
     else
         memmove(s->in.data, s->in.data + at, s->in.len);
 }
@@ -114,7 +120,7 @@ static void handle_all(struct pr_keeper_state *s)
  * not matter any more. */
 static bool was_told(struct pr_keeper_state *s)
 {
-    struct pr_wire_msg m = {0};
+    struct pr_keeper_message m = {0};
     size_t at = 0, used;
     ssize_t n = 1;
 
@@ -123,13 +129,14 @@ static bool was_told(struct pr_keeper_state *s)
         s->in.len += n > 0 ? (size_t)n : 0;
     }
     while (s->in.len > at &&
-           pr_wire_take(s->in.data + at, s->in.len - at, &m, &used) > 0)
+           pr_keeper_message_read(s->in.data + at, s->in.len - at, &m, &used) >
+               0)
         at += used;
-    return s->told || m.type == PR_WIRE_GOODBYE;
+    return s->told || m.type == PR_KEEPER_MESSAGE_GOODBYE;
 }
 
 /* False when the runner has closed its end. */
-static bool receive(struct pr_keeper_state *s)
+static bool keeper_receive(struct pr_keeper_state *s)
 {
     ssize_t n;
 
@@ -142,7 +149,7 @@ static bool receive(struct pr_keeper_state *s)
         return errno == EAGAIN || errno == EINTR;
     s->in.len += (size_t)n;
     if (n > 0)
-        handle_all(s);
+        keeper_apply_messages(s);
     return n > 0;
 }
 
@@ -157,12 +164,12 @@ static void drain_signals(struct pr_keeper_state *s)
 /* One round. False when it is time to end: the other end of the socket is
  * closed, or our parent is not the one we had (somebody forked from it may
  * still hold the socket open). */
-static bool serve(struct pr_keeper_state *s)
+static bool keeper_serve_round(struct pr_keeper_state *s)
 {
     short out = s->out.len ? POLLOUT : 0;
     struct pollfd p[2] = {{.fd = s->sock, .events = (short)(POLLIN | out)},
                           {.fd = s->signals, .events = POLLIN}};
-    int timeout = pr_tree_timeout(s);
+    int timeout = pr_keeper_tree_timeout(s);
     int n = poll(p, 2, timeout);
 
     if (n < 0)
@@ -175,10 +182,10 @@ static bool serve(struct pr_keeper_state *s)
             return false;
     }
     if (p[1].revents || n == 0 || timeout == 0)
-        pr_tree_settle(s, pr_tree_reap(s));
-    if ((p[0].revents & POLLOUT) && !flush(s))
+        pr_keeper_tree_settle(s, pr_keeper_tree_reap(s));
+    if ((p[0].revents & POLLOUT) && !keeper_flush_events(s))
         return false;
-    return !(p[0].revents & POLLIN) || receive(s);
+    return !(p[0].revents & POLLIN) || keeper_receive(s);
 }
 
 /* What we inherited stays open with us, for the sake of locks, but does not go
@@ -220,48 +227,48 @@ static void settle_down(struct pr_keeper_state *s, int null_fd)
             (void)dup2(null_fd, fd);
     close(null_fd);
     keep_from_programs();
-    pr_oomwatch_init(&s->oom, "");
+    pr_oom_watch_init(&s->oom, "");
     s->oom_ns = pr_clock_ns();
 }
 
-static void tidy(struct pr_keeper_state *s)
+static void keeper_free_state(struct pr_keeper_state *s)
 {
     while (s->exps) {
-        struct pr_exp *x = s->exps;
+        struct pr_keeper_child *x = s->exps;
 
         s->exps = x->next;
-        pr_exp_free(x);
+        pr_keeper_child_free(x);
     }
-    pr_buf_done(&s->in);
-    pr_buf_done(&s->out);
-    pr_proctree_done(&s->tree);
-    pr_pids_done(&s->stuck);
-    pr_oomwatch_done(&s->oom);
+    pr_buf_free(&s->in);
+    pr_buf_free(&s->out);
+    pr_proctree_free(&s->tree);
+    pr_pids_free(&s->stuck);
+    pr_oom_watch_close(&s->oom);
     pr_free(s);
 }
 
-_Noreturn void pr_keeper_live(struct pr_keeper_state *s, int null_fd)
+_Noreturn void pr_keeper_process_run(struct pr_keeper_state *s, int null_fd)
 {
     bool broken;
     sigset_t mask;
 
-    pr_child_ignore_signals();
+    pr_keeper_child_ignore_signals();
     sigemptyset(&mask);
     sigaddset(&mask, SIGCHLD);
     sigaddset(&mask, SIGUSR1);
     (void)sigprocmask(SIG_SETMASK, &mask, NULL);
     settle_down(s, null_fd);
     if (getppid() == s->runner)
-        while (!s->broken && serve(s))
+        while (!s->broken && keeper_serve_round(s))
             ;
-    pr_tree_kill_all(s);
-    pr_held_remove(s);
+    pr_keeper_tree_kill_all(s);
+    pr_keeper_cgroups_remove(s);
     if (!was_told(s)) {
         if (s->calls.orphaned)
             s->calls.orphaned(s->calls.ctx);
-        pr_run_group_leave(&s->group);
+        pr_run_cgroup_leave(&s->group);
     }
     broken = s->broken;
-    tidy(s);
+    keeper_free_state(s);
     _exit(broken);
 }

@@ -21,20 +21,20 @@
 
 struct request {
     uint32_t tag;
-    struct pr_child child;
+    struct pr_child_spec child;
     const char **lists; /* what argv, env and groups point into */
     const char *memory_group;
-    struct pr_cpus cpus;
+    struct pr_cpuset cpus;
     char path[PATH_MAX]; /* where the program was found */
     char fds[2][32];     /* of the channel, for env */
     char channel[sizeof("PRONY_CHANNEL=") + 2 * PATH_MAX];
 };
 
 /* Reads a counted list of strings into out, with a NULL after them. */
-static bool get_list(struct pr_wire_msg *m, uint32_t n, const char **out)
+static bool get_list(struct pr_keeper_message *m, uint32_t n, const char **out)
 {
     for (uint32_t i = 0; i < n; i++)
-        if (!pr_wire_get_str(m, &out[i]) || !out[i])
+        if (!pr_keeper_message_get_str(m, &out[i]) || !out[i])
             return false;
     out[n] = NULL;
     return true;
@@ -63,37 +63,42 @@ static void add_channel(struct request *r, const char **env)
     *env = NULL;
 }
 
-static bool read_slot(struct pr_wire_msg *m, struct request *r)
+static bool read_slot(struct pr_keeper_message *m, struct request *r)
 {
     const char *cpus;
 
-    if (!pr_wire_get_str(m, &cpus) || !pr_wire_get_str(m, &r->memory_group) ||
-        (cpus && !pr_cpus_parse(cpus, &r->cpus)))
+    if (!pr_keeper_message_get_str(m, &cpus) ||
+        !pr_keeper_message_get_str(m, &r->memory_group) ||
+        (cpus && !pr_cpuset_parse(cpus, &r->cpus)))
         return false;
     r->child.cpus = cpus ? &r->cpus : NULL;
     return true;
 }
 
 /* How many are in argv, env and groups. */
-static bool read_counts(struct pr_wire_msg *m, uint32_t ret[static 3])
+static bool request_read_counts(struct pr_keeper_message *m,
+                                uint32_t ret[static 3])
 {
     for (int i = 0; i < 3; i++)
-        if (!pr_wire_get_u32(m, &ret[i]) || ret[i] > PR_WIRE_MAX)
+        if (!pr_keeper_message_get_u32(m, &ret[i]) ||
+            ret[i] > PR_KEEPER_MESSAGE_MAX)
             return false;
     return ret[1] > 0;
 }
 
 /* 0, -ENOMEM, or -EBADMSG. The strings stay in the message. */
-static int read_request(struct pr_wire_msg *m, struct request *r)
+static int read_request(struct pr_keeper_message *m, struct request *r)
 {
-    struct pr_child *c = &r->child;
+    struct pr_child_spec *c = &r->child;
     const char **argv, **env, **groups;
     uint32_t n[3];
 
-    if (!pr_wire_get_u32(m, &r->tag) || !pr_wire_get_str(m, &c->log_path) ||
-        !pr_wire_get_str(m, &c->channel_path) || !pr_wire_get_str(m, &c->cwd) ||
-        !pr_wire_get_str(m, &c->body_arg) || !c->log_path || !read_slot(m, r) ||
-        !read_counts(m, n))
+    if (!pr_keeper_message_get_u32(m, &r->tag) ||
+        !pr_keeper_message_get_str(m, &c->log_path) ||
+        !pr_keeper_message_get_str(m, &c->channel_path) ||
+        !pr_keeper_message_get_str(m, &c->cwd) ||
+        !pr_keeper_message_get_str(m, &c->body_arg) || !c->log_path ||
+        !read_slot(m, r) || !request_read_counts(m, n))
         return -EBADMSG;
     r->lists =
         pr_alloc(((size_t)n[0] + n[1] + n[2] + 3 + 3) * sizeof(*r->lists));
@@ -113,7 +118,7 @@ static int read_request(struct pr_wire_msg *m, struct request *r)
     return 0;
 }
 
-static bool runnable(const char *cwd, const char *path)
+static bool request_is_runnable(const char *cwd, const char *path)
 {
     char below[2 * PATH_MAX];
     struct stat st;
@@ -143,7 +148,7 @@ static const char *search_path(const char *const *env)
 }
 
 /* As execvp() would find it; 0 or an errno. */
-static int find_program(struct request *r)
+static int request_find_program(struct request *r)
 {
     const char *name = r->child.argv[0];
     int why = ENOENT;
@@ -158,7 +163,7 @@ static int find_program(struct request *r)
                          len ? "/" : "", name);
 
         if (n > 0 && (size_t)n < sizeof(r->path)) {
-            if (runnable(r->child.cwd, r->path)) {
+            if (request_is_runnable(r->child.cwd, r->path)) {
                 r->child.path = r->path;
                 return 0;
             }
@@ -171,7 +176,7 @@ static int find_program(struct request *r)
     }
 }
 
-static void tell_failure(struct pr_keeper_state *s, uint32_t tag,
+static void send_failure(struct pr_keeper_state *s, uint32_t tag,
                          const struct pr_child_failure *f)
 {
     struct pr_child_event ev;
@@ -181,12 +186,12 @@ static void tell_failure(struct pr_keeper_state *s, uint32_t tag,
     ev.tag = tag;
     ev.sys_errno = f->sys_errno;
     memcpy(ev.what, f->what, sizeof(ev.what));
-    pr_keeper_tell(s, &ev);
+    pr_keeper_send_event(s, &ev);
 }
 
-static struct pr_exp *exp_new(uint32_t tag, const char *marker)
+static struct pr_keeper_child *exp_new(uint32_t tag, const char *marker)
 {
-    struct pr_exp *x = pr_alloc_zeroed(sizeof(*x));
+    struct pr_keeper_child *x = pr_alloc_zeroed(sizeof(*x));
     size_t bytes = strlen(marker) + 1;
 
     if (!x)
@@ -203,12 +208,12 @@ static struct pr_exp *exp_new(uint32_t tag, const char *marker)
     return x;
 }
 
-void pr_exp_free(struct pr_exp *x)
+void pr_keeper_child_free(struct pr_keeper_child *x)
 {
     if (!x)
         return;
-    pr_pids_done(&x->hit);
-    pr_oomgroup_close(&x->oom);
+    pr_pids_free(&x->hit);
+    pr_oom_cgroup_close(&x->oom);
     pr_free(x->marker);
     pr_free(x);
 }
@@ -217,52 +222,55 @@ static void freshen_oom(struct pr_keeper_state *s, uint64_t now)
 {
     if (s->exps || now - s->oom_ns < OOM_STALE_NS)
         return;
-    (void)pr_oomwatch_look(&s->oom);
+    (void)pr_oom_watch_has_risen(&s->oom);
     s->oom_ns = now;
 }
 
-static bool launch(struct pr_keeper_state *s, const struct request *r,
-                   struct pr_exp *x, struct pr_child_failure *ret_why)
+static bool keeper_launch_child(struct pr_keeper_state *s,
+                                const struct request *r,
+                                struct pr_keeper_child *x,
+                                struct pr_child_failure *ret_why)
 {
     x->start_ns = pr_clock_ns();
     freshen_oom(s, x->start_ns);
-    pr_oomgroup_open(&x->oom, r->memory_group);
+    pr_oom_cgroup_open(&x->oom, r->memory_group);
     x->event.started_ns = pr_wall_clock_ns();
     x->start_ns = pr_clock_ns();
-    x->pid = pr_child_start(s, &r->child, ret_why);
+    x->pid = pr_keeper_child_start(s, &r->child, ret_why);
     if (x->pid < 0)
         return false;
     x->event.kind = PR_CHILD_STARTED;
     x->event.pid = x->pid;
     x->next = s->exps;
     s->exps = x;
-    pr_keeper_tell(s, &x->event);
+    pr_keeper_send_event(s, &x->event);
     return true;
 }
 
-void pr_keeper_start(struct pr_keeper_state *s, struct pr_wire_msg *m)
+void pr_keeper_child_spawn(struct pr_keeper_state *s,
+                           struct pr_keeper_message *m)
 {
     struct pr_child_failure why = {.sys_errno = ENOMEM, .what = "memory"};
     struct request r = {0};
-    struct pr_exp *x = NULL;
+    struct pr_keeper_child *x = NULL;
     int rc = read_request(m, &r);
 
     if (rc == 0)
         x = exp_new(r.tag, r.child.env[0]);
     if (x)
-        x->mark = r.child.mark = pr_mark_of(s->mark, r.tag);
+        x->mark = r.child.mark = pr_keeper_make_mark(s->mark, r.tag);
     if (rc == -EBADMSG) {
         s->broken = true;
     } else if (!x) {
-        tell_failure(s, r.tag, &why);
+        send_failure(s, r.tag, &why);
     } else {
-        int missing = r.child.argv[0] ? find_program(&r) : 0;
+        int missing = r.child.argv[0] ? request_find_program(&r) : 0;
 
         if (missing)
             why = (struct pr_child_failure){missing, "exec"};
-        if (missing || !launch(s, &r, x, &why)) {
-            tell_failure(s, r.tag, &why);
-            pr_exp_free(x);
+        if (missing || !keeper_launch_child(s, &r, x, &why)) {
+            send_failure(s, r.tag, &why);
+            pr_keeper_child_free(x);
         }
     }
     pr_free(r.lists);

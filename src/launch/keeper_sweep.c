@@ -20,7 +20,7 @@ enum { OURS = 1 << 0, TARGET = 1 << 1 };
 #define PATIENCE_NS (3 * PR_S_NS)
 #define SWEEP_NS (2 * PR_S_NS)
 
-static bool is_main(const struct pr_keeper *k, pid_t pid)
+static bool is_live_child(const struct pr_keeper *k, pid_t pid)
 {
     for (size_t i = 0; i < k->n_live; i++)
         if (k->live[i].pid == pid)
@@ -28,16 +28,16 @@ static bool is_main(const struct pr_keeper *k, pid_t pid)
     return false;
 }
 
-static enum pr_proc_has belongs(const struct pr_keeper *k,
-                                const struct pr_proc *p)
+static enum pr_proc_has sweep_check_owner(const struct pr_keeper *k,
+                                          const struct pr_proc *p)
 {
     bool unsure = false;
 
-    if (is_main(k, p->pid) || is_main(k, p->pgrp) ||
-        pr_proctree_mark(p->pid) >> 32 == k->mark)
+    if (is_live_child(k, p->pid) || is_live_child(k, p->pgrp) ||
+        pr_proctree_get_mark(p->pid) >> 32 == k->mark)
         return PR_PROC_HAS;
     for (size_t i = 0; i < k->n_live; i++) {
-        enum pr_proc_has has = pr_proctree_env(p->pid, k->live[i].marker);
+        enum pr_proc_has has = pr_proctree_has_env(p->pid, k->live[i].marker);
 
         if (has == PR_PROC_HAS)
             return has;
@@ -62,7 +62,7 @@ static bool mark_targets(const struct pr_keeper *k, struct pr_proctree *t)
 
         if (!(p->marks & OURS))
             continue;
-        has = belongs(k, p);
+        has = sweep_check_owner(k, p);
         if (has == PR_PROC_HAS)
             p->marks |= TARGET;
         unsure |= has == PR_PROC_UNSURE && !p->dead;
@@ -73,7 +73,7 @@ static bool mark_targets(const struct pr_keeper *k, struct pr_proctree *t)
 
 /* Whether anything was there. The dead count until we have waited for them;
  * having no environment, they are known by having been hit. */
-static bool kill_targets(const struct pr_proctree *t, struct pr_pids *hit)
+static bool sweep_kill_targets(const struct pr_proctree *t, struct pr_pids *hit)
 {
     bool any = false;
 
@@ -81,7 +81,7 @@ static bool kill_targets(const struct pr_proctree *t, struct pr_pids *hit)
         const struct pr_proc *p = &t->procs[i];
         bool target = p->marks & TARGET;
 
-        if (!target && !((p->marks & OURS) && pr_pids_have(hit, p->pid)))
+        if (!target && !((p->marks & OURS) && pr_pids_has(hit, p->pid)))
             continue;
         any = true;
         (void)pr_pids_add(hit, p->pid);
@@ -92,7 +92,7 @@ static bool kill_targets(const struct pr_proctree *t, struct pr_pids *hit)
     return any;
 }
 
-static void sweep(const struct pr_keeper *k)
+static void sweep_descendants(const struct pr_keeper *k)
 {
     uint64_t start = pr_clock_ns(), spent = 0;
     struct pr_proctree t = {0};
@@ -102,18 +102,18 @@ static void sweep(const struct pr_keeper *k)
     while (more && spent < SWEEP_NS && pr_proctree_read(&t) == 0) {
         bool unsure = mark_targets(k, &t);
 
-        more = kill_targets(&t, &hit);
+        more = sweep_kill_targets(&t, &hit);
         more |= unsure && spent < PR_KEEPER_UNSURE_NS;
         if (more)
             poll(NULL, 0, 1);
         spent = pr_clock_ns() - start;
     }
-    pr_proctree_done(&t);
-    pr_pids_done(&hit);
+    pr_proctree_free(&t);
+    pr_pids_free(&hit);
 }
 
 /* Its exit status, or -1 when somebody else has waited for it. */
-static int wait_for(pid_t pid)
+static int wait_for_keeper(pid_t pid)
 {
     uint64_t end = pr_clock_ns() + PATIENCE_NS;
     /* Its end is a matter of microseconds, as a rule. */
@@ -139,27 +139,29 @@ static int wait_for(pid_t pid)
     return status;
 }
 
-void pr_keeper_bury(struct pr_keeper *k)
+void pr_keeper_reap(struct pr_keeper *k)
 {
     int status;
 
     if (!k->pid)
         return;
-    status = wait_for(k->pid);
+    status = wait_for_keeper(k->pid);
     k->pid = 0;
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
         if (*k->group.dir)
-            (void)pr_run_group_end(k->group.dir, NULL);
-        sweep(k);
+            (void)pr_run_cgroup_kill(k->group.dir, NULL);
+        sweep_descendants(k);
     }
-    pr_run_group_done(&k->group); /* what is left, the next run tries again */
+    pr_run_cgroup_remove(
+        &k->group); /* what is left, the next run tries again */
 }
 
 /* ---- what earlier ones left */
 
-static bool has_mark(const struct pr_keeper_trace *traces, size_t n, pid_t pid)
+static bool has_trace_mark(const struct pr_keeper_trace *traces, size_t n,
+                           pid_t pid)
 {
-    uint64_t mark = pr_proctree_mark(pid) >> 32;
+    uint64_t mark = pr_proctree_get_mark(pid) >> 32;
 
     for (size_t i = 0; mark && i < n; i++)
         if (traces[i].mark == mark)
@@ -186,8 +188,8 @@ static size_t kill_marked(struct pr_proctree *t,
     for (size_t i = 0; i < t->n; i++) {
         const struct pr_proc *p = &t->procs[i];
 
-        if ((p->marks & OURS) || p->dead || !has_mark(traces, n, p->pid) ||
-            kill(p->pid, SIGKILL) < 0)
+        if ((p->marks & OURS) || p->dead ||
+            !has_trace_mark(traces, n, p->pid) || kill(p->pid, SIGKILL) < 0)
             continue;
         alive++;
         (void)pr_pids_add(killed, p->pid);
@@ -195,17 +197,17 @@ static size_t kill_marked(struct pr_proctree *t,
     return alive;
 }
 
-void pr_traces_end(const struct pr_keeper_trace *traces, size_t n,
-                   struct pr_pids *killed)
+void pr_keeper_end_traces(const struct pr_keeper_trace *traces, size_t n,
+                          struct pr_pids *killed)
 {
     uint64_t end = pr_clock_ns() + SWEEP_NS;
     struct pr_proctree t = {0};
 
     for (size_t i = 0; i < n; i++)
         if (traces[i].group)
-            pr_run_group_end_left(traces[i].group, killed);
+            pr_run_cgroup_kill_stale(traces[i].group, killed);
     while (n && pr_proctree_read(&t) == 0 &&
            kill_marked(&t, traces, n, killed) && pr_clock_ns() < end)
         poll(NULL, 0, 1);
-    pr_proctree_done(&t);
+    pr_proctree_free(&t);
 }

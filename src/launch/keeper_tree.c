@@ -28,7 +28,7 @@ enum { OURS = 1 << 0, TARGET = 1 << 1 };
 /* Exit status of a shell whose command was killed. */
 #define SHELL_SIGKILL (128 + SIGKILL)
 
-static bool look(struct pr_keeper_state *s)
+static bool keeper_read_tree(struct pr_keeper_state *s)
 {
     struct pr_proc *me;
 
@@ -43,32 +43,34 @@ static bool look(struct pr_keeper_state *s)
     return true;
 }
 
-static bool is_main(const struct pr_keeper_state *s, pid_t pid)
+static bool is_main_child(const struct pr_keeper_state *s, pid_t pid)
 {
-    for (const struct pr_exp *x = s->exps; x; x = x->next)
+    for (const struct pr_keeper_child *x = s->exps; x; x = x->next)
         if (x->pid == pid && !x->ended)
             return true;
     return false;
 }
 
-static enum pr_proc_has belongs(const struct pr_keeper_state *s,
-                                const struct pr_exp *x, const struct pr_proc *p)
+static enum pr_proc_has tree_check_owner(const struct pr_keeper_state *s,
+                                         const struct pr_keeper_child *x,
+                                         const struct pr_proc *p)
 {
     bool alone = s->exps == x && !x->next;
 
     if ((p->pid == x->pid && !x->ended) || p->pgrp == x->pid)
         return PR_PROC_HAS;
-    if (p->ppid != s->self || is_main(s, p->pid) ||
-        pr_pids_have(&s->stuck, p->pid))
+    if (p->ppid != s->self || is_main_child(s, p->pid) ||
+        pr_pids_has(&s->stuck, p->pid))
         return PR_PROC_HAS_NOT;
-    return alone || pr_proctree_mark(p->pid) == x->mark
+    return alone || pr_proctree_get_mark(p->pid) == x->mark
                ? PR_PROC_HAS
-               : pr_proctree_env(p->pid, x->marker);
+               : pr_proctree_has_env(p->pid, x->marker);
 }
 
 /* Marks the tree of x among what the last look saw. True when a process could
  * not be told; a moment later it can. */
-static bool mark_tree(struct pr_keeper_state *s, const struct pr_exp *x)
+static bool mark_tree(struct pr_keeper_state *s,
+                      const struct pr_keeper_child *x)
 {
     bool unsure = false;
 
@@ -79,7 +81,7 @@ static bool mark_tree(struct pr_keeper_state *s, const struct pr_exp *x)
 
         if (!(p->marks & OURS) || p->dead)
             continue;
-        has = belongs(s, x, p);
+        has = tree_check_owner(s, x, p);
         if (has == PR_PROC_HAS)
             p->marks |= TARGET;
         unsure |= has == PR_PROC_UNSURE;
@@ -93,9 +95,10 @@ static bool is_target(const struct pr_proc *p)
     return (p->marks & TARGET) && !p->dead;
 }
 
-void pr_tree_signal(struct pr_keeper_state *s, struct pr_exp *x, int signo)
+void pr_keeper_tree_signal(struct pr_keeper_state *s, struct pr_keeper_child *x,
+                           int signo)
 {
-    bool seen = look(s);
+    bool seen = keeper_read_tree(s);
 
     x->signalled = true;
     x->killed |= signo == SIGKILL;
@@ -124,21 +127,21 @@ static bool died_of_kill(int status)
 
 /* The counter of a slot is its own: whatever of the tree was killed, it
  * failed of it. The machine's would also tell of its neighbours. */
-static bool struck_by_oom(struct pr_keeper_state *s, struct pr_exp *x,
+static bool struck_by_oom(struct pr_keeper_state *s, struct pr_keeper_child *x,
                           int status, uint64_t now)
 {
     if (x->killed || status == 0)
         return false;
     if (x->oom.fd >= 0)
-        return pr_oomgroup_look(&x->oom);
+        return pr_oom_cgroup_has_risen(&x->oom);
     if (!died_of_kill(status) && !x->orphan_killed)
         return false;
     s->oom_ns = now;
-    return pr_oomwatch_look(&s->oom);
+    return pr_oom_watch_has_risen(&s->oom);
 }
 
-static void main_ended(struct pr_keeper_state *s, struct pr_exp *x, int status,
-                       const struct rusage *ru)
+static void main_ended(struct pr_keeper_state *s, struct pr_keeper_child *x,
+                       int status, const struct rusage *ru)
 {
     uint64_t now = pr_clock_ns();
     struct pr_child_event *ev = &x->event;
@@ -161,7 +164,7 @@ static void main_ended(struct pr_keeper_state *s, struct pr_exp *x, int status,
 
 static void orphan_ended(struct pr_keeper_state *s, pid_t pid, int status)
 {
-    struct pr_exp *x = s->exps;
+    struct pr_keeper_child *x = s->exps;
     bool alone = x && !x->next;
 
     if (alone && !x->ended && !x->killed && WIFSIGNALED(status) &&
@@ -170,14 +173,14 @@ static void orphan_ended(struct pr_keeper_state *s, pid_t pid, int status)
     pr_pids_remove(&s->stuck, pid);
 }
 
-bool pr_tree_reap(struct pr_keeper_state *s)
+bool pr_keeper_tree_reap(struct pr_keeper_state *s)
 {
     struct rusage ru;
     int status;
     pid_t pid;
 
     while ((pid = wait4(-1, &status, WNOHANG, &ru)) > 0) {
-        struct pr_exp *x = s->exps;
+        struct pr_keeper_child *x = s->exps;
 
         while (x && (x->pid != pid || x->ended))
             x = x->next;
@@ -189,7 +192,8 @@ bool pr_tree_reap(struct pr_keeper_state *s)
     return pid < 0 && errno == ECHILD;
 }
 
-static void kill_targets(struct pr_keeper_state *s, struct pr_exp *x)
+static void tree_kill_targets(struct pr_keeper_state *s,
+                              struct pr_keeper_child *x)
 {
     bool group = false;
 
@@ -216,22 +220,23 @@ static void leave_stuck(struct pr_keeper_state *s)
 }
 
 /* Without a look at /proc the process group is all that we know. */
-static bool group_gone(struct pr_exp *x, uint64_t now)
+static bool group_gone(struct pr_keeper_child *x, uint64_t now)
 {
     return kill(-x->pid, SIGKILL) < 0 || now >= x->give_up_ns;
 }
 
 /* Dead, but still to be waited for. */
-static bool lingers(const struct pr_keeper_state *s, const struct pr_exp *x,
-                    const struct pr_proc *p)
+static bool is_unreaped(const struct pr_keeper_state *s,
+                        const struct pr_keeper_child *x,
+                        const struct pr_proc *p)
 {
     return p->dead && (p->marks & OURS) &&
            (p->ppid == s->self || p->pgrp == x->pid ||
-            pr_pids_have(&x->hit, p->pid));
+            pr_pids_has(&x->hit, p->pid));
 }
 
-static bool tree_gone(struct pr_keeper_state *s, struct pr_exp *x, bool seen,
-                      uint64_t now)
+static bool tree_gone(struct pr_keeper_state *s, struct pr_keeper_child *x,
+                      bool seen, uint64_t now)
 {
     bool unsure, any = false, dead = false;
 
@@ -243,7 +248,7 @@ static bool tree_gone(struct pr_keeper_state *s, struct pr_exp *x, bool seen,
     unsure = mark_tree(s, x);
     for (size_t i = 0; i < s->tree.n; i++) {
         any |= is_target(&s->tree.procs[i]);
-        dead |= lingers(s, x, &s->tree.procs[i]);
+        dead |= is_unreaped(s, x, &s->tree.procs[i]);
     }
     if (!any && !dead)
         return !unsure || now >= x->sure_ns;
@@ -252,22 +257,22 @@ static bool tree_gone(struct pr_keeper_state *s, struct pr_exp *x, bool seen,
         return true;
     }
     if (now >= x->kill_ns)
-        kill_targets(s, x);
+        tree_kill_targets(s, x);
     return false;
 }
 
-void pr_tree_settle(struct pr_keeper_state *s, bool childless)
+void pr_keeper_tree_settle(struct pr_keeper_state *s, bool childless)
 {
     uint64_t now = pr_clock_ns();
     bool looked = false, seen = false;
 
-    for (struct pr_exp **at = &s->exps; *at;) {
-        struct pr_exp *x = *at;
+    for (struct pr_keeper_child **at = &s->exps; *at;) {
+        struct pr_keeper_child *x = *at;
         bool gone = x->ended && childless;
 
         if (x->ended && !childless && now >= x->look_ns) {
             if (!looked)
-                seen = look(s);
+                seen = keeper_read_tree(s);
             looked = true;
             gone = tree_gone(s, x, seen, now);
         }
@@ -276,16 +281,16 @@ void pr_tree_settle(struct pr_keeper_state *s, bool childless)
             continue;
         }
         *at = x->next;
-        pr_keeper_tell(s, &x->event);
-        pr_exp_free(x);
+        pr_keeper_send_event(s, &x->event);
+        pr_keeper_child_free(x);
     }
 }
 
-int pr_tree_timeout(const struct pr_keeper_state *s)
+int pr_keeper_tree_timeout(const struct pr_keeper_state *s)
 {
     uint64_t now = 0, next = UINT64_MAX;
 
-    for (const struct pr_exp *x = s->exps; x; x = x->next)
+    for (const struct pr_keeper_child *x = s->exps; x; x = x->next)
         if (x->ended && x->look_ns < next)
             next = x->look_ns;
     if (next == UINT64_MAX)
@@ -296,19 +301,19 @@ int pr_tree_timeout(const struct pr_keeper_state *s)
 
 static void kill_ours(struct pr_keeper_state *s)
 {
-    if (!look(s))
+    if (!keeper_read_tree(s))
         return;
     for (size_t i = 0; i < s->tree.n; i++)
         if (s->tree.procs[i].marks & OURS)
             (void)kill(s->tree.procs[i].pid, SIGKILL);
 }
 
-void pr_tree_kill_all(struct pr_keeper_state *s)
+void pr_keeper_tree_kill_all(struct pr_keeper_state *s)
 {
     uint64_t give_up = pr_clock_ns() + KILL_ALL_NS;
     int pause_ms = 1;
 
-    for (const struct pr_exp *x = s->exps; x; x = x->next)
+    for (const struct pr_keeper_child *x = s->exps; x; x = x->next)
         if (!x->ended)
             (void)kill(-x->pid, SIGKILL);
     for (;;) {

@@ -28,8 +28,8 @@ static uint64_t read_counter(int fd)
     return at ? strtoull(at + sizeof(key) - 1, NULL, 10) : 0;
 }
 
-static int open_below(const char *root, const char *dir, const char *group,
-                      const char *file)
+static int oom_open_below(const char *root, const char *dir, const char *group,
+                          const char *file)
 {
     char path[PATH_MAX];
     int n = snprintf(path, sizeof(path), "%s/sys/fs/cgroup%s%s/%s", root, dir,
@@ -42,15 +42,15 @@ static int open_below(const char *root, const char *dir, const char *group,
 
 /* Within a container the group's path is often not below the mount: the root
  * of what is mounted is the container's own group then. */
-static int open_group(const char *root, const char *dir, const char *group,
-                      const char *file)
+static int oom_open_cgroup(const char *root, const char *dir, const char *group,
+                           const char *file)
 {
-    int fd = open_below(root, dir, group, file);
+    int fd = oom_open_below(root, dir, group, file);
 
-    return fd >= 0 ? fd : open_below(root, dir, "", file);
+    return fd >= 0 ? fd : oom_open_below(root, dir, "", file);
 }
 
-static bool has_word(const char *list, const char *end, const char *word)
+static bool list_has_word(const char *list, const char *end, const char *word)
 {
     size_t len = strlen(word);
 
@@ -72,16 +72,18 @@ static int open_line(const char *root, char *line)
     if (!group)
         return -1;
     list++;
-    if (has_word(list, group, "memory"))
-        return open_group(root, "/memory", group + 1, "memory.oom_control");
+    if (list_has_word(list, group, "memory"))
+        return oom_open_cgroup(root, "/memory", group + 1,
+                               "memory.oom_control");
     if (list != group)
         return -1;
-    fd = open_below(root, "", group + 1, "memory.events");
-    return fd >= 0 ? fd
-                   : open_group(root, "/unified", group + 1, "memory.events");
+    fd = oom_open_below(root, "", group + 1, "memory.events");
+    return fd >= 0
+               ? fd
+               : oom_open_cgroup(root, "/unified", group + 1, "memory.events");
 }
 
-static int open_own_group(const char *root)
+static int oom_open_own_cgroup(const char *root)
 {
     char path[PATH_MAX], text[8192], *save = NULL;
     int found = -1;
@@ -101,25 +103,25 @@ static int open_own_group(const char *root)
     return found;
 }
 
-void pr_oomwatch_init(struct pr_oomwatch *w, const char *root)
+void pr_oom_watch_init(struct pr_oom_watch *w, const char *root)
 {
     char path[PATH_MAX];
 
     snprintf(path, sizeof(path), "%s/proc/vmstat", root);
     w->fds[0] = open(path, O_RDONLY | O_CLOEXEC);
-    w->fds[1] = open_own_group(root);
+    w->fds[1] = oom_open_own_cgroup(root);
     memset(w->kills, 0, sizeof(w->kills));
-    (void)pr_oomwatch_look(w);
+    (void)pr_oom_watch_has_risen(w);
 }
 
-void pr_oomwatch_done(struct pr_oomwatch *w)
+void pr_oom_watch_close(struct pr_oom_watch *w)
 {
     for (int i = 0; i < PR_OOMWATCH_FILES; i++)
         if (w->fds[i] >= 0)
             close(w->fds[i]);
 }
 
-bool pr_oomwatch_look(struct pr_oomwatch *w)
+bool pr_oom_watch_has_risen(struct pr_oom_watch *w)
 {
     bool rose = false;
 
@@ -132,29 +134,29 @@ bool pr_oomwatch_look(struct pr_oomwatch *w)
     return rose;
 }
 
-void pr_oomgroup_open(struct pr_oomgroup *g, const char *dir)
+void pr_oom_cgroup_open(struct pr_oom_cgroup *g, const char *dir)
 {
     static const char *const names[] = {"memory.events", "memory.oom_control"};
     char path[PATH_MAX];
 
-    *g = (struct pr_oomgroup){.fd = -1};
+    *g = (struct pr_oom_cgroup){.fd = -1};
     for (size_t i = 0; dir && g->fd < 0 && i < 2; i++) {
         int n = snprintf(path, sizeof(path), "%s/%s", dir, names[i]);
 
         if (n > 0 && (size_t)n < sizeof(path))
             g->fd = open(path, O_RDONLY | O_CLOEXEC);
     }
-    (void)pr_oomgroup_look(g);
+    (void)pr_oom_cgroup_has_risen(g);
 }
 
-void pr_oomgroup_close(struct pr_oomgroup *g)
+void pr_oom_cgroup_close(struct pr_oom_cgroup *g)
 {
     if (g->fd >= 0)
         close(g->fd);
     g->fd = -1;
 }
 
-bool pr_oomgroup_look(struct pr_oomgroup *g)
+bool pr_oom_cgroup_has_risen(struct pr_oom_cgroup *g)
 {
     uint64_t kills = g->fd >= 0 ? read_counter(g->fd) : 0;
     bool rose = kills > g->kills;

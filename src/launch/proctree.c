@@ -35,7 +35,8 @@ bool pr_proctree_parse(const char *text, struct pr_proc *ret)
 }
 
 /* Reads a small file; the length, or -1. */
-static ssize_t slurp(int dir, const char *path, char *out, size_t cap)
+static ssize_t proctree_read_file(int dir, const char *path, char *out,
+                                  size_t cap)
 {
     int fd = openat(dir, path, O_RDONLY | O_CLOEXEC);
     ssize_t n;
@@ -49,7 +50,7 @@ static ssize_t slurp(int dir, const char *path, char *out, size_t cap)
     return n;
 }
 
-static bool append(struct pr_proctree *t, const struct pr_proc *p)
+static bool proctree_add_process(struct pr_proctree *t, const struct pr_proc *p)
 {
     if (t->n == t->cap) {
         size_t cap = t->cap ? 2 * t->cap : 256;
@@ -64,7 +65,7 @@ static bool append(struct pr_proctree *t, const struct pr_proc *p)
     return true;
 }
 
-static int by_pid(const void *a, const void *b)
+static int proctree_compare_pids(const void *a, const void *b)
 {
     pid_t x = ((const struct pr_proc *)a)->pid;
     pid_t y = ((const struct pr_proc *)b)->pid;
@@ -87,10 +88,10 @@ int pr_proctree_read(struct pr_proctree *t)
         if (!isdigit((unsigned char)e->d_name[0]))
             continue;
         snprintf(path, sizeof(path), "%s/stat", e->d_name);
-        if (slurp(dirfd(d), path, text, sizeof(text)) < 0 ||
+        if (proctree_read_file(dirfd(d), path, text, sizeof(text)) < 0 ||
             !pr_proctree_parse(text, &p))
             continue; /* it has just gone */
-        if (!append(t, &p)) {
+        if (!proctree_add_process(t, &p)) {
             t->n = 0;
             closedir(d);
             return -ENOMEM;
@@ -98,11 +99,11 @@ int pr_proctree_read(struct pr_proctree *t)
     }
     closedir(d);
     if (t->n)
-        qsort(t->procs, t->n, sizeof(*t->procs), by_pid);
+        qsort(t->procs, t->n, sizeof(*t->procs), proctree_compare_pids);
     return 0;
 }
 
-void pr_proctree_done(struct pr_proctree *t)
+void pr_proctree_free(struct pr_proctree *t)
 {
     pr_free(t->procs);
     *t = (struct pr_proctree){0};
@@ -114,7 +115,7 @@ struct pr_proc *pr_proctree_find(const struct pr_proctree *t, pid_t pid)
 
     if (!t->n)
         return NULL;
-    return bsearch(&key, t->procs, t->n, sizeof(key), by_pid);
+    return bsearch(&key, t->procs, t->n, sizeof(key), proctree_compare_pids);
 }
 
 void pr_proctree_clear(struct pr_proctree *t, unsigned mark)
@@ -145,7 +146,7 @@ void pr_proctree_spread(struct pr_proctree *t, unsigned mark)
     }
 }
 
-enum pr_proc_has pr_proctree_env(pid_t pid, const char *entry)
+enum pr_proc_has pr_proctree_has_env(pid_t pid, const char *entry)
 {
     char path[32], chunk[4096];
     const char *next = entry; /* what would go on matching; NULL: nothing */
@@ -176,14 +177,14 @@ enum pr_proc_has pr_proctree_env(pid_t pid, const char *entry)
     return n == 0 && empty ? PR_PROC_UNSURE : PR_PROC_HAS_NOT;
 }
 
-uint64_t pr_proctree_mark(pid_t pid)
+uint64_t pr_proctree_get_mark(pid_t pid)
 {
     static const char name[] = "Max file locks";
     char path[32], text[4096];
     const char *line;
 
     snprintf(path, sizeof(path), "/proc/%d/limits", (int)pid);
-    if (slurp(AT_FDCWD, path, text, sizeof(text)) < 0)
+    if (proctree_read_file(AT_FDCWD, path, text, sizeof(text)) < 0)
         return 0;
     line = strstr(text, name);
     /* "unlimited" is no number, and so 0. */
@@ -200,7 +201,7 @@ void pr_proctree_set_mark(uint64_t mark)
     }
 }
 
-bool pr_pids_have(const struct pr_pids *s, pid_t pid)
+bool pr_pids_has(const struct pr_pids *s, pid_t pid)
 {
     for (size_t i = 0; i < s->n; i++)
         if (s->pids[i] == pid)
@@ -210,7 +211,7 @@ bool pr_pids_have(const struct pr_pids *s, pid_t pid)
 
 bool pr_pids_add(struct pr_pids *s, pid_t pid)
 {
-    if (pr_pids_have(s, pid))
+    if (pr_pids_has(s, pid))
         return false;
     if (s->n == s->cap) {
         size_t cap = s->cap ? 2 * s->cap : 16;
@@ -235,7 +236,7 @@ void pr_pids_remove(struct pr_pids *s, pid_t pid)
     }
 }
 
-void pr_pids_done(struct pr_pids *s)
+void pr_pids_free(struct pr_pids *s)
 {
     pr_free(s->pids);
     *s = (struct pr_pids){0};

@@ -25,7 +25,7 @@ struct pr_proctree {
 /* Reads all processes, with no marks. 0, or a negative errno and an empty
  * list. Memory is kept for the next time. */
 int pr_proctree_read(struct pr_proctree *t);
-void pr_proctree_done(struct pr_proctree *t);
+void pr_proctree_free(struct pr_proctree *t);
 
 /* NULL when there is no such process. Borrowed until the next read. */
 struct pr_proc *pr_proctree_find(const struct pr_proctree *t, pid_t pid);
@@ -45,12 +45,12 @@ enum pr_proc_has {
 };
 
 /* Whether the process was given this NAME=value. */
-enum pr_proc_has pr_proctree_env(pid_t pid, const char *entry);
+enum pr_proc_has pr_proctree_has_env(pid_t pid, const char *entry);
 
 /* A number that a process gives to all that descend from it, whatever they do
  * to their environment: the limit of file locks, which no kernel since 2.4
  * heeds. 0: none, or it cannot be told. */
-uint64_t pr_proctree_mark(pid_t pid);
+uint64_t pr_proctree_get_mark(pid_t pid);
 void pr_proctree_set_mark(uint64_t mark); /* makes system calls alone */
 
 /* A set of process ids. */
@@ -62,7 +62,7 @@ struct pr_pids {
 /* Whether it was new. When out of memory it stays out, and counts as new. */
 bool pr_pids_add(struct pr_pids *s, pid_t pid);
 void pr_pids_remove(struct pr_pids *s, pid_t pid);
-bool pr_pids_have(const struct pr_pids *s, pid_t pid);
-void pr_pids_done(struct pr_pids *s);
+bool pr_pids_has(const struct pr_pids *s, pid_t pid);
+void pr_pids_free(struct pr_pids *s);
 
 #endif

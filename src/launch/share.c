@@ -6,12 +6,12 @@ enum closeness { ONE_CACHE, ONE_NODE, ANYWHERE };
 
 struct sharing {
     const struct pr_topology *t;
-    struct pr_cpus left; /* of cores that are nobody's yet */
-    unsigned per;        /* cores a slot */
+    struct pr_cpuset left; /* of cores that are nobody's yet */
+    unsigned per;          /* cores a slot */
 };
 
-static bool together(const struct pr_core *a, const struct pr_core *b,
-                     enum closeness how)
+static bool is_close_together(const struct pr_core *a, const struct pr_core *b,
+                              enum closeness how)
 {
     if (how == ANYWHERE)
         return true;
@@ -19,37 +19,39 @@ static bool together(const struct pr_core *a, const struct pr_core *b,
 }
 
 static bool free_for(const struct sharing *x, const struct pr_core *c,
-                     const struct pr_cpus *near)
+                     const struct pr_cpuset *near)
 {
-    return pr_cpus_meet(&c->cpus, &x->left) &&
-           (!near || pr_cpus_meet(&c->cpus, near));
+    return pr_cpuset_overlaps(&c->cpus, &x->left) &&
+           (!near || pr_cpuset_overlaps(&c->cpus, near));
 }
 
 static unsigned count_free(const struct sharing *x, const struct pr_core *with,
-                           enum closeness how, const struct pr_cpus *near)
+                           enum closeness how, const struct pr_cpuset *near)
 {
     unsigned n = 0;
 
     for (unsigned i = 0; i < x->t->n_cores; i++) {
         const struct pr_core *c = &x->t->cores[i];
 
-        n += together(c, with, how) && free_for(x, c, near);
+        n += is_close_together(c, with, how) && free_for(x, c, near);
     }
     return n;
 }
 
-static void give(struct sharing *x, const struct pr_core *c, struct pr_share *s)
+static void give_core(struct sharing *x, const struct pr_core *c,
+                      struct pr_slot_share *s)
 {
-    pr_cpus_join(&s->cpus, &c->cpus);
-    pr_cpus_set(&s->nodes, c->node);
-    pr_cpus_drop(&x->left, &c->cpus);
+    pr_cpuset_join(&s->cpus, &c->cpus);
+    pr_cpuset_add(&s->nodes, c->node);
+    pr_cpuset_subtract(&x->left, &c->cpus);
     s->n_cores++;
 }
 
 /* From the place with the most free cores, so that slots spread over caches
  * and memory channels. False when none has enough. */
-static bool take(struct sharing *x, enum closeness how,
-                 const struct pr_cpus *near, struct pr_share *s)
+static bool choose_free_cores(struct sharing *x, enum closeness how,
+                              const struct pr_cpuset *near,
+                              struct pr_slot_share *s)
 {
     const struct pr_core *best = NULL;
     unsigned most = x->per - 1;
@@ -58,7 +60,7 @@ static bool take(struct sharing *x, enum closeness how,
         const struct pr_core *c = &x->t->cores[i];
         unsigned n;
 
-        if (i && together(c, c - 1, how))
+        if (i && is_close_together(c, c - 1, how))
             continue; /* the same place as before */
         n = count_free(x, c, how, near);
         if (n > most) {
@@ -69,39 +71,39 @@ static bool take(struct sharing *x, enum closeness how,
     for (unsigned i = 0; best && s->n_cores < x->per; i++) {
         const struct pr_core *c = &x->t->cores[i];
 
-        if (together(c, best, how) && free_for(x, c, near))
-            give(x, c, s);
+        if (is_close_together(c, best, how) && free_for(x, c, near))
+            give_core(x, c, s);
     }
     return best != NULL;
 }
 
-static void place(struct sharing *x, struct pr_share *s)
+static void choose_slot_cores(struct sharing *x, struct pr_slot_share *s)
 {
-    const struct pr_cpus *near = s->has_near ? &s->near : NULL;
+    const struct pr_cpuset *near = s->has_near ? &s->near : NULL;
 
     for (int any = !near; any < 2; any++)
         for (int how = ONE_CACHE; how <= ANYWHERE; how++)
-            if (take(x, (enum closeness)how, any ? NULL : near, s))
+            if (choose_free_cores(x, (enum closeness)how, any ? NULL : near, s))
                 return;
 }
 
-bool pr_share_cores(const struct pr_topology *t, struct pr_share *shares,
-                    unsigned n)
+bool pr_slots_share_cores(const struct pr_topology *t,
+                          struct pr_slot_share *shares, unsigned n)
 {
     struct sharing x = {.t = t, .left = t->allowed, .per = t->n_cores / n};
 
     for (unsigned i = 0; i < n; i++) {
-        shares[i].cpus = shares[i].nodes = (struct pr_cpus){0};
+        shares[i].cpus = shares[i].nodes = (struct pr_cpuset){0};
         shares[i].n_cores = 0;
     }
     if (!x.per) {
         for (unsigned i = 0; i < n; i++)
-            give(&x, &t->cores[i % t->n_cores], &shares[i]);
+            give_core(&x, &t->cores[i % t->n_cores], &shares[i]);
         return false;
     }
     for (int wishes = 1; wishes >= 0; wishes--)
         for (unsigned i = 0; i < n; i++)
             if (shares[i].has_near == (wishes == 1))
-                place(&x, &shares[i]);
+                choose_slot_cores(&x, &shares[i]);
     return true;
 }

@@ -8,15 +8,15 @@
 
 #include "launch/topology.h"
 
-struct pr_share {
+struct pr_slot_share {
     bool has_near;
-    struct pr_cpus near;        /* its device's CPUs */
-    struct pr_cpus cpus, nodes; /* what it got */
+    struct pr_cpuset near;        /* its device's CPUs */
+    struct pr_cpuset cpus, nodes; /* what it got */
     unsigned n_cores;
 };
 
 /* False: there are fewer cores than slots, and some share one. */
-bool pr_share_cores(const struct pr_topology *t, struct pr_share *shares,
-                    unsigned n);
+bool pr_slots_share_cores(const struct pr_topology *t,
+                          struct pr_slot_share *shares, unsigned n);
 
 #endif

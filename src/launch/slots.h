@@ -55,13 +55,13 @@ struct pr_slot {
 };
 
 /* What is not as it could be, in words. */
-struct pr_slots_note {
+struct pr_slots_warning {
     const char *what;   /* "memory is not limited: …" */
     const char *remedy; /* may be "" */
 };
 
 /* How CPUs or memory are held. */
-enum pr_hold {
+enum pr_slot_hold {
     PR_HOLD_NONE,     /* not at all */
     PR_HOLD_AFFINITY, /* CPUs: a child may take others if it asks for them */
     PR_HOLD_CGROUP1,
@@ -83,15 +83,15 @@ void pr_slots_free(struct pr_slots *s);
 unsigned pr_slots_count(const struct pr_slots *s);
 const struct pr_slot *pr_slots_get(const struct pr_slots *s, unsigned i);
 
-enum pr_hold pr_slots_cpu_hold(const struct pr_slots *s);
-enum pr_hold pr_slots_memory_hold(const struct pr_slots *s);
-const char *pr_hold_name(enum pr_hold h); /* "cgroup v2" */
+enum pr_slot_hold pr_slots_cpu_hold(const struct pr_slots *s);
+enum pr_slot_hold pr_slots_memory_hold(const struct pr_slots *s);
+const char *pr_slots_hold_name(enum pr_slot_hold h); /* "cgroup v2" */
 
 /* Memory that no slot has: the harness's. 0 when memory is not split. */
 uint64_t pr_slots_reserve(const struct pr_slots *s);
 
 /* Empty when everything is held as it should be. */
-const struct pr_slots_note *pr_slots_notes(const struct pr_slots *s,
-                                           size_t *ret_n);
+const struct pr_slots_warning *pr_slots_get_warnings(const struct pr_slots *s,
+                                                     size_t *ret_n);
 
 #endif

@@ -27,8 +27,8 @@ static const struct {
      "raise cgroup.max.descendants, or remove groups"},
 };
 
-void pr_slots_blame(struct pr_slots *s, const char *what, int why,
-                    const char *where)
+void pr_slots_warn_not_held(struct pr_slots *s, const char *what, int why,
+                            const char *where)
 {
     bool cpu = strcmp(what, "cpuset") == 0;
     const char *words = strerror(-why), *remedy = DELEGATE "; or run as root";
@@ -47,5 +47,5 @@ void pr_slots_blame(struct pr_slots *s, const char *what, int why,
              cpu ? "CPUs are held by affinity alone, which a program can change"
                  : "memory is not limited",
              words, where ? " (" : "", where ? where : "", where ? ")" : "");
-    pr_slots_note(s, text, remedy);
+    pr_slots_add_warning(s, text, remedy);
 }

@@ -21,12 +21,12 @@
 
 /* What to hold with one tree. */
 struct holding {
-    const struct pr_hierarchy *h;
+    const struct pr_cgroup *h;
     bool cpu, memory;
 };
 
-int pr_slots_add_group(struct pr_slots *s, struct pr_slot *slot,
-                       const char *dir, struct pr_err *err)
+int pr_slots_add_cgroup(struct pr_slots *s, struct pr_slot *slot,
+                        const char *dir, struct pr_err *err)
 {
     /* It was made by us, as one that can be written to. */
     const char **list = (const char **)(uintptr_t)slot->groups;
@@ -42,7 +42,7 @@ int pr_slots_add_group(struct pr_slots *s, struct pr_slot *slot,
     return list[n] ? PR_OK : pr_fail_nomem(err);
 }
 
-int pr_group_try(const char *dir)
+int pr_cgroup_try_enter(const char *dir)
 {
     int status = 0;
     pid_t pid = fork();
@@ -75,10 +75,10 @@ static uint64_t total_memory(const char *root)
     return kib * 1024;
 }
 
-static void share_memory(struct pr_slots *s, const struct pr_hierarchy *h)
+static void share_memory(struct pr_slots *s, const struct pr_cgroup *h)
 {
     uint64_t all = total_memory(s->root);
-    uint64_t limit = h->version ? pr_hierarchy_memory(h) : UINT64_MAX;
+    uint64_t limit = h->version ? pr_cgroup_memory_limit(h) : UINT64_MAX;
     uint64_t keep;
 
     if (limit < all)
@@ -100,14 +100,14 @@ static void share_memory(struct pr_slots *s, const struct pr_hierarchy *h)
  * bound to it. */
 static bool nodes_suffice(const struct pr_slots *s)
 {
-    for (unsigned i = 0; i < PR_CPUS_MAX; i++) {
+    for (unsigned i = 0; i < PR_CPUSET_MAX; i++) {
         uint64_t wanted = 0, has;
 
         for (unsigned k = 0; k < s->n; k++)
-            if (pr_cpus_has(&s->shares[k].nodes, i))
+            if (pr_cpuset_has(&s->shares[k].nodes, i))
                 wanted += s->share_bytes;
         if (wanted &&
-            (!pr_cpus_has(&s->topology.mems, i) ||
+            (!pr_cpuset_has(&s->topology.mems, i) ||
              !pr_topology_node_memory(s->root, i, &has) || has < wanted))
             return false;
     }
@@ -117,11 +117,11 @@ static bool nodes_suffice(const struct pr_slots *s)
 static int choose_nodes(struct pr_slots *s, struct pr_err *err)
 {
     bool own = nodes_suffice(s);
-    char text[5 * PR_CPUS_MAX];
+    char text[5 * PR_CPUSET_MAX];
 
     for (unsigned i = 0; i < s->n; i++) {
-        if (!pr_cpus_print(own ? &s->shares[i].nodes : &s->topology.mems, text,
-                           sizeof text))
+        if (!pr_cpuset_print(own ? &s->shares[i].nodes : &s->topology.mems,
+                             text, sizeof text))
             return pr_fail(err, PR_E_BUG, "", "a list of nodes is too long");
         s->slots[i].mems = pr_arena_str(s->arena, text);
         if (!s->slots[i].mems)
@@ -165,7 +165,7 @@ static int fill_slot(struct pr_slots *s, const struct holding *x,
     if (!rc && x->memory)
         rc = set_memory(dir, x->h->version, s->share_bytes);
     if (!rc && i == 0)
-        rc = pr_group_try(dir);
+        rc = pr_cgroup_try_enter(dir);
     return rc;
 }
 
@@ -174,12 +174,12 @@ static int fill_slot(struct pr_slots *s, const struct holding *x,
 static int open_top(struct pr_slots *s, const struct holding *x,
                     const char *top)
 {
-    char cpus[5 * PR_CPUS_MAX], mems[5 * PR_CPUS_MAX];
+    char cpus[5 * PR_CPUSET_MAX], mems[5 * PR_CPUSET_MAX];
 
     if (!x->cpu || x->h->version != 1)
         return 0;
-    if (!pr_cpus_print(&s->topology.allowed, cpus, sizeof cpus) ||
-        !pr_cpus_print(&s->topology.mems, mems, sizeof mems))
+    if (!pr_cpuset_print(&s->topology.allowed, cpus, sizeof cpus) ||
+        !pr_cpuset_print(&s->topology.mems, mems, sizeof mems))
         return -ENAMETOOLONG;
     return set_cpus(top, cpus, mems);
 }
@@ -206,15 +206,15 @@ static int fill_tree(struct pr_slots *s, const struct holding *x,
     return rc;
 }
 
-static int note_tree(struct pr_slots *s, const struct holding *x,
-                     const char *top, struct pr_err *err)
+static int add_tree_to_slots(struct pr_slots *s, const struct holding *x,
+                             const char *top, struct pr_err *err)
 {
     char dir[PATH_MAX];
     int rc = PR_OK;
 
     for (unsigned i = 0; i < s->n && !rc; i++) {
         (void)name_slot(dir, top, i); /* as when it was made */
-        rc = pr_slots_add_group(s, &s->slots[i], dir, err);
+        rc = pr_slots_add_cgroup(s, &s->slots[i], dir, err);
         if (rc || !x->memory)
             continue;
         s->slots[i].memory_group = pr_arena_str(s->arena, dir);
@@ -224,9 +224,10 @@ static int note_tree(struct pr_slots *s, const struct holding *x,
     return rc;
 }
 
-static void note_hold(struct pr_slots *s, const struct holding *x)
+static void set_slots_hold(struct pr_slots *s, const struct holding *x)
 {
-    enum pr_hold how = x->h->version == 1 ? PR_HOLD_CGROUP1 : PR_HOLD_CGROUP2;
+    enum pr_slot_hold how =
+        x->h->version == 1 ? PR_HOLD_CGROUP1 : PR_HOLD_CGROUP2;
 
     if (x->cpu)
         s->cpu = how;
@@ -240,15 +241,15 @@ static void note_hold(struct pr_slots *s, const struct holding *x)
 static int make_tree(struct pr_slots *s, const struct holding *x,
                      const char *names, const char **ret_where)
 {
-    struct pr_group_tree *t = &s->trees[s->n_trees];
-    int rc = pr_groups_top(x->h, names, s->arena, t, ret_where);
+    struct pr_cgroup_tree *t = &s->trees[s->n_trees];
+    int rc = pr_cgroup_tree_make(x->h, names, s->arena, t, ret_where);
 
     if (rc)
         return rc;
     *ret_where = t->top;
     rc = fill_tree(s, x, t->top);
     if (rc)
-        (void)pr_group_tree_remove(t);
+        (void)pr_cgroup_tree_remove(t);
     else
         s->n_trees++; /* whatever happens now, it is removed */
     return rc;
@@ -262,36 +263,36 @@ static int hold_by(struct pr_slots *s, const struct holding *x,
                         : x->cpu   ? "cpuset memory"
                                    : "memory";
     const char *where;
-    int rc = s->opts->look ? pr_groups_look(x->h, names, s->arena, &where)
+    int rc = s->opts->look ? pr_cgroup_tree_check(x->h, names, s->arena, &where)
                            : make_tree(s, x, names, &where);
 
     if (rc == 0) {
-        note_hold(s, x);
-        return s->opts->look ? PR_OK : note_tree(s, x, where, err);
+        set_slots_hold(s, x);
+        return s->opts->look ? PR_OK : add_tree_to_slots(s, x, where, err);
     }
     if (rc == -ENOMEM)
         return pr_fail_nomem(err);
     if (x->cpu)
-        pr_slots_blame(s, "cpuset", rc, where);
+        pr_slots_warn_not_held(s, "cpuset", rc, where);
     if (x->memory)
-        pr_slots_blame(s, "memory", rc, where);
+        pr_slots_warn_not_held(s, "memory", rc, where);
     return PR_OK;
 }
 
 /* ---- all of it */
 
-static int find(struct pr_slots *s, const char *controller,
-                struct pr_hierarchy *h, struct pr_err *err)
+static int slots_find_hierarchy(struct pr_slots *s, const char *controller,
+                                struct pr_cgroup *h, struct pr_err *err)
 {
-    int rc = pr_hierarchy_find(s->root, controller, s->arena, h, err);
+    int rc = pr_cgroup_find(s->root, controller, s->arena, h, err);
 
-    if (rc || s->opts->look || !pr_groups_leave_stale(h))
+    if (rc || s->opts->look || !pr_cgroup_tree_leave_stale(h))
         return rc;
-    return pr_hierarchy_find(s->root, controller, s->arena, h, err);
+    return pr_cgroup_find(s->root, controller, s->arena, h, err);
 }
 
-static int hold_all(struct pr_slots *s, const struct pr_hierarchy *cpu,
-                    const struct pr_hierarchy *memory, struct pr_err *err)
+static int hold_all(struct pr_slots *s, const struct pr_cgroup *cpu,
+                    const struct pr_cgroup *memory, struct pr_err *err)
 {
     bool share = s->share_bytes > 0;
     bool one = cpu->version == 2 && memory->version == 2 && share;
@@ -301,54 +302,55 @@ static int hold_all(struct pr_slots *s, const struct pr_hierarchy *cpu,
     if (cpu->version)
         rc = hold_by(s, &first, err);
     else
-        pr_slots_blame(s, "cpuset", -ENODEV, cpu->own);
+        pr_slots_warn_not_held(s, "cpuset", -ENODEV, cpu->own);
     if (rc || one)
         return rc;
     if (memory->version && share)
         return hold_by(s, &second, err);
-    pr_slots_blame(s, "memory", share ? -ENODEV : -ENODATA, memory->own);
+    pr_slots_warn_not_held(s, "memory", share ? -ENODEV : -ENODATA,
+                           memory->own);
     return PR_OK;
 }
 
 /* Cores are whole, time is not: a quota cannot be shared out by them. */
-static int note_quota(struct pr_slots *s, struct pr_err *err)
+static int warn_cpu_quota(struct pr_slots *s, struct pr_err *err)
 {
-    struct pr_hierarchy h;
+    struct pr_cgroup h;
     char text[160];
     double cpus;
-    int rc = pr_hierarchy_mount(s->root, "cpu", s->arena, &h, err);
+    int rc = pr_cgroup_find_mount(s->root, "cpu", s->arena, &h, err);
 
     if (rc || !h.version)
         return rc;
-    cpus = pr_hierarchy_cpus(&h);
-    if (cpus >= pr_cpus_count(&s->topology.allowed))
+    cpus = pr_cgroup_cpu_limit(&h);
+    if (cpus >= pr_cpuset_count(&s->topology.allowed))
         return PR_OK;
     snprintf(text, sizeof text,
              "a quota allows the time of %.2f CPUs where slots have %u: they "
              "slow each other down",
-             cpus, pr_cpus_count(&s->topology.allowed));
-    pr_slots_note(s, text,
-                  "give the container CPUs (--cpuset-cpus), not time (--cpus)");
+             cpus, pr_cpuset_count(&s->topology.allowed));
+    pr_slots_add_warning(
+        s, text, "give the container CPUs (--cpuset-cpus), not time (--cpus)");
     return PR_OK;
 }
 
-int pr_slots_hold(struct pr_slots *s, struct pr_err *err)
+int pr_slots_hold_cgroups(struct pr_slots *s, struct pr_err *err)
 {
-    struct pr_hierarchy cpu, memory, limits;
+    struct pr_cgroup cpu, memory, limits;
     bool named = false;
-    int rc = find(s, "cpuset", &cpu, err);
+    int rc = slots_find_hierarchy(s, "cpuset", &cpu, err);
 
     if (!rc)
-        rc = find(s, "memory", &memory, err);
+        rc = slots_find_hierarchy(s, "memory", &memory, err);
     if (!rc)
-        rc = pr_hierarchy_mount(s->root, "memory", s->arena, &limits, err);
+        rc = pr_cgroup_find_mount(s->root, "memory", s->arena, &limits, err);
     if (rc)
         return rc;
     share_memory(s, &limits);
-    rc = note_quota(s, err);
+    rc = warn_cpu_quota(s, err);
     if (!rc)
         rc = choose_nodes(s, err);
     if (!rc && s->opts->group && *s->opts->group)
-        rc = pr_slots_named(s, &named, err);
+        rc = pr_slots_use_named(s, &named, err);
     return rc || named ? rc : hold_all(s, &cpu, &memory, err);
 }

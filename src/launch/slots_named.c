@@ -15,7 +15,8 @@
 
 static const char every_controller[] = "cpuset,memory";
 
-static int malformed(const char *pattern, const char *what, struct pr_err *err)
+static int fail_malformed_pattern(const char *pattern, const char *what,
+                                  struct pr_err *err)
 {
     (void)pr_fail(err, PR_E_CONF, "cgroup", "'%.200s' %s", pattern, what);
     return pr_hint(err, "groups are named like cpuset,memory:student{"
@@ -24,8 +25,9 @@ static int malformed(const char *pattern, const char *what, struct pr_err *err)
 
 /* The value of a variable of the slot; without devices their number is the
  * slot's. NULL: there is none of that name. */
-static const char *value_of(const struct pr_slot *slot, const char *name,
-                            size_t len, char number[static 16])
+static const char *slot_get_variable(const struct pr_slot *slot,
+                                     const char *name, size_t len,
+                                     char number[static 16])
 {
     for (const char *const *e = slot->env; *e; e++)
         if (strncmp(*e, name, len) == 0 && (*e)[len] == '=')
@@ -38,8 +40,8 @@ static const char *value_of(const struct pr_slot *slot, const char *name,
 }
 
 /* Puts values in the place of {NAME}. */
-static int expand(const char *pattern, const struct pr_slot *slot,
-                  char out[static PATH_MAX], struct pr_err *err)
+static int expand_group_pattern(const char *pattern, const struct pr_slot *slot,
+                                char out[static PATH_MAX], struct pr_err *err)
 {
     size_t at = 0;
 
@@ -49,15 +51,18 @@ static int expand(const char *pattern, const struct pr_slot *slot,
         int n;
 
         if (*p == '{' && !end)
-            return malformed(pattern, "has a '{' without '}'", err);
+            return fail_malformed_pattern(pattern, "has a '{' without '}'",
+                                          err);
         value =
-            end ? value_of(slot, p + 1, (size_t)(end - p - 1), number) : NULL;
+            end ? slot_get_variable(slot, p + 1, (size_t)(end - p - 1), number)
+                : NULL;
         if (end && !value)
-            return malformed(pattern, "names a variable no slot has", err);
+            return fail_malformed_pattern(pattern,
+                                          "names a variable no slot has", err);
         n = snprintf(out + at, PATH_MAX - at, "%.*s", value ? INT_MAX : 1,
                      value ? value : p);
         if (n < 0 || (size_t)n >= PATH_MAX - at)
-            return malformed(pattern, "is too long", err);
+            return fail_malformed_pattern(pattern, "is too long", err);
         at += (size_t)n;
         if (end)
             p = end;
@@ -72,12 +77,12 @@ static bool is_safe(const char *path)
     for (const char *p = path; *p; p++)
         if (!isalnum((unsigned char)*p) && !strchr("._-/@,+", *p))
             return false;
-    return *path && !pr_sysfile_word(path, "/", "..");
+    return *path && !pr_sysfile_has_word(path, "/", "..");
 }
 
 /* Parts "cpuset,memory:path"; without controllers, those that matter. */
-static int part(const char *pattern, char *text, char **ret_path,
-                const char **ret_names, struct pr_err *err)
+static int parse_group_name(const char *pattern, char *text, char **ret_path,
+                            const char **ret_names, struct pr_err *err)
 {
     char *colon = strchr(text, ':');
 
@@ -89,10 +94,11 @@ static int part(const char *pattern, char *text, char **ret_path,
         *ret_path = colon + 1;
         if (!*text ||
             strspn(text, "abcdefghijklmnopqrstuvwxyz_,") != strlen(text))
-            return malformed(pattern, "has no controllers before ':'", err);
+            return fail_malformed_pattern(pattern,
+                                          "has no controllers before ':'", err);
     }
     if (!is_safe(*ret_path))
-        return malformed(pattern, "is not a name of a group", err);
+        return fail_malformed_pattern(pattern, "is not a name of a group", err);
     return PR_OK;
 }
 
@@ -104,7 +110,7 @@ struct look {
 };
 
 /* 0: none. Version 1 says so by the largest number of whole pages. */
-static uint64_t memory_limit(const char *dir)
+static uint64_t read_memory_limit(const char *dir)
 {
     uint64_t bytes = 0;
 
@@ -113,31 +119,32 @@ static uint64_t memory_limit(const char *dir)
     return bytes < UINT64_C(1) << 62 ? bytes : 0;
 }
 
-static void learn_limits(struct pr_slots *s, struct pr_slot *slot,
-                         const char *controller, const char *dir,
-                         struct look *l)
+static void read_named_limits(struct pr_slots *s, struct pr_slot *slot,
+                              const char *controller, const char *dir,
+                              struct look *l)
 {
     static const char *const files[] = {"cpuset.cpus.effective",
                                         "cpuset.effective_cpus", "cpuset.cpus"};
-    struct pr_cpus cpus = {0};
-    char text[5 * PR_CPUS_MAX];
+    struct pr_cpuset cpus = {0};
+    char text[5 * PR_CPUSET_MAX];
 
     if (strcmp(controller, "memory") == 0) {
         slot->memory_group = pr_arena_str(s->arena, dir);
-        slot->memory_bytes = memory_limit(dir);
+        slot->memory_bytes = read_memory_limit(dir);
         l->memory = true;
     }
     if (strcmp(controller, "cpuset") != 0)
         return;
-    for (size_t i = 0; i < 3 && pr_cpus_first(&cpus) < 0; i++)
-        (void)pr_cpus_read(&cpus, "%s/%s", dir, files[i]);
-    if (pr_cpus_first(&cpus) < 0 || !pr_cpus_print(&cpus, text, sizeof text))
+    for (size_t i = 0; i < 3 && pr_cpuset_first(&cpus) < 0; i++)
+        (void)pr_cpuset_read(&cpus, "%s/%s", dir, files[i]);
+    if (pr_cpuset_first(&cpus) < 0 ||
+        !pr_cpuset_print(&cpus, text, sizeof text))
         return;
     slot->cpus = pr_arena_str(s->arena, text);
-    slot->n_cpus = pr_cpus_count(&cpus);
+    slot->n_cpus = pr_cpuset_count(&cpus);
     slot->n_cores = 0;
     for (unsigned i = 0; i < s->topology.n_cores; i++)
-        slot->n_cores += pr_cpus_meet(&s->topology.cores[i].cpus, &cpus);
+        slot->n_cores += pr_cpuset_overlaps(&s->topology.cores[i].cpus, &cpus);
     l->cpu = true;
 }
 
@@ -146,9 +153,9 @@ static int use_one(struct pr_slots *s, struct pr_slot *slot,
                    const char *controller, const char *path, struct look *l,
                    struct pr_err *err)
 {
-    struct pr_hierarchy h;
+    struct pr_cgroup h;
     char dir[PATH_MAX];
-    int rc = pr_hierarchy_mount(s->root, controller, s->arena, &h, err);
+    int rc = pr_cgroup_find_mount(s->root, controller, s->arena, &h, err);
 
     if (rc)
         return rc;
@@ -157,13 +164,13 @@ static int use_one(struct pr_slots *s, struct pr_slot *slot,
     if (!h.version)
         l->why = -ENODEV;
     else
-        l->why = access(dir, F_OK) ? -errno : pr_group_try(dir);
+        l->why = access(dir, F_OK) ? -errno : pr_cgroup_try_enter(dir);
     if (l->why) {
         l->missing = pr_arena_printf(s->arena, "%s:%s", controller, path);
         return l->missing ? PR_OK : pr_fail_nomem(err);
     }
-    learn_limits(s, slot, controller, dir, l);
-    return pr_slots_add_group(s, slot, dir, err);
+    read_named_limits(s, slot, controller, dir, l);
+    return pr_slots_add_cgroup(s, slot, dir, err);
 }
 
 static int use_slot(struct pr_slots *s, struct pr_slot *slot, struct look *l,
@@ -171,10 +178,10 @@ static int use_slot(struct pr_slots *s, struct pr_slot *slot, struct look *l,
 {
     char text[PATH_MAX], *path, *save = NULL, list[PATH_MAX];
     const char *names;
-    int rc = expand(s->opts->group, slot, text, err);
+    int rc = expand_group_pattern(s->opts->group, slot, text, err);
 
     if (!rc)
-        rc = part(s->opts->group, text, &path, &names, err);
+        rc = parse_group_name(s->opts->group, text, &path, &names, err);
     if (rc)
         return rc;
     snprintf(list, sizeof list, "%s", names);
@@ -185,7 +192,7 @@ static int use_slot(struct pr_slots *s, struct pr_slot *slot, struct look *l,
 }
 
 /* As if it had never been tried. */
-static void take_back(struct pr_slots *s, const struct pr_slot *before)
+static void undo_named_cgroups(struct pr_slots *s, const struct pr_slot *before)
 {
     for (unsigned i = 0; i < s->n; i++) {
         const char **groups = (const char **)(uintptr_t)s->slots[i].groups;
@@ -195,7 +202,7 @@ static void take_back(struct pr_slots *s, const struct pr_slot *before)
     }
 }
 
-static void say_missing(struct pr_slots *s, const struct look *l)
+static void warn_missing_cgroup(struct pr_slots *s, const struct look *l)
 {
     char text[512];
 
@@ -203,26 +210,28 @@ static void say_missing(struct pr_slots *s, const struct look *l)
              "the group '%.200s' that is asked for cannot be used (%s): others "
              "are made instead",
              l->missing, strerror(-l->why));
-    pr_slots_note(s, text,
-                  "make it beforehand and let us enter it, or name none");
+    pr_slots_add_warning(
+        s, text, "make it beforehand and let us enter it, or name none");
 }
 
-static void say_used(struct pr_slots *s, const struct look *l)
+static void set_named_holds(struct pr_slots *s, const struct look *l)
 {
     s->cpu = l->cpu ? PR_HOLD_NAMED : PR_HOLD_AFFINITY;
     s->memory = l->memory ? PR_HOLD_NAMED : PR_HOLD_NONE;
     s->reserve = 0;
     if (!l->cpu)
-        pr_slots_note(s,
-                      "CPUs are held by affinity alone: the named groups "
-                      "are in no cpuset",
-                      "name the controller cpuset, too");
+        pr_slots_add_warning(
+            s,
+            "CPUs are held by affinity alone: the named groups "
+            "are in no cpuset",
+            "name the controller cpuset, too");
     if (!l->memory)
-        pr_slots_note(s, "memory is not limited: the named groups do not",
-                      "name the controller memory, too");
+        pr_slots_add_warning(s,
+                             "memory is not limited: the named groups do not",
+                             "name the controller memory, too");
 }
 
-int pr_slots_named(struct pr_slots *s, bool *ret_used, struct pr_err *err)
+int pr_slots_use_named(struct pr_slots *s, bool *ret_used, struct pr_err *err)
 {
     struct pr_slot *before = PR_ARENA_ARRAY(s->arena, struct pr_slot, s->n);
     struct look l = {0};
@@ -236,11 +245,11 @@ int pr_slots_named(struct pr_slots *s, bool *ret_used, struct pr_err *err)
     if (rc)
         return rc;
     if (l.missing) {
-        take_back(s, before);
-        say_missing(s, &l);
+        undo_named_cgroups(s, before);
+        warn_missing_cgroup(s, &l);
         return PR_OK;
     }
-    say_used(s, &l);
+    set_named_holds(s, &l);
     *ret_used = true;
     /* What they are told goes by the cores of the groups. */
     return pr_slots_make_env(s, err);

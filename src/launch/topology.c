@@ -17,12 +17,12 @@ enum { STATUS_BYTES = 65536, MOST_CACHES = 8 };
 
 /* A list in /proc/self/status; nothing there: everything is allowed. */
 static bool allowed_list(const char *status, const char *key,
-                         struct pr_cpus *ret)
+                         struct pr_cpuset *ret)
 {
     char list[STATUS_BYTES / 2];
 
     return pr_sysfile_field(status, key, list, sizeof list) &&
-           pr_cpus_parse(list, ret) && pr_cpus_first(ret) >= 0;
+           pr_cpuset_parse(list, ret) && pr_cpuset_first(ret) >= 0;
 }
 
 static int read_allowed(const char *root, struct pr_topology *t,
@@ -34,11 +34,11 @@ static int read_allowed(const char *root, struct pr_topology *t,
         return pr_fail_errno(err, PR_E_IO, "/proc/self/status",
                              "cannot read which CPUs may be used");
     if (!allowed_list(status, "Cpus_allowed_list:", &t->allowed) &&
-        !pr_cpus_read(&t->allowed, "%s/sys/devices/system/cpu/online", root))
+        !pr_cpuset_read(&t->allowed, "%s/sys/devices/system/cpu/online", root))
         return pr_fail(err, PR_E_IO, "/proc/self/status",
                        "does not say which CPUs may be used");
     if (!allowed_list(status, "Mems_allowed_list:", &t->mems))
-        pr_cpus_set(&t->mems, 0);
+        pr_cpuset_add(&t->mems, 0);
     return PR_OK;
 }
 
@@ -49,49 +49,49 @@ static unsigned cache_of(const char *root, unsigned cpu)
     unsigned first = 0;
 
     for (unsigned i = 0; i < MOST_CACHES; i++) {
-        struct pr_cpus shared;
+        struct pr_cpuset shared;
 
         if (!pr_sysfile_number(&level, CPU "/cache/index%u/level", root, cpu,
                                i))
             break;
         if (level < best ||
-            !pr_cpus_read(&shared, CPU "/cache/index%u/shared_cpu_list", root,
-                          cpu, i))
+            !pr_cpuset_read(&shared, CPU "/cache/index%u/shared_cpu_list", root,
+                            cpu, i))
             continue;
         best = level;
-        first = (unsigned)pr_cpus_first(&shared);
+        first = (unsigned)pr_cpuset_first(&shared);
     }
     return first;
 }
 
-static unsigned node_of(const char *root, const struct pr_cpus *nodes,
+static unsigned node_of(const char *root, const struct pr_cpuset *nodes,
                         unsigned cpu)
 {
-    for (unsigned i = 0; i < PR_CPUS_MAX; i++) {
-        struct pr_cpus of;
+    for (unsigned i = 0; i < PR_CPUSET_MAX; i++) {
+        struct pr_cpuset of;
 
-        if (pr_cpus_has(nodes, i) &&
-            pr_cpus_read(&of, NODES "/node%u/cpulist", root, i) &&
-            pr_cpus_has(&of, cpu))
+        if (pr_cpuset_has(nodes, i) &&
+            pr_cpuset_read(&of, NODES "/node%u/cpulist", root, i) &&
+            pr_cpuset_has(&of, cpu))
             return i;
     }
     return 0;
 }
 
 static void read_core(const char *root, const struct pr_topology *t,
-                      const struct pr_cpus *nodes, unsigned cpu,
+                      const struct pr_cpuset *nodes, unsigned cpu,
                       struct pr_core *c)
 {
-    if (!pr_cpus_read(&c->cpus, CPU "/topology/thread_siblings_list", root,
-                      cpu))
-        pr_cpus_set(&c->cpus, cpu);
-    pr_cpus_set(&c->cpus, cpu);
-    pr_cpus_keep(&c->cpus, &t->allowed);
+    if (!pr_cpuset_read(&c->cpus, CPU "/topology/thread_siblings_list", root,
+                        cpu))
+        pr_cpuset_add(&c->cpus, cpu);
+    pr_cpuset_add(&c->cpus, cpu);
+    pr_cpuset_intersect(&c->cpus, &t->allowed);
     c->node = node_of(root, nodes, cpu);
     c->cache = cache_of(root, cpu);
 }
 
-static int by_place(const void *a, const void *b)
+static int topology_compare_cores(const void *a, const void *b)
 {
     const struct pr_core *x = a, *y = b;
 
@@ -99,23 +99,23 @@ static int by_place(const void *a, const void *b)
         return x->node < y->node ? -1 : 1;
     if (x->cache != y->cache)
         return x->cache < y->cache ? -1 : 1;
-    return pr_cpus_first(&x->cpus) < pr_cpus_first(&y->cpus) ? -1 : 1;
+    return pr_cpuset_first(&x->cpus) < pr_cpuset_first(&y->cpus) ? -1 : 1;
 }
 
 static void read_files(const char *root, struct pr_topology *t)
 {
-    struct pr_cpus left = t->allowed, nodes = {0};
+    struct pr_cpuset left = t->allowed, nodes = {0};
     int cpu;
 
-    (void)pr_cpus_read(&nodes, NODES "/online", root);
-    while ((cpu = pr_cpus_first(&left)) >= 0) {
+    (void)pr_cpuset_read(&nodes, NODES "/online", root);
+    while ((cpu = pr_cpuset_first(&left)) >= 0) {
         struct pr_core *c = &t->cores[t->n_cores++];
 
         *c = (struct pr_core){0};
         read_core(root, t, &nodes, (unsigned)cpu, c);
-        pr_cpus_drop(&left, &c->cpus);
+        pr_cpuset_subtract(&left, &c->cpus);
     }
-    qsort(t->cores, t->n_cores, sizeof *t->cores, by_place);
+    qsort(t->cores, t->n_cores, sizeof *t->cores, topology_compare_cores);
     t->source = "sysfs";
 }
 
@@ -127,10 +127,10 @@ int pr_topology_read(const char *root, struct pr_arena *a,
 
     if (rc)
         return rc;
-    t.cores = PR_ARENA_ARRAY(a, struct pr_core, pr_cpus_count(&t.allowed));
+    t.cores = PR_ARENA_ARRAY(a, struct pr_core, pr_cpuset_count(&t.allowed));
     if (!t.cores)
         return pr_fail_nomem(err);
-    if (*root || !pr_topology_hwloc(&t))
+    if (*root || !pr_topology_read_hwloc(&t))
         read_files(root, &t);
     *ret = t;
     return PR_OK;
@@ -151,9 +151,10 @@ bool pr_topology_node_memory(const char *root, unsigned node, uint64_t *ret)
     return true;
 }
 
-bool pr_topology_near(const char *root, const char *pci, struct pr_cpus *ret)
+bool pr_topology_near_cpus(const char *root, const char *pci,
+                           struct pr_cpuset *ret)
 {
-    return pr_cpus_read(ret, "%s/sys/bus/pci/devices/%s/local_cpulist", root,
-                        pci) &&
-           pr_cpus_first(ret) >= 0;
+    return pr_cpuset_read(ret, "%s/sys/bus/pci/devices/%s/local_cpulist", root,
+                          pci) &&
+           pr_cpuset_first(ret) >= 0;
 }

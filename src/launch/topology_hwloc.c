@@ -29,7 +29,7 @@ struct library {
 #undef X
 };
 
-static bool find(void *so, const char *name, void *at)
+static bool hwloc_find_symbol(void *so, const char *name, void *at)
 {
     void *p = dlsym(so, name);
 
@@ -39,14 +39,14 @@ static bool find(void *so, const char *name, void *at)
 
 /* The version in the name is that of the layout of its structs. It stays
  * loaded. */
-static bool load(struct library *l)
+static bool hwloc_load_library(struct library *l)
 {
     void *so = dlopen("libhwloc.so.15", RTLD_NOW | RTLD_LOCAL);
 
     if (!so)
         return false;
-#define X(name)                     \
-    if (!find(so, #name, &l->name)) \
+#define X(name)                                  \
+    if (!hwloc_find_symbol(so, #name, &l->name)) \
         return false;
     FUNCTIONS(X)
 #undef X
@@ -54,11 +54,11 @@ static bool load(struct library *l)
 }
 
 static void take_cpus(const struct library *l, hwloc_const_bitmap_t from,
-                      struct pr_cpus *ret)
+                      struct pr_cpuset *ret)
 {
-    for (int i = l->hwloc_bitmap_first(from); i >= 0 && i < PR_CPUS_MAX;
+    for (int i = l->hwloc_bitmap_first(from); i >= 0 && i < PR_CPUSET_MAX;
          i = l->hwloc_bitmap_next(from, i))
-        pr_cpus_set(ret, (unsigned)i);
+        pr_cpuset_add(ret, (unsigned)i);
 }
 
 /* The first CPU of the largest cache above a core. */
@@ -87,30 +87,30 @@ static void take_cores(const struct library *l, hwloc_topology_t h,
         int node = o->nodeset ? l->hwloc_bitmap_first(o->nodeset) : 0;
 
         take_cpus(l, o->cpuset, &c.cpus);
-        pr_cpus_keep(&c.cpus, &t->allowed);
+        pr_cpuset_intersect(&c.cpus, &t->allowed);
         c.node = node > 0 ? (unsigned)node : 0;
-        if (pr_cpus_first(&c.cpus) >= 0)
+        if (pr_cpuset_first(&c.cpus) >= 0)
             t->cores[t->n_cores++] = c;
     }
 }
 
 /* Whether its cores are all the CPUs we may use. */
-static bool complete(const struct pr_topology *t)
+static bool hwloc_is_complete(const struct pr_topology *t)
 {
-    struct pr_cpus left = t->allowed;
+    struct pr_cpuset left = t->allowed;
 
     for (unsigned i = 0; i < t->n_cores; i++)
-        pr_cpus_drop(&left, &t->cores[i].cpus);
-    return t->n_cores > 0 && pr_cpus_first(&left) < 0;
+        pr_cpuset_subtract(&left, &t->cores[i].cpus);
+    return t->n_cores > 0 && pr_cpuset_first(&left) < 0;
 }
 
-bool pr_topology_hwloc(struct pr_topology *t)
+bool pr_topology_read_hwloc(struct pr_topology *t)
 {
     struct library l;
     hwloc_topology_t h;
     bool ok;
 
-    if (!load(&l) || l.hwloc_topology_init(&h) < 0)
+    if (!hwloc_load_library(&l) || l.hwloc_topology_init(&h) < 0)
         return false;
     /* The kernel knows the cores; asking them one by one takes longer, and
      * says things on stderr where it cannot. */
@@ -121,7 +121,7 @@ bool pr_topology_hwloc(struct pr_topology *t)
     if (ok)
         take_cores(&l, h, t);
     l.hwloc_topology_destroy(h);
-    ok = ok && complete(t);
+    ok = ok && hwloc_is_complete(t);
     if (ok)
         t->source = "hwloc";
     else
@@ -129,7 +129,7 @@ bool pr_topology_hwloc(struct pr_topology *t)
     return ok;
 }
 #else
-bool pr_topology_hwloc(struct pr_topology *t)
+bool pr_topology_read_hwloc(struct pr_topology *t)
 {
     (void)t;
     return false;

@@ -9,36 +9,36 @@
 #define HEADER_BYTES (2 * sizeof(uint32_t))
 #define NO_STRING UINT32_MAX
 
-void pr_wire_begin(struct pr_buf *b, enum pr_wire_type type)
+void pr_keeper_message_begin(struct pr_buf *b, enum pr_keeper_message_type type)
 {
     pr_buf_clear(b);
-    pr_wire_u32(b, 0);
-    pr_wire_u32(b, type);
+    pr_keeper_message_put_u32(b, 0);
+    pr_keeper_message_put_u32(b, type);
 }
 
-void pr_wire_u32(struct pr_buf *b, uint32_t v)
+void pr_keeper_message_put_u32(struct pr_buf *b, uint32_t v)
 {
     pr_buf_add(b, &v, sizeof(v));
 }
 
-void pr_wire_str(struct pr_buf *b, const char *s)
+void pr_keeper_message_put_str(struct pr_buf *b, const char *s)
 {
     size_t len;
 
     if (!s) {
-        pr_wire_u32(b, NO_STRING);
+        pr_keeper_message_put_u32(b, NO_STRING);
         return;
     }
     len = strlen(s);
-    if (len >= PR_WIRE_MAX) {
+    if (len >= PR_KEEPER_MESSAGE_MAX) {
         b->failed = true;
         return;
     }
-    pr_wire_u32(b, (uint32_t)len);
+    pr_keeper_message_put_u32(b, (uint32_t)len);
     pr_buf_add(b, s, len + 1);
 }
 
-void pr_wire_end(struct pr_buf *b)
+void pr_keeper_message_end(struct pr_buf *b)
 {
     uint32_t len;
 
@@ -48,7 +48,7 @@ void pr_wire_end(struct pr_buf *b)
     memcpy(b->data, &len, sizeof(len));
 }
 
-int pr_wire_send(int fd, const char *data, size_t len)
+int pr_keeper_message_send(int fd, const char *data, size_t len)
 {
     while (len > 0) {
         ssize_t n = send(fd, data, len, MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -68,15 +68,15 @@ int pr_wire_send(int fd, const char *data, size_t len)
     return 0;
 }
 
-int pr_wire_take(const char *data, size_t len, struct pr_wire_msg *ret_msg,
-                 size_t *ret_used)
+int pr_keeper_message_read(const char *data, size_t len,
+                           struct pr_keeper_message *ret_msg, size_t *ret_used)
 {
     uint32_t head[2];
 
     if (len < HEADER_BYTES)
         return 0;
     memcpy(head, data, HEADER_BYTES);
-    if (head[0] > PR_WIRE_MAX)
+    if (head[0] > PR_KEEPER_MESSAGE_MAX)
         return -1;
     if (len - HEADER_BYTES < head[0])
         return 0;
@@ -87,7 +87,7 @@ int pr_wire_take(const char *data, size_t len, struct pr_wire_msg *ret_msg,
     return 1;
 }
 
-bool pr_wire_get_u32(struct pr_wire_msg *m, uint32_t *ret_v)
+bool pr_keeper_message_get_u32(struct pr_keeper_message *m, uint32_t *ret_v)
 {
     if ((size_t)(m->end - m->pos) < sizeof(*ret_v))
         return false;
@@ -96,11 +96,11 @@ bool pr_wire_get_u32(struct pr_wire_msg *m, uint32_t *ret_v)
     return true;
 }
 
-bool pr_wire_get_str(struct pr_wire_msg *m, const char **ret_s)
+bool pr_keeper_message_get_str(struct pr_keeper_message *m, const char **ret_s)
 {
     uint32_t len;
 
-    if (!pr_wire_get_u32(m, &len))
+    if (!pr_keeper_message_get_u32(m, &len))
         return false;
     if (len == NO_STRING) {
         *ret_s = NULL;

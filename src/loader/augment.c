@@ -14,7 +14,7 @@ typedef uint16_t any_u16 __attribute__((aligned(1), may_alias));
 /* ---- memory */
 
 /* Memory for more, if it has to be; keeps nothing. */
-static void *grow(void *old, size_t *room, size_t count, size_t bytes)
+static void *augment_grow(void *old, size_t *room, size_t count, size_t bytes)
 {
     size_t all;
 
@@ -29,13 +29,13 @@ static void *grow(void *old, size_t *room, size_t count, size_t bytes)
     return old;
 }
 
-static bool grow_taps(struct pr_taps *t, size_t count, unsigned taps)
+static bool grow_taps(struct pr_augment_taps *t, size_t count, unsigned taps)
 {
     t->taps = taps = (taps + 3) / 4 * 4;
     t->most = 0;
-    t->first = grow(t->first, &t->room, 2 * count, sizeof *t->first);
-    t->weights =
-        grow(t->weights, &t->weights_room, count * taps, sizeof *t->weights);
+    t->first = augment_grow(t->first, &t->room, 2 * count, sizeof *t->first);
+    t->weights = augment_grow(t->weights, &t->weights_room, count * taps,
+                              sizeof *t->weights);
     t->count = t->first ? t->first + count : NULL;
     return t->first && t->weights;
 }
@@ -82,7 +82,8 @@ struct side {
 };
 
 /* A triangle around the middle of what becomes this pixel. */
-static void weigh(struct pr_taps *t, const struct side *s, uint64_t i)
+static void taps_set_weights(struct pr_augment_taps *t, const struct side *s,
+                             uint64_t i)
 {
     double scale = s->len / (double)s->want, reach = fmax(scale, 1);
     double middle = s->at + ((double)i + 0.5) * scale, sum = 0;
@@ -114,14 +115,14 @@ static void weigh(struct pr_taps *t, const struct side *s, uint64_t i)
     t->count[to] = n;
 }
 
-static bool make_taps(struct pr_taps *t, const struct side *s)
+static bool make_taps(struct pr_augment_taps *t, const struct side *s)
 {
     double scale = s->len / (double)s->want;
 
     if (!grow_taps(t, s->want, 2 * (unsigned)ceil(fmax(scale, 1)) + 1))
         return false;
     for (uint64_t i = 0; i < s->want; i++)
-        weigh(t, s, i);
+        taps_set_weights(t, s, i);
     return true;
 }
 
@@ -179,7 +180,7 @@ struct job {
 static void blend_row(const struct job *j, uint64_t y)
 {
     const struct pr_picture *p = j->p;
-    const struct pr_taps *t = &j->a->down;
+    const struct pr_augment_taps *t = &j->a->down;
     const float *w = t->weights + y * t->taps;
     size_t stride = j->there.columns * p->channels;
     size_t n = j->columns * p->channels;
@@ -238,7 +239,7 @@ static void convert_row(const struct job *j)
 /* One channel of those there are; the answer is not normalised. */
 static float across_one(const struct job *j, uint64_t x, unsigned c)
 {
-    const struct pr_taps *t = &j->a->across;
+    const struct pr_augment_taps *t = &j->a->across;
     const float *from = j->row + (t->first[x] - j->left) * j->channels + c;
     const float *w = t->weights + x * t->taps;
     float sum = 0;
@@ -252,11 +253,11 @@ static void across_any(const struct job *j, uint64_t y)
 {
     const struct pr_augment *a = j->a;
     uint64_t columns = a->shape[2], plane = a->shape[1] * columns;
-    struct pr_across gray = {.row = j->row,
-                             .left = j->left,
-                             .columns = columns,
-                             .taps = &a->across,
-                             .out = j->out + y * columns};
+    struct pr_augment_across gray = {.row = j->row,
+                                     .left = j->left,
+                                     .columns = columns,
+                                     .taps = &a->across,
+                                     .out = j->out + y * columns};
 
     if (j->channels == 1)
         pr_augment_gray(&gray);
@@ -285,8 +286,8 @@ static unsigned channels_for(uint64_t want, unsigned have)
     return want == 3 ? 3 : 0;
 }
 
-static int check(const struct pr_augment *a, const struct pr_picture *p,
-                 struct pr_err *err)
+static int augment_check_picture(const struct pr_augment *a,
+                                 const struct pr_picture *p, struct pr_err *err)
 {
     const uint64_t most = (uint64_t)1 << 30; /* of a side */
 
@@ -302,8 +303,8 @@ static int check(const struct pr_augment *a, const struct pr_picture *p,
 }
 
 /* What is looked at along one side. */
-static void find_span(const struct pr_taps *t, uint64_t n, uint64_t *ret_at,
-                      uint64_t *ret_len)
+static void find_span(const struct pr_augment_taps *t, uint64_t n,
+                      uint64_t *ret_at, uint64_t *ret_len)
 {
     uint32_t low = UINT32_MAX, high = 0;
 
@@ -334,8 +335,8 @@ static void find_there(struct job *j)
     (void)there;
 }
 
-static int plan(struct pr_augment *a, const struct pr_crop *c, struct job *j,
-                struct pr_err *err)
+static int augment_prepare(struct pr_augment *a, const struct pr_crop *c,
+                           struct job *j, struct pr_err *err)
 {
     const struct pr_picture *p = j->p;
     struct side down, across;
@@ -347,8 +348,8 @@ static int plan(struct pr_augment *a, const struct pr_crop *c, struct job *j,
     find_there(j);
     /* Pixels after the last one count for nothing, and are loaded. */
     n = j->columns * p->channels;
-    a->row = grow(a->row, &a->row_room, n + (a->across.most + 1) * PIXEL,
-                  sizeof *a->row);
+    a->row = augment_grow(a->row, &a->row_room,
+                          n + (a->across.most + 1) * PIXEL, sizeof *a->row);
     if (!a->row)
         return pr_fail_nomem(err);
     memset(a->row + n, 0, (a->across.most + 1) * PIXEL * sizeof *a->row);
@@ -360,11 +361,11 @@ static int plan(struct pr_augment *a, const struct pr_crop *c, struct job *j,
 static void resize_colour(const struct job *j)
 {
     const struct pr_augment *a = j->a;
-    struct pr_across x = {.row = j->row,
-                          .left = j->left,
-                          .columns = a->shape[2],
-                          .plane = a->shape[1] * a->shape[2],
-                          .taps = &a->across};
+    struct pr_augment_across x = {.row = j->row,
+                                  .left = j->left,
+                                  .columns = a->shape[2],
+                                  .plane = a->shape[1] * a->shape[2],
+                                  .taps = &a->across};
 
     for (unsigned i = 0; i < 3; i++)
         pr_augment_norm(a, i, j->p->is_16 ? 65535 : 255, &x.factor[i],
@@ -381,10 +382,10 @@ int pr_augment_picture(struct pr_augment *a, const struct pr_picture *p,
                        const struct pr_crop *c, float *out, struct pr_err *err)
 {
     struct job j = {.a = a, .p = p, .out = out};
-    int rc = check(a, p, err);
+    int rc = augment_check_picture(a, p, err);
 
     if (!rc)
-        rc = plan(a, c, &j, err);
+        rc = augment_prepare(a, c, &j, err);
     if (rc)
         return rc;
     if (j.channels == 3) {

@@ -42,7 +42,7 @@ void pr_crop_part(const struct pr_augment *a, const struct pr_crop *c,
 /* What goes into one pixel or row of the result: weights[at * taps …] of the
  * pixels from first[at] on, count[at] of them; the others are 0. taps is a
  * multiple of 4. */
-struct pr_taps {
+struct pr_augment_taps {
     uint32_t *first, *count; /* one piece of memory */
     float *weights;
     unsigned taps; /* at most, of each */
@@ -69,7 +69,7 @@ struct pr_augment {
     bool is_cmyk;       /* if they have 4 channels */
     struct pr_shape as; /* samples that have no shape have this one if its
                            count fits */
-    struct pr_taps down, across;
+    struct pr_augment_taps down, across;
     float *row; /* of the picture, resized in height */
     size_t row_room;
     uint8_t *turned; /* a sample in C order */
@@ -118,17 +118,17 @@ void pr_augment_blend(const uint8_t *data, size_t stride, const float *weights,
 /* A row of pixels of three channels, resized and normalised into three planes.
  * What is in the row for `most` pixels and a float after its last one is
  * finite. */
-struct pr_across {
+struct pr_augment_across {
     const float *row; /* from column `left` on */
     uint64_t left, columns, plane;
-    const struct pr_taps *taps;
+    const struct pr_augment_taps *taps;
     float factor[4], plus[4]; /* the last one counts for nothing */
     float *out;
 };
-void pr_augment_across(const struct pr_across *a);
+void pr_augment_across(const struct pr_augment_across *a);
 
 /* The same for one channel, into one plane, not normalised. */
-void pr_augment_gray(const struct pr_across *a);
+void pr_augment_gray(const struct pr_augment_across *a);
 
 /* out may be where from is. */
 void pr_augment_scale(const float *from, uint64_t n, float factor, float plus,

@@ -6,7 +6,7 @@
 
 enum { TRIES = 10 };
 
-static double draw(struct pr_rng *rng, double from, double to)
+static double crop_draw_between(struct pr_rng *rng, double from, double to)
 {
     return from + (to - from) * pr_rng_double(rng);
 }
@@ -20,7 +20,7 @@ static double draw_place(struct pr_rng *rng, double most)
 }
 
 /* As wide as can be, in the middle. */
-static void give_up(double rows, double columns, struct pr_crop *ret)
+static void crop_fall_back(double rows, double columns, struct pr_crop *ret)
 {
     double ratio = columns / rows;
 
@@ -42,8 +42,8 @@ void pr_crop_draw(struct pr_rng *rng, uint64_t rows, uint64_t columns,
 
     *ret = (struct pr_crop){.alone = true};
     for (int i = 0; !found && i < TRIES; i++) {
-        double area = h * w * draw(rng, 0.08, 1);
-        double ratio = exp(draw(rng, log(3. / 4), log(4. / 3)));
+        double area = h * w * crop_draw_between(rng, 0.08, 1);
+        double ratio = exp(crop_draw_between(rng, log(3. / 4), log(4. / 3)));
 
         ret->columns = round(sqrt(area * ratio));
         ret->rows = round(sqrt(area / ratio));
@@ -54,7 +54,7 @@ void pr_crop_draw(struct pr_rng *rng, uint64_t rows, uint64_t columns,
         ret->top = draw_place(rng, h - ret->rows);
         ret->left = draw_place(rng, w - ret->columns);
     } else {
-        give_up(h, w, ret);
+        crop_fall_back(h, w, ret);
     }
     ret->flip = pr_rng_double(rng) < 0.5;
 }

@@ -46,8 +46,8 @@ ANY(double, any_f64);
             out[i] = (float)from[i];     \
     } while (0)
 
-static void convert(const void *data, enum pr_dtype dtype, uint64_t n,
-                    float *out)
+static void numbers_to_floats(const void *data, enum pr_dtype dtype, uint64_t n,
+                              float *out)
 {
     const any_u16 *half = data;
 
@@ -100,7 +100,7 @@ void pr_augment_numbers(const struct pr_augment *a, const void *data,
     uint64_t channels = a->dims == 3 ? a->shape[0] : 1;
     uint64_t each = a->count / channels;
 
-    convert(data, dtype, a->count, out);
+    numbers_to_floats(data, dtype, a->count, out);
     if (dtype != PR_U8 && dtype != PR_U16)
         return;
     for (uint64_t c = 0; c < channels; c++) {

@@ -12,7 +12,8 @@
 
 /* ---- shapes */
 
-static void shape_text(const struct pr_shape *s, char *out, size_t cap)
+static void augment_format_shape(const struct pr_shape *s, char *out,
+                                 size_t cap)
 {
     int at = snprintf(out, cap, "[");
 
@@ -23,7 +24,7 @@ static void shape_text(const struct pr_shape *s, char *out, size_t cap)
         (void)snprintf(out + at, cap - (size_t)at, "]");
 }
 
-static struct pr_shape wanted(const struct pr_augment *a)
+static struct pr_shape augment_wanted_shape(const struct pr_augment *a)
 {
     struct pr_shape s = {.ndim = a->dims};
 
@@ -31,21 +32,23 @@ static struct pr_shape wanted(const struct pr_augment *a)
     return s;
 }
 
-static bool is_same(const struct pr_shape *x, const struct pr_shape *y)
+static bool is_same_sample_shape(const struct pr_shape *x,
+                                 const struct pr_shape *y)
 {
     return x->ndim == y->ndim &&
            memcmp(x->dim, y->dim, x->ndim * sizeof *x->dim) == 0;
 }
 
-static int misfit(const struct pr_augment *a, const struct pr_sample *s,
-                  const struct pr_shape *shape, const char *where,
-                  struct pr_err *err)
+static int augment_refuse_shape(const struct pr_augment *a,
+                                const struct pr_sample *s,
+                                const struct pr_shape *shape, const char *where,
+                                struct pr_err *err)
 {
-    struct pr_shape want = wanted(a);
+    struct pr_shape want = augment_wanted_shape(a);
     char have_text[128], want_text[128];
 
-    shape_text(shape, have_text, sizeof have_text);
-    shape_text(&want, want_text, sizeof want_text);
+    augment_format_shape(shape, have_text, sizeof have_text);
+    augment_format_shape(&want, want_text, sizeof want_text);
     (void)pr_fail(err, PR_E_CONF, where,
                   "a sample of %s %s does not fit the model's input %s",
                   pr_dtype_name(s->dtype), have_text, want_text);
@@ -61,8 +64,8 @@ static int misfit(const struct pr_augment *a, const struct pr_sample *s,
 /* ---- order in memory */
 
 /* From the first dimension fastest to the last one fastest. */
-static void turn(const struct pr_shape *s, size_t each, const uint8_t *from,
-                 uint8_t *to)
+static void sample_to_row_major(const struct pr_shape *s, size_t each,
+                                const uint8_t *from, uint8_t *to)
 {
     uint64_t at[PR_MAX_DIMS] = {0}, step[PR_MAX_DIMS] = {0}, n = 1, off = 0;
     unsigned last = s->ndim - 1;
@@ -98,7 +101,7 @@ static int in_c_order(struct pr_augment *a, const struct pr_sample *s,
     }
     if (!a->turned)
         return pr_fail_nomem(err);
-    turn(shape, pr_dtype_bytes(s->dtype), s->data, a->turned);
+    sample_to_row_major(shape, pr_dtype_bytes(s->dtype), s->data, a->turned);
     *ret = a->turned;
     return PR_OK;
 }
@@ -108,14 +111,15 @@ static int in_c_order(struct pr_augment *a, const struct pr_sample *s,
 static bool as_picture(const struct pr_augment *a, const struct pr_sample *s,
                        const struct pr_shape *shape, struct pr_picture *ret)
 {
-    struct pr_shape want = wanted(a);
+    struct pr_shape want = augment_wanted_shape(a);
     bool is_flat = shape->ndim == 2;
 
     if (a->dims != 3 || (s->dtype != PR_U8 && s->dtype != PR_U16) ||
         (!is_flat && shape->ndim != 3))
         return false;
-    if (!a->is_image && (is_flat ? pr_shape_count(shape) == a->count
-                                 : is_same(shape, &want) || shape->dim[2] > 4))
+    if (!a->is_image &&
+        (is_flat ? pr_shape_count(shape) == a->count
+                 : is_same_sample_shape(shape, &want) || shape->dim[2] > 4))
         return false;
     *ret =
         (struct pr_picture){.rows = shape->dim[0],
@@ -161,8 +165,8 @@ static int give_picture(struct pr_augment *a, const struct pr_picture *p,
 }
 
 /* Elements that should be there. */
-static uint64_t count_of(const struct pr_sample *s,
-                         const struct pr_shape *shape)
+static uint64_t sample_count_elements(const struct pr_sample *s,
+                                      const struct pr_shape *shape)
 {
     if (!s->part.rows)
         return pr_shape_count(shape);
@@ -183,8 +187,8 @@ int pr_augment_sample(struct pr_augment *a, const struct pr_sample *s,
         shape = &a->as;
     /* What the shape promises is there: formats see to it, this is so that a
      * mistake of theirs does not become one of ours. */
-    if (count_of(s, shape) > s->size / pr_dtype_bytes(s->dtype))
-        return misfit(a, s, shape, where, err);
+    if (sample_count_elements(s, shape) > s->size / pr_dtype_bytes(s->dtype))
+        return augment_refuse_shape(a, s, shape, where, err);
     rc = in_c_order(a, s, shape, &data, err);
     if (rc)
         return rc;
@@ -193,7 +197,7 @@ int pr_augment_sample(struct pr_augment *a, const struct pr_sample *s,
         return give_picture(a, &picture, rng, where, out, err);
     }
     if (s->part.rows || pr_shape_count(shape) != a->count)
-        return misfit(a, s, shape, where, err);
+        return augment_refuse_shape(a, s, shape, where, err);
     pr_augment_numbers(a, data, s->dtype, out);
     return PR_OK;
 }

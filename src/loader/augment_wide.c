@@ -32,7 +32,7 @@ static void blend_plain(const uint8_t *data, size_t stride,
 
 #define WIDE __attribute__((target("avx2")))
 
-WIDE static inline __m256 load8(const uint8_t *p)
+WIDE static inline __m256 simd_load_bytes(const uint8_t *p)
 {
     __m128i bytes = _mm_loadl_epi64((const __m128i *)(const void *)p);
 
@@ -53,8 +53,8 @@ WIDE static size_t blend_wide(const uint8_t *data, size_t stride,
             __m256 w = _mm256_set1_ps(weights[k]);
             const uint8_t *p = data + k * stride + i;
 
-            a = _mm256_add_ps(a, _mm256_mul_ps(w, load8(p)));
-            b = _mm256_add_ps(b, _mm256_mul_ps(w, load8(p + 8)));
+            a = _mm256_add_ps(a, _mm256_mul_ps(w, simd_load_bytes(p)));
+            b = _mm256_add_ps(b, _mm256_mul_ps(w, simd_load_bytes(p + 8)));
         }
         _mm256_storeu_ps(out + i, a);
         _mm256_storeu_ps(out + i + 8, b);
@@ -80,7 +80,7 @@ void pr_augment_blend(const uint8_t *data, size_t stride, const float *weights,
 
 typedef float pixel __attribute__((vector_size(16)));
 
-static inline pixel load(const float *p)
+static inline pixel pixel_load(const float *p)
 {
     pixel x;
 
@@ -96,15 +96,15 @@ struct row {
     pixel factor, plus;
 };
 
-static struct row row_of(const struct pr_across *a)
+static struct row across_make_row(const struct pr_augment_across *a)
 {
     return (struct row){.from = a->row,
                         .left = a->left,
                         .weights = a->taps->weights,
                         .first = a->taps->first,
                         .stride = a->taps->taps,
-                        .factor = load(a->factor),
-                        .plus = load(a->plus)};
+                        .factor = pixel_load(a->factor),
+                        .plus = pixel_load(a->plus)};
 }
 
 static inline __attribute__((always_inline)) pixel
@@ -112,18 +112,19 @@ pixel_at(const struct row *r, uint64_t x, unsigned taps)
 {
     const float *from = r->from + 3 * (r->first[x] - r->left);
     const float *w = r->weights + x * r->stride;
-    pixel sum = w[0] * load(from);
+    pixel sum = w[0] * pixel_load(from);
 
     for (unsigned k = 1; k < taps; k++)
-        sum += w[k] * load(from + 3 * (size_t)k);
+        sum += w[k] * pixel_load(from + 3 * (size_t)k);
     return sum * r->factor + r->plus;
 }
 
 /* Pixels from `x` on, one by one. */
 static inline __attribute__((always_inline)) void
-rest_of(const struct pr_across *a, uint64_t x, unsigned taps)
+across_scale_remaining(const struct pr_augment_across *a, uint64_t x,
+                       unsigned taps)
 {
-    struct row r = row_of(a);
+    struct row r = across_make_row(a);
 
     for (; x < a->columns; x++) {
         pixel p = pixel_at(&r, x, taps);
@@ -137,12 +138,12 @@ rest_of(const struct pr_across *a, uint64_t x, unsigned taps)
 
 /* Four pixels of three channels become three vectors of four. */
 static inline __attribute__((always_inline, target("avx2"))) void
-across_wide(const struct pr_across *a, unsigned taps)
+across_wide(const struct pr_augment_across *a, unsigned taps)
 {
     float *first = a->out, *second = first + a->plane;
     float *third = second + a->plane;
     uint64_t x = 0, n = a->columns;
-    struct row r = row_of(a);
+    struct row r = across_make_row(a);
 
     for (; x + 4 <= n; x += 4) {
         __m128 p = pixel_at(&r, x, taps), q = pixel_at(&r, x + 1, taps);
@@ -154,10 +155,10 @@ across_wide(const struct pr_across *a, unsigned taps)
         _mm_storeu_ps(third + x, s);
         (void)t;
     }
-    rest_of(a, x, taps);
+    across_scale_remaining(a, x, taps);
 }
 
-WIDE static void across_any_wide(const struct pr_across *a)
+WIDE static void across_any_wide(const struct pr_augment_across *a)
 {
     switch (a->taps->most) {
     case 1:
@@ -185,7 +186,7 @@ WIDE static void across_any_wide(const struct pr_across *a)
 
 #endif
 
-void pr_augment_across(const struct pr_across *a)
+void pr_augment_across(const struct pr_augment_across *a)
 {
 #if PR_BLEND_WIDE
     if (__builtin_cpu_supports("avx2")) {
@@ -193,7 +194,7 @@ void pr_augment_across(const struct pr_across *a)
         return;
     }
 #endif
-    rest_of(a, 0, a->taps->most);
+    across_scale_remaining(a, 0, a->taps->most);
 }
 
 /* ---- one channel */
@@ -214,8 +215,8 @@ static float gray_at(const struct row *r, uint64_t x, unsigned taps)
 /* Four taps of a pixel, multiplied. */
 static inline __m128 four_taps(const struct row *r, uint64_t x, unsigned k)
 {
-    return load(r->weights + x * r->stride + k) *
-           load(r->from + (r->first[x] - r->left) + k);
+    return pixel_load(r->weights + x * r->stride + k) *
+           pixel_load(r->from + (r->first[x] - r->left) + k);
 }
 
 /* Four pixels at a time; answers how many were done. Sums are in the order of
@@ -242,9 +243,9 @@ static uint64_t gray_wide(const struct row *r, uint64_t n, unsigned taps,
 
 #endif
 
-void pr_augment_gray(const struct pr_across *a)
+void pr_augment_gray(const struct pr_augment_across *a)
 {
-    struct row r = row_of(a);
+    struct row r = across_make_row(a);
     uint64_t x = 0;
 
 #if PR_BLEND_WIDE
@@ -260,7 +261,7 @@ void pr_augment_scale(const float *from, uint64_t n, float factor, float plus,
     uint64_t i = 0;
 
     for (; i + 4 <= n; i += 4) {
-        pixel x = load(from + i) * factor + plus;
+        pixel x = pixel_load(from + i) * factor + plus;
 
         memcpy(out + i, &x, sizeof x);
     }

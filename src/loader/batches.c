@@ -11,7 +11,8 @@ enum { MAX_THREADS = 128, WAIT_NS = 1000000000, MIN_AHEAD = 2 };
 
 /* ---- settings */
 
-static int check(const struct pr_batches_opts *o, struct pr_err *err)
+static int batches_check_opts(const struct pr_batches_opts *o,
+                              struct pr_err *err)
 {
     const struct pr_format *format = o->set->format;
 
@@ -54,7 +55,7 @@ static void adapt_reader(struct pr_batches *b)
         r->prefetch_size = MIN_AHEAD;
 }
 
-static int make_order(struct pr_batches *b, struct pr_err *err)
+static int batches_make_order(struct pr_batches *b, struct pr_err *err)
 {
     const struct pr_dataset *set = b->o.set;
     struct pr_order_opts opts = {
@@ -87,7 +88,7 @@ static int make_order(struct pr_batches *b, struct pr_err *err)
 
 /* ---- start and end */
 
-static int start(struct pr_batches *b, struct pr_err *err)
+static int batches_start_feed(struct pr_batches *b, struct pr_err *err)
 {
     struct pr_feed_opts opts = {.set = b->o.set,
                                 .first = b->o.first,
@@ -115,7 +116,7 @@ int pr_batches_new(const struct pr_batches_opts *opts, struct pr_batches **ret,
                    struct pr_err *err)
 {
     struct pr_batches *b = NULL;
-    int rc = check(opts, err);
+    int rc = batches_check_opts(opts, err);
 
     if (rc)
         return rc;
@@ -128,11 +129,11 @@ int pr_batches_new(const struct pr_batches_opts *opts, struct pr_batches **ret,
         b->o.stop = &b->never;
     pthread_mutex_init(&b->error_lock, NULL);
     adapt_reader(b);
-    rc = make_order(b, err);
+    rc = batches_make_order(b, err);
     if (!rc)
-        rc = pr_batches_room(b, err);
+        rc = pr_batches_room_init(b, err);
     if (!rc)
-        rc = start(b, err);
+        rc = batches_start_feed(b, err);
     if (rc) {
         pr_batches_free(b);
         return rc;
@@ -155,7 +156,7 @@ void pr_batches_free(struct pr_batches *b)
     if (!b)
         return;
     pr_batches_end(b);
-    if (pr_feed_hangs(b->feed)) {
+    if (pr_feed_is_hung(b->feed)) {
         pr_feed_free(b->feed);
         return; /* a thread uses it still */
     }
@@ -165,9 +166,9 @@ void pr_batches_free(struct pr_batches *b)
     pr_free(b);
 }
 
-bool pr_batches_hangs(const struct pr_batches *b)
+bool pr_batches_is_hung(const struct pr_batches *b)
 {
-    return b && pr_feed_hangs(b->feed);
+    return b && pr_feed_is_hung(b->feed);
 }
 
 /* ---- batches */
@@ -203,8 +204,9 @@ int pr_batches_wait(struct pr_batches *b, uint64_t until_ns, struct pr_err *err)
 }
 
 /* Places that were skipped get what is before them. */
-static int fill_in(struct pr_batches *b, const struct pr_batches_slot *s,
-                   uint64_t n, struct pr_err *err)
+static int batches_fill_skipped(struct pr_batches *b,
+                                const struct pr_batches_slot *s, uint64_t n,
+                                struct pr_err *err)
 {
     uint64_t good = n, missing = 0;
 
@@ -235,8 +237,8 @@ static int fill_in(struct pr_batches *b, const struct pr_batches_slot *s,
 
 /* The next batch. A slot is not used again before the one after it was
  * taken. */
-static int take(struct pr_batches *b, struct pr_batches_slot **ret,
-                uint64_t *ret_samples, struct pr_err *err)
+static int batches_take_slot(struct pr_batches *b, struct pr_batches_slot **ret,
+                             uint64_t *ret_samples, struct pr_err *err)
 {
     int rc = pr_batches_wait(b, UINT64_MAX, err);
 
@@ -245,7 +247,7 @@ static int take(struct pr_batches *b, struct pr_batches_slot **ret,
     b->has_next = false;
     *ret = &b->slots[b->taken % b->ring];
     *ret_samples = pr_order_batch_samples(&b->order, 0, b->taken++);
-    return fill_in(b, *ret, *ret_samples, err);
+    return batches_fill_skipped(b, *ret, *ret_samples, err);
 }
 
 int pr_batches_swap(struct pr_batches *b, void **io_input, int32_t **io_labels,
@@ -254,7 +256,7 @@ int pr_batches_swap(struct pr_batches *b, void **io_input, int32_t **io_labels,
     struct pr_batches_slot *s;
     void *input = *io_input;
     int32_t *labels = *io_labels;
-    int rc = take(b, &s, ret_samples, err);
+    int rc = batches_take_slot(b, &s, ret_samples, err);
 
     if (rc)
         return rc;
@@ -276,7 +278,7 @@ int pr_batches_borrow(struct pr_batches *b, const float **ret_input,
 {
     struct pr_batches_slot *s;
     uint64_t from = pr_now(b->o.clock), samples;
-    int rc = take(b, &s, &samples, err);
+    int rc = batches_take_slot(b, &s, &samples, err);
 
     if (rc)
         return rc;
@@ -306,9 +308,9 @@ int pr_batches_next(struct pr_batches *b, float *input, int32_t *labels,
 
 /* ---- figures */
 
-void pr_batches_figures(struct pr_batches *b, struct pr_batches_figures *ret)
+void pr_batches_stats(struct pr_batches *b, struct pr_batches_stats *ret)
 {
-    *ret = (struct pr_batches_figures){
+    *ret = (struct pr_batches_stats){
         .threads = b->count,
         .epoch_batches = b->series.batches,
         .batches = b->taken,
@@ -326,7 +328,7 @@ void pr_batches_figures(struct pr_batches *b, struct pr_batches_figures *ret)
     pthread_mutex_unlock(&b->error_lock);
 }
 
-const char *pr_batches_note(const struct pr_batches *b)
+const char *pr_batches_warning(const struct pr_batches *b)
 {
     uint64_t samples = 0, labelled = 0;
 

@@ -37,7 +37,7 @@ struct pr_batches_opts {
 };
 
 /* Starts reading. set, first, reader and stop are borrowed until
- * pr_batches_free, and longer where pr_batches_hangs. Of reader count
+ * pr_batches_free, and longer where pr_batches_is_hung. Of reader count
  * read_threads, prefetch_size (2 at least), shuffle_size (a window; 0: all
  * samples are shuffled), read_type, checksum, on_error, io_timeout and
  * preprocess_time. PR_E_CONF: there is nothing to train with, not even a full
@@ -51,7 +51,7 @@ void pr_batches_end(struct pr_batches *b);
 
 /* Some thread is in a storage call that does not come back: the process
  * should end soon. To be asked after pr_batches_end, which may find out. */
-bool pr_batches_hangs(const struct pr_batches *b);
+bool pr_batches_is_hung(const struct pr_batches *b);
 
 /* The next batch: batch * channels * rows * columns numbers, samples one after
  * another, and their labels. ret_wait_ns is how long that took: waiting for it
@@ -81,7 +81,7 @@ int pr_batches_swap(struct pr_batches *b, void **io_input, int32_t **io_labels,
 /* Bytes of a full batch. */
 size_t pr_batches_bytes(const struct pr_batches *b);
 
-struct pr_batches_figures {
+struct pr_batches_stats {
     unsigned threads;
     uint64_t epoch_batches;    /* batches in an epoch */
     uint64_t batches, samples; /* handed out */
@@ -92,9 +92,9 @@ struct pr_batches_figures {
     uint64_t buffer_bytes;     /* memory of batches that wait */
     struct pr_err first_error; /* of those that failed; code 0: none */
 };
-void pr_batches_figures(struct pr_batches *b, struct pr_batches_figures *ret);
+void pr_batches_stats(struct pr_batches *b, struct pr_batches_stats *ret);
 
 /* Where labels come from, in a sentence; known once a batch has come. */
-const char *pr_batches_note(const struct pr_batches *b);
+const char *pr_batches_warning(const struct pr_batches *b);
 
 #endif

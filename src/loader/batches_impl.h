@@ -11,7 +11,7 @@
 #include <stdatomic.h>
 
 /* Labels in files of their own, as one thread reads them. */
-struct pr_labels {
+struct pr_batches_labels {
     struct pr_storage *st;
     struct pr_reader *reader; /* NULL: there are none */
     uint64_t file;            /* that is open */
@@ -20,12 +20,13 @@ struct pr_labels {
     char name[PR_NAME_BYTES];
 };
 
-int pr_labels_init(struct pr_labels *l, const struct pr_batches_opts *o,
-                   struct pr_err *err) PR_MUST_CHECK;
-void pr_labels_done(struct pr_labels *l);
-int pr_labels_get(struct pr_labels *l, const struct pr_batches_opts *o,
-                  uint64_t sample, int64_t *ret,
-                  struct pr_err *err) PR_MUST_CHECK;
+int pr_batches_labels_init(struct pr_batches_labels *l,
+                           const struct pr_batches_opts *o,
+                           struct pr_err *err) PR_MUST_CHECK;
+void pr_batches_labels_done(struct pr_batches_labels *l);
+int pr_batches_labels_get(struct pr_batches_labels *l,
+                          const struct pr_batches_opts *o, uint64_t sample,
+                          int64_t *ret, struct pr_err *err) PR_MUST_CHECK;
 
 /* File i of the split among all. */
 static inline uint64_t pr_batches_file(const struct pr_batches_opts *o,
@@ -37,7 +38,7 @@ static inline uint64_t pr_batches_file(const struct pr_batches_opts *o,
 /* What a reading thread has for itself. Others only look at the counters. */
 struct pr_batches_thread {
     _Alignas(64) struct pr_augment augment;
-    struct pr_labels labels;
+    struct pr_batches_labels labels;
     _Atomic uint64_t samples, bytes;
     _Atomic uint64_t labelled; /* samples that came with a label */
 };
@@ -78,7 +79,8 @@ pr_feed_took pr_batches_took;
 pr_feed_part pr_batches_part;
 
 /* batches_room.c: memory of batches and threads. */
-int pr_batches_room(struct pr_batches *b, struct pr_err *err) PR_MUST_CHECK;
+int pr_batches_room_init(struct pr_batches *b,
+                         struct pr_err *err) PR_MUST_CHECK;
 void pr_batches_room_done(struct pr_batches *b);
 
 #endif

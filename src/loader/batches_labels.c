@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-int pr_labels_init(struct pr_labels *l, const struct pr_batches_opts *o,
-                   struct pr_err *err)
+int pr_batches_labels_init(struct pr_batches_labels *l,
+                           const struct pr_batches_opts *o, struct pr_err *err)
 {
     struct pr_read_opts read = {.skip_checksum = !o->reader->checksum,
                                 .samples = o->set->spec.samples,
@@ -24,15 +24,16 @@ int pr_labels_init(struct pr_labels *l, const struct pr_batches_opts *o,
     return pr_reader_new(npy, l->st, &read, &l->reader, err);
 }
 
-void pr_labels_done(struct pr_labels *l)
+void pr_batches_labels_done(struct pr_batches_labels *l)
 {
     pr_reader_free(l->reader);
     pr_storage_close(l->st);
     pr_free(l->buf);
 }
 
-static int open_file(struct pr_labels *l, const struct pr_batches_opts *o,
-                     uint64_t file, struct pr_err *err)
+static int batches_labels_open(struct pr_batches_labels *l,
+                               const struct pr_batches_opts *o, uint64_t file,
+                               struct pr_err *err)
 {
     if (l->reader->is_open)
         pr_reader_close(l->reader);
@@ -41,7 +42,7 @@ static int open_file(struct pr_labels *l, const struct pr_batches_opts *o,
     return pr_reader_open(l->reader, l->name, err);
 }
 
-static int grow(struct pr_labels *l, struct pr_err *err)
+static int batches_labels_grow(struct pr_batches_labels *l, struct pr_err *err)
 {
     if (l->cap >= l->reader->need)
         return PR_OK;
@@ -52,7 +53,7 @@ static int grow(struct pr_labels *l, struct pr_err *err)
 }
 
 /* Whole numbers of any size; false: it is something else. */
-static bool whole_number(const struct pr_sample *s, int64_t *ret)
+static bool label_read_integer(const struct pr_sample *s, int64_t *ret)
 {
     size_t bytes = pr_dtype_bytes(s->dtype);
     char letter = pr_dtype_letter(s->dtype);
@@ -85,8 +86,9 @@ static bool whole_number(const struct pr_sample *s, int64_t *ret)
     return true;
 }
 
-int pr_labels_get(struct pr_labels *l, const struct pr_batches_opts *o,
-                  uint64_t sample, int64_t *ret, struct pr_err *err)
+int pr_batches_labels_get(struct pr_batches_labels *l,
+                          const struct pr_batches_opts *o, uint64_t sample,
+                          int64_t *ret, struct pr_err *err)
 {
     uint64_t each = o->set->spec.samples, file = sample / each,
              i = sample % each;
@@ -94,16 +96,16 @@ int pr_labels_get(struct pr_labels *l, const struct pr_batches_opts *o,
     int rc = PR_OK;
 
     if (!l->reader->is_open || l->file != file)
-        rc = open_file(l, o, file, err);
+        rc = batches_labels_open(l, o, file, err);
     if (!rc && i >= l->reader->samples)
         rc = pr_fail(
             err, PR_E_FORMAT, l->name, "has %llu labels, expected %llu",
             (unsigned long long)l->reader->samples, (unsigned long long)each);
     if (!rc)
-        rc = grow(l, err);
+        rc = batches_labels_grow(l, err);
     if (!rc)
         rc = pr_reader_read(l->reader, i, l->buf, l->cap, &s, err);
-    if (!rc && !whole_number(&s, ret))
+    if (!rc && !label_read_integer(&s, ret))
         rc = pr_fail(err, PR_E_FORMAT, l->name, "labels are whole numbers");
     return rc;
 }

@@ -28,7 +28,7 @@ static int too_much(const struct pr_batches *b, struct pr_err *err)
                         "reader.shuffle_size decide how much is read ahead");
 }
 
-static int make_slots(struct pr_batches *b, struct pr_err *err)
+static int batches_make_slots(struct pr_batches *b, struct pr_err *err)
 {
     uint64_t bytes;
 
@@ -52,7 +52,7 @@ static int make_slots(struct pr_batches *b, struct pr_err *err)
 }
 
 /* A format of pictures gives nothing else. */
-static bool is_named(const struct pr_dataset *set, const char *name)
+static bool batches_is_format(const struct pr_dataset *set, const char *name)
 {
     return strcmp(set->format->name, name) == 0;
 }
@@ -64,22 +64,23 @@ static int make_thread(struct pr_batches *b, unsigned i, struct pr_err *err)
 
     if (!b->o.dims) {
         b->each = b->each_bytes = b->o.like->size;
-        return pr_labels_init(&t->labels, &b->o, err);
+        return pr_batches_labels_init(&t->labels, &b->o, err);
     }
     rc = pr_augment_init(&t->augment, b->o.dims, b->o.shape, err);
     if (rc)
         return rc;
     t->augment.random = b->o.augment;
-    t->augment.is_cmyk = is_named(b->o.set, "jpeg");
-    t->augment.is_image = t->augment.is_cmyk || is_named(b->o.set, "png");
+    t->augment.is_cmyk = batches_is_format(b->o.set, "jpeg");
+    t->augment.is_image =
+        t->augment.is_cmyk || batches_is_format(b->o.set, "png");
     t->augment.as = b->o.set->spec.shape;
     b->each = t->augment.count;
     if (__builtin_mul_overflow(b->each, sizeof(float), &b->each_bytes))
         return too_much(b, err);
-    return pr_labels_init(&t->labels, &b->o, err);
+    return pr_batches_labels_init(&t->labels, &b->o, err);
 }
 
-int pr_batches_room(struct pr_batches *b, struct pr_err *err)
+int pr_batches_room_init(struct pr_batches *b, struct pr_err *err)
 {
     int rc = PR_OK;
 
@@ -90,7 +91,7 @@ int pr_batches_room(struct pr_batches *b, struct pr_err *err)
     for (unsigned i = 0; !rc && i < b->count; i++)
         rc = make_thread(b, i, err);
     b->ring = ring_for(b);
-    return rc ? rc : make_slots(b, err);
+    return rc ? rc : batches_make_slots(b, err);
 }
 
 void pr_batches_room_done(struct pr_batches *b)
@@ -103,7 +104,7 @@ void pr_batches_room_done(struct pr_batches *b)
     pr_free(b->slots);
     for (unsigned i = 0; b->threads && i < b->count; i++) {
         pr_augment_done(&b->threads[i].augment);
-        pr_labels_done(&b->threads[i].labels);
+        pr_batches_labels_done(&b->threads[i].labels);
     }
     pr_free(b->threads);
 }

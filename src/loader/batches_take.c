@@ -6,14 +6,14 @@
 #include <string.h>
 
 /* Counters have one writer each. */
-static void add(_Atomic uint64_t *x, uint64_t n)
+static void batches_add_count(_Atomic uint64_t *x, uint64_t n)
 {
     atomic_store_explicit(x, atomic_load_explicit(x, memory_order_relaxed) + n,
                           memory_order_relaxed);
 }
 
-static void name_of(const struct pr_batches *b, uint64_t sample,
-                    char out[static PR_NAME_BYTES])
+static void batches_name_file(const struct pr_batches *b, uint64_t sample,
+                              char out[static PR_NAME_BYTES])
 {
     pr_dataset_name(b->o.set,
                     pr_batches_file(&b->o, sample / b->o.set->spec.samples),
@@ -39,13 +39,14 @@ void pr_batches_part(void *ctx, const struct pr_feed_taken *t,
     pr_augment_part(&b->threads[t->thread].augment, whole, &rng, ret);
 }
 
-static int unlike(const struct pr_batches *b, const struct pr_feed_taken *t,
-                  struct pr_err *err)
+static int batches_refuse_unlike(const struct pr_batches *b,
+                                 const struct pr_feed_taken *t,
+                                 struct pr_err *err)
 {
     const struct pr_sample *like = b->o.like, *s = t->data;
     char name[PR_NAME_BYTES];
 
-    name_of(b, t->sample, name);
+    batches_name_file(b, t->sample, name);
     (void)pr_fail(err, PR_E_CONF, name,
                   "a sample of %s and %zu bytes is not like the first one, "
                   "which is %s and has %zu bytes",
@@ -54,7 +55,7 @@ static int unlike(const struct pr_batches *b, const struct pr_feed_taken *t,
     return pr_hint(err, "samples that differ can be resized to one shape");
 }
 
-static bool is_like(const struct pr_sample *a, const struct pr_sample *b)
+static bool is_sample_like(const struct pr_sample *a, const struct pr_sample *b)
 {
     return a->size == b->size && a->dtype == b->dtype &&
            a->fortran == b->fortran && a->shape.ndim == b->shape.ndim &&
@@ -62,8 +63,9 @@ static bool is_like(const struct pr_sample *a, const struct pr_sample *b)
                   a->shape.ndim * sizeof *a->shape.dim) == 0;
 }
 
-static int fit(struct pr_batches *b, const struct pr_feed_taken *t, void *out,
-               struct pr_err *err)
+static int batches_fit_sample(struct pr_batches *b,
+                              const struct pr_feed_taken *t, void *out,
+                              struct pr_err *err)
 {
     struct pr_augment *a = &b->threads[t->thread].augment;
     char name[PR_NAME_BYTES];
@@ -71,8 +73,8 @@ static int fit(struct pr_batches *b, const struct pr_feed_taken *t, void *out,
     int rc;
 
     if (!b->o.dims) {
-        if (!is_like(t->data, b->o.like))
-            return unlike(b, t, err);
+        if (!is_sample_like(t->data, b->o.like))
+            return batches_refuse_unlike(b, t, err);
         memcpy(out, t->data->data, t->data->size);
         return PR_OK;
     }
@@ -80,7 +82,7 @@ static int fit(struct pr_batches *b, const struct pr_feed_taken *t, void *out,
     rc = pr_augment_sample(a, t->data, &rng, "", out, err);
     if (rc != PR_E_CONF || !err)
         return rc;
-    name_of(b, t->sample, name); /* which takes a while */
+    batches_name_file(b, t->sample, name); /* which takes a while */
     return pr_reword(err, name, "%s", err->msg);
 }
 
@@ -89,7 +91,7 @@ static int bad_label(const struct pr_batches *b, uint64_t sample, int64_t label,
 {
     char name[PR_NAME_BYTES];
 
-    name_of(b, sample, name);
+    batches_name_file(b, sample, name);
     (void)pr_fail(err, PR_E_CONF, name,
                   "a sample is labelled %lld, the model knows 0 to %lld",
                   (long long)label, (long long)b->o.classes - 1);
@@ -104,7 +106,7 @@ static int large_label(const struct pr_batches *b, uint64_t sample,
 {
     char name[PR_NAME_BYTES];
 
-    name_of(b, sample, name);
+    batches_name_file(b, sample, name);
     return pr_fail(err, PR_E_CONF, name,
                    "a sample is labelled %lld, labels have 32 bits",
                    (long long)label);
@@ -120,9 +122,9 @@ static int find_label(struct pr_batches *b, const struct pr_feed_taken *t,
     int rc = PR_OK;
 
     if (folders && !folders->is_flat) {
-        label = (int64_t)pr_classes_label(folders, t->sample);
+        label = (int64_t)pr_dataset_classes_label(folders, t->sample);
     } else if (x->labels.reader) {
-        rc = pr_labels_get(&x->labels, &b->o, t->sample, &label, err);
+        rc = pr_batches_labels_get(&x->labels, &b->o, t->sample, &label, err);
     } else if (!t->data->has_label && b->o.any_label) {
         *ret = -1;
         return PR_OK;
@@ -137,11 +139,11 @@ static int find_label(struct pr_batches *b, const struct pr_feed_taken *t,
     if (rc)
         return rc;
     *ret = (int32_t)label;
-    add(&x->labelled, 1);
+    batches_add_count(&x->labelled, 1);
     return PR_OK;
 }
 
-static void remember(struct pr_batches *b, const struct pr_err *why)
+static void batches_keep_error(struct pr_batches *b, const struct pr_err *why)
 {
     pthread_mutex_lock(&b->error_lock);
     if (!b->first_error.code)
@@ -162,16 +164,16 @@ int pr_batches_took(void *ctx, const struct pr_feed_taken *t,
         return pr_fail(err, PR_E_INTR, "", "interrupted");
     s->skipped[i] = !t->data;
     if (!t->data) {
-        remember(b, t->why);
+        batches_keep_error(b, t->why);
         return PR_OK;
     }
     /* The label's file after the sample: its memory may be the reader's. */
-    rc = fit(b, t, (char *)s->input + i * b->each_bytes, err);
+    rc = batches_fit_sample(b, t, (char *)s->input + i * b->each_bytes, err);
     if (!rc)
         rc = find_label(b, t, &s->labels[i], err);
     if (rc)
         return rc;
-    add(&b->threads[t->thread].samples, 1);
-    add(&b->threads[t->thread].bytes, t->data->size);
+    batches_add_count(&b->threads[t->thread].samples, 1);
+    batches_add_count(&b->threads[t->thread].bytes, t->data->size);
     return PR_OK;
 }

@@ -34,7 +34,7 @@ static int wants_number(const struct in *in, const char *key,
 {
     PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(4096);
 
-    pr_repr(&text, v);
+    pr_value_write_repr(&text, v);
     pr_fail(in->err, PR_E_CONF, in->name, "%s%s%swants a number, got %.80s",
             *key ? "'" : "", key, *key ? "' " : "",
             pr_buf_ok(&text) ? text.data : pr_kind_name(v->kind));
@@ -43,13 +43,13 @@ static int wants_number(const struct in *in, const char *key,
                                    "stdev: 0.01}; types are " TYPES);
 }
 
-static int read_number(const struct in *in, const char *key,
-                       const struct pr_value *v, double *ret)
+static int duration_read_number(const struct in *in, const char *key,
+                                const struct pr_value *v, double *ret)
 {
     double f = 0;
 
-    if (pr_is_number(v))
-        f = pr_number(v);
+    if (pr_value_is_number(v))
+        f = pr_value_number(v);
     else if (v->kind != PR_STR || !pr_parse_float(v->s, &f))
         return wants_number(in, key, v);
     if (!isfinite(f))
@@ -58,8 +58,8 @@ static int read_number(const struct in *in, const char *key,
     return PR_OK;
 }
 
-static int read_key(const struct in *in, const struct pr_value *map,
-                    const char *key, const char *type, double *ret)
+static int duration_read_key(const struct in *in, const struct pr_value *map,
+                             const char *key, const char *type, double *ret)
 {
     const struct pr_value *v = pr_get(map, key);
 
@@ -70,7 +70,7 @@ static int read_key(const struct in *in, const struct pr_value *map,
                 *type ? " for type " : "", type);
         return *type ? PR_E_CONF : pr_hint(in->err, "or name a 'type': " TYPES);
     }
-    return read_number(in, key, v, ret);
+    return duration_read_number(in, key, v, ret);
 }
 
 static int unknown_type(const struct in *in, const struct pr_value *v)
@@ -78,7 +78,7 @@ static int unknown_type(const struct in *in, const struct pr_value *v)
     PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(4096);
     struct pr_nearest near;
 
-    pr_repr(&text, v);
+    pr_value_write_repr(&text, v);
     pr_fail(in->err, PR_E_CONF, in->name,
             "'type' must be one of " TYPES ", got %.80s",
             pr_buf_ok(&text) ? text.data : pr_kind_name(v->kind));
@@ -103,7 +103,7 @@ static int find_type(const struct in *in, const struct pr_value *v,
 }
 
 /* A slip in a name would silently be another distribution. */
-static int check_keys(const struct in *in, const struct pr_value *map)
+static int duration_check_keys(const struct in *in, const struct pr_value *map)
 {
     for (uint32_t k = 0; k < map->len; k++) {
         const char *key = map->members[k].key;
@@ -129,7 +129,8 @@ static int check_keys(const struct in *in, const struct pr_value *map)
 }
 
 /* The rest of what numpy refuses, too. */
-static int check_numbers(const struct in *in, const struct pr_duration *d)
+static int duration_check_numbers(const struct in *in,
+                                  const struct pr_duration *d)
 {
     const struct kind *k = &kinds[d->kind];
     bool a_signed = d->kind <= PR_DURATION_UNIFORM;
@@ -144,12 +145,12 @@ static int check_numbers(const struct in *in, const struct pr_duration *d)
     return PR_OK;
 }
 
-static int read_map(const struct in *in, const struct pr_value *map,
-                    struct pr_duration *d)
+static int duration_read_map(const struct in *in, const struct pr_value *map,
+                             struct pr_duration *d)
 {
     const struct pr_value *type = pr_get(map, "type");
     const struct pr_value *stdev = pr_get(map, "stdev");
-    int rc = check_keys(in, map);
+    int rc = duration_check_keys(in, map);
 
     d->typed = type && type->kind != PR_NULL;
     if (rc == PR_OK && d->typed)
@@ -158,10 +159,10 @@ static int read_map(const struct in *in, const struct pr_value *map,
         d->kind = PR_DURATION_NORMAL;
     if (rc == PR_OK) {
         const struct kind *k = &kinds[d->kind];
-        rc = read_key(in, map, k->a, k->type, &d->a);
+        rc = duration_read_key(in, map, k->a, k->type, &d->a);
         /* *_stdev stands in for a normal one's. */
         if (rc == PR_OK && (d->kind != PR_DURATION_NORMAL || !(d->b > 0)))
-            rc = read_key(in, map, k->b, k->type, &d->b);
+            rc = duration_read_key(in, map, k->b, k->type, &d->b);
     }
     return rc;
 }
@@ -176,22 +177,22 @@ int pr_duration_parse(const char *name, const struct pr_value *v, double stdev,
     if (v->kind == PR_NULL || (v->kind == PR_MAP && !v->len))
         d = (struct pr_duration){.kind = PR_DURATION_NONE};
     else if (v->kind == PR_MAP)
-        rc = read_map(&in, v, &d);
+        rc = duration_read_map(&in, v, &d);
     else
-        rc = read_number(&in, "", v, &d.a);
+        rc = duration_read_number(&in, "", v, &d.a);
     if (d.kind == PR_DURATION_FIXED && d.b > 0)
         d.kind = PR_DURATION_NORMAL;
     if (!*kinds[d.kind].b)
         d.b = 0;
     if (rc == PR_OK)
-        rc = check_numbers(&in, &d);
+        rc = duration_check_numbers(&in, &d);
     if (rc == PR_OK)
         *ret = d;
     return rc;
 }
 
 /* Of the absolute value of a normal number: the half below 0 is folded up. */
-static double folded(double mean, double stdev)
+static double folded_normal_mean(double mean, double stdev)
 {
     double z;
 
@@ -205,7 +206,7 @@ double pr_duration_mean(const struct pr_duration *d)
 {
     switch (d->kind) {
     case PR_DURATION_NORMAL:
-        return folded(d->a, d->b);
+        return folded_normal_mean(d->a, d->b);
     case PR_DURATION_UNIFORM:
         if ((d->a < 0) != (d->b < 0) && d->a != d->b)
             return (d->a * d->a + d->b * d->b) / 2 / fabs(d->b - d->a);
@@ -222,13 +223,14 @@ double pr_duration_mean(const struct pr_duration *d)
     return fabs(d->a);
 }
 
-static void put(struct pr_buf *out, const char *key, double value)
+static void duration_put_field(struct pr_buf *out, const char *key,
+                               double value)
 {
     if (!*key)
         return;
     pr_buf_printf(out, "%s'%s': ", out->data[out->len - 1] == '{' ? "" : ", ",
                   key);
-    pr_float_text(out, value);
+    pr_float_write_repr(out, value);
 }
 
 void pr_duration_text(const struct pr_duration *d, struct pr_buf *out)
@@ -239,9 +241,9 @@ void pr_duration_text(const struct pr_duration *d, struct pr_buf *out)
     if (d->typed)
         pr_buf_printf(out, "'type': '%s'", k->type);
     if (pr_buf_ok(out)) {
-        put(out, k->a, d->a);
+        duration_put_field(out, k->a, d->a);
         if (pr_buf_ok(out))
-            put(out, k->b, d->b);
+            duration_put_field(out, k->b, d->b);
     }
     pr_buf_char(out, '}');
 }

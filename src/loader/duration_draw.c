@@ -8,7 +8,7 @@
 #include <math.h>
 
 /* Of mean 1. */
-static double exponential(struct pr_rng *rng)
+static double draw_exponential(struct pr_rng *rng)
 {
     return -log1p(-pr_rng_double(rng));
 }
@@ -21,7 +21,7 @@ static double gamma_draw(double shape, struct pr_rng *rng)
     if (shape == 0)
         return 0;
     if (shape < 1) {
-        boost = exp(-exponential(rng) / shape);
+        boost = exp(-draw_exponential(rng) / shape);
         shape += 1;
     }
     d = shape - 1.0 / 3;
@@ -46,7 +46,7 @@ static double poisson_small(double lam, struct pr_rng *rng)
     return n;
 }
 
-static double poisson(double lam, struct pr_rng *rng)
+static double draw_poisson(double lam, struct pr_rng *rng)
 {
     double b = 0.931 + 2.53 * sqrt(lam), a = -0.059 + 0.02483 * b;
     double inverse_alpha = 1.1239 + 1.1328 / (b - 3.4);
@@ -73,7 +73,8 @@ static double poisson(double lam, struct pr_rng *rng)
     }
 }
 
-static double seconds(const struct pr_duration *d, struct pr_rng *rng)
+static double duration_draw_seconds(const struct pr_duration *d,
+                                    struct pr_rng *rng)
 {
     switch (d->kind) {
     case PR_DURATION_NORMAL:
@@ -83,9 +84,9 @@ static double seconds(const struct pr_duration *d, struct pr_rng *rng)
     case PR_DURATION_GAMMA:
         return d->b * gamma_draw(d->a, rng);
     case PR_DURATION_EXPONENTIAL:
-        return d->a * exponential(rng);
+        return d->a * draw_exponential(rng);
     case PR_DURATION_POISSON:
-        return poisson(d->a, rng);
+        return draw_poisson(d->a, rng);
     case PR_DURATION_FIXED:
         return d->a;
     case PR_DURATION_NONE:
@@ -96,7 +97,7 @@ static double seconds(const struct pr_duration *d, struct pr_rng *rng)
 
 uint64_t pr_duration_draw(const struct pr_duration *d, struct pr_rng *rng)
 {
-    double ns = fabs(seconds(d, rng)) * 1e9;
+    double ns = fabs(duration_draw_seconds(d, rng)) * 1e9;
 
     /* A century and a half: as good as for ever, and a deadline fits. */
     return ns < 0x1p62 ? (uint64_t)(ns + 0.5) : (uint64_t)1 << 62;

@@ -36,7 +36,8 @@ static uint64_t delivered_bytes(const struct pr_dataset *d,
     if (pr_dtype_find(r->transformed_record_element_type, &type))
         n = pr_dtype_bytes(type);
     for (uint32_t i = 0; i < dims->len; i++)
-        if (__builtin_mul_overflow(n, (uint64_t)pr_number(&dims->items[i]), &n))
+        if (__builtin_mul_overflow(
+                n, (uint64_t)pr_value_number(&dims->items[i]), &n))
             return UINT64_MAX;
     return n;
 }
@@ -173,8 +174,9 @@ int pr_feed_new(const struct pr_feed_opts *opts, struct pr_feed **ret,
 static void free_memory(struct pr_feed *f)
 {
     for (int s = 0; s < PR_SPLITS; s++)
-        pr_kept_free(f->memory[s], f->o.set->files[s] * f->o.set->spec.samples);
-    pr_held_free(f->held, f->held_room);
+        pr_cached_sample_free(f->memory[s],
+                              f->o.set->files[s] * f->o.set->spec.samples);
+    pr_feed_bytes_free(f->held, f->held_room);
 }
 
 void pr_feed_free(struct pr_feed *f)
@@ -202,7 +204,7 @@ void pr_feed_free(struct pr_feed *f)
     pr_free(f);
 }
 
-bool pr_feed_hangs(const struct pr_feed *f)
+bool pr_feed_is_hung(const struct pr_feed *f)
 {
     return f && f->hung;
 }
@@ -212,10 +214,10 @@ unsigned pr_feed_threads(const struct pr_feed *f)
     return f->count;
 }
 
-const char *pr_feed_note(const struct pr_feed *f)
+const char *pr_feed_warning(const struct pr_feed *f)
 {
     for (unsigned i = 0; i < f->count; i++) {
-        const char *note = pr_storage_note(f->workers[i].st);
+        const char *note = pr_storage_warning(f->workers[i].st);
 
         if (*note)
             return note;
@@ -232,19 +234,19 @@ void pr_feed_fail(struct pr_feed *f, const struct pr_err *why)
         f->error = *why;
     atomic_store(&f->failed, true);
     pthread_mutex_unlock(&f->error_lock);
-    pr_feed_tell(f);
+    pr_feed_wake_driver(f);
 }
 
 /* ---- an epoch */
 
-static uint64_t samples_of(const struct pr_feed *f, enum pr_split split)
+static uint64_t feed_count_samples(const struct pr_feed *f, enum pr_split split)
 {
     return f->o.set->files[split] * f->o.set->spec.samples;
 }
 
 static int keep_all(struct pr_feed *f, enum pr_split split, struct pr_err *err)
 {
-    uint64_t n = samples_of(f, split);
+    uint64_t n = feed_count_samples(f, split);
 
     if (strcmp(f->o.reader->read_type, "memory") != 0 || f->memory[split] ||
         !f->reads)
@@ -254,7 +256,7 @@ static int keep_all(struct pr_feed *f, enum pr_split split, struct pr_err *err)
     return f->memory[split] ? PR_OK : pr_fail_nomem(err);
 }
 
-static int make_slots(struct pr_feed *f, struct pr_err *err)
+static int feed_make_batches(struct pr_feed *f, struct pr_err *err)
 {
     const struct pr_order_opts *o = &f->order->o;
     uint64_t window = o->shuffle_samples ? o->window : 0, count;
@@ -279,7 +281,7 @@ static int make_slots(struct pr_feed *f, struct pr_err *err)
         f->slot_room = count;
     }
     if (f->o.reader->hold && count * f->batch > f->held_room) {
-        pr_held_free(f->held, f->held_room);
+        pr_feed_bytes_free(f->held, f->held_room);
         f->held_room = 0;
         f->held = pr_alloc_zeroed(count * f->batch * sizeof *f->held);
         if (!f->held)
@@ -292,9 +294,9 @@ static int make_slots(struct pr_feed *f, struct pr_err *err)
 /* Lets threads read what the next `ahead` batches need. A piece may reach into
  * the batches after these, and a window into more: the slots of all that come
  * into it are made ready first. */
-static void make_room(struct pr_feed *f, uint64_t a, uint64_t ahead)
+static void feed_release_pieces(struct pr_feed *f, uint64_t a, uint64_t ahead)
 {
-    struct pr_queue *q = &f->queues[a];
+    struct pr_feed_queue *q = &f->queues[a];
     uint64_t batches = q->taken + ahead, pieces, before, reach;
 
     if (batches > q->steps)
@@ -307,7 +309,8 @@ static void make_room(struct pr_feed *f, uint64_t a, uint64_t ahead)
         return;
     reach = pr_order_needed(f->order, a, pieces * f->chunk);
     for (; pr_order_batch_start(f->order, q->prepared) < reach; q->prepared++) {
-        struct pr_slot *s = &f->slots[a * f->ring + q->prepared % f->ring];
+        struct pr_feed_batch *s =
+            &f->slots[a * f->ring + q->prepared % f->ring];
 
         atomic_store_explicit(&s->missing,
                               pr_order_batch_samples(f->order, a, q->prepared),
@@ -326,7 +329,7 @@ static void reset_workers(struct pr_feed *f)
         struct pr_feed_worker *w = &f->workers[i];
 
         memset(&w->stats, 0, sizeof w->stats);
-        (void)pr_storage_inside(w->st, &w->seen_pulse);
+        (void)pr_storage_is_inside(w->st, &w->seen_pulse);
         w->seen_ns = now;
         w->timed_ns = w->timed_storage_ns = 0;
         w->base_bytes = pr_storage_read_bytes(w->st);
@@ -345,14 +348,14 @@ int pr_feed_begin(struct pr_feed *f, enum pr_split split,
     f->files_before = split == PR_TRAIN ? 0 : f->o.set->files[PR_TRAIN];
     f->batch = order->o.batch;
     f->chunk = f->is_stream ? (f->batch + f->active - 1) / f->active : f->batch;
-    rc = make_slots(f, err);
+    rc = feed_make_batches(f, err);
     if (!rc)
         rc = keep_all(f, split, err);
     if (rc)
         return rc;
     reset_workers(f);
     for (uint64_t a = 0; a < f->o.accelerators; a++) {
-        struct pr_queue *q = &f->queues[a];
+        struct pr_feed_queue *q = &f->queues[a];
         uint64_t batches = pr_order_batches(order, a);
 
         atomic_store(&q->claim, 0);
@@ -361,7 +364,7 @@ int pr_feed_begin(struct pr_feed *f, enum pr_split split,
         q->samples = pr_order_samples(order, a);
         q->steps = batches < steps ? batches : steps;
         q->taken = q->prepared = 0;
-        make_room(f, a, f->depth);
+        feed_release_pieces(f, a, f->depth);
     }
     return pr_feed_wait(f, 0, err);
 }
@@ -371,12 +374,12 @@ int pr_feed_begin(struct pr_feed *f, enum pr_split split,
 int pr_feed_take(struct pr_feed *f, uint64_t a, uint64_t *ret_ready,
                  struct pr_err *err)
 {
-    struct pr_queue *q = &f->queues[a];
-    struct pr_slot *s = &f->slots[a * f->ring + q->taken % f->ring];
+    struct pr_feed_queue *q = &f->queues[a];
+    struct pr_feed_batch *s = &f->slots[a * f->ring + q->taken % f->ring];
     int rc;
 
     if (!f->depth) /* nothing is read before it is asked for */
-        make_room(f, a, 1);
+        feed_release_pieces(f, a, 1);
     if (atomic_load(&s->missing)) {
         rc = pr_feed_failure(f, err);
         if (rc)
@@ -388,13 +391,13 @@ int pr_feed_take(struct pr_feed *f, uint64_t a, uint64_t *ret_ready,
     *ret_ready = atomic_load_explicit(&s->ready, memory_order_relaxed);
     q->taken++;
     if (f->depth)
-        make_room(f, a, f->depth);
+        feed_release_pieces(f, a, f->depth);
     return 1;
 }
 
 uint64_t pr_feed_news(struct pr_feed *f)
 {
-    struct pr_queue *q;
+    struct pr_feed_queue *q;
 
     if (!f->news_taken)
         f->news_taken = atomic_exchange(&f->news_first, NULL);

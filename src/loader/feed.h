@@ -67,13 +67,13 @@ int pr_feed_new(const struct pr_feed_opts *opts, struct pr_feed **ret,
                 struct pr_err *err) PR_MUST_CHECK;
 
 /* Ends the threads. One that hangs in a storage call is left behind, with all
- * that it uses, see pr_feed_hangs: the process should end soon. NULL is fine.
+ * that it uses, see pr_feed_is_hung: the process should end soon. NULL is fine.
  */
 void pr_feed_free(struct pr_feed *f);
 
 /* Whether some thread will not come back. Then nothing that was given to the
  * feed, orders included, may be freed. */
-bool pr_feed_hangs(const struct pr_feed *f);
+bool pr_feed_is_hung(const struct pr_feed *f);
 
 unsigned pr_feed_threads(const struct pr_feed *f);
 
@@ -83,7 +83,7 @@ unsigned pr_feed_threads_for(const struct pr_reader_opts *r,
                              uint64_t accelerators);
 
 /* Why threads read in another way than was asked for; "" when they do not. */
-const char *pr_feed_note(const struct pr_feed *f);
+const char *pr_feed_warning(const struct pr_feed *f);
 
 /* Starts reading an epoch: steps batches of each accelerator, or as many as it
  * has. order is borrowed until pr_feed_end. */

@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-bool pr_held_put(struct pr_held *h, const void *data, size_t len,
-                 size_t as_bytes)
+bool pr_feed_bytes_put(struct pr_feed_bytes *h, const void *data, size_t len,
+                       size_t as_bytes)
 {
     size_t want = as_bytes ? as_bytes : len;
     size_t copy = len < want ? len : want;
@@ -28,17 +28,19 @@ bool pr_held_put(struct pr_held *h, const void *data, size_t len,
     return true;
 }
 
-void pr_held_free(struct pr_held *list, size_t count)
+void pr_feed_bytes_free(struct pr_feed_bytes *list, size_t count)
 {
     for (size_t i = 0; list && i < count; i++)
         pr_free(list[i].data);
     pr_free(list);
 }
 
-bool pr_kept_put(pr_kept_slot *slot, const struct pr_sample *s, bool has_head)
+bool pr_cached_sample_put(pr_cached_sample_slot *slot,
+                          const struct pr_sample *s, bool has_head)
 {
-    size_t head = has_head ? PR_KEPT_HEAD : 0;
-    struct pr_kept *k = pr_alloc(sizeof *k + head + s->size), *none = NULL;
+    size_t head = has_head ? PR_CACHED_SAMPLE_HEAD : 0;
+    struct pr_cached_sample *k = pr_alloc(sizeof *k + head + s->size),
+                            *none = NULL;
 
     if (!k)
         return false;
@@ -52,7 +54,7 @@ bool pr_kept_put(pr_kept_slot *slot, const struct pr_sample *s, bool has_head)
     return true;
 }
 
-void pr_kept_free(pr_kept_slot *list, size_t count)
+void pr_cached_sample_free(pr_cached_sample_slot *list, size_t count)
 {
     for (size_t i = 0; list && i < count; i++)
         pr_free(atomic_load(&list[i]));

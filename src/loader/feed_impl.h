@@ -10,36 +10,36 @@
 enum { PR_CACHE_LINE = 64, PR_ACTIVE_BITS = 16 };
 
 /* A batch that is being read. */
-struct pr_slot {
+struct pr_feed_batch {
     _Atomic uint64_t missing; /* samples; 0: it is there */
     _Atomic uint64_t ready;   /* when the last of them came */
 };
 
 /* Bytes that are kept. */
-struct pr_held {
+struct pr_feed_bytes {
     uint8_t *data;
     size_t len, cap;
 };
 
 /* A sample that stays in memory; it never changes. Where somebody makes use
  * of it a struct pr_sample is before its bytes. */
-struct pr_kept {
+struct pr_cached_sample {
     size_t len; /* of the bytes */
     uint8_t data[];
 };
-enum { PR_KEPT_HEAD = (sizeof(struct pr_sample) + 15) / 16 * 16 };
-typedef struct pr_kept *_Atomic pr_kept_slot;
+enum { PR_CACHED_SAMPLE_HEAD = (sizeof(struct pr_sample) + 15) / 16 * 16 };
+typedef struct pr_cached_sample *_Atomic pr_cached_sample_slot;
 
 /* What an accelerator wants read. Threads claim pieces of `chunk` samples;
  * claim is (piece to claim next) << PR_ACTIVE_BITS | pieces being read. */
-struct pr_queue {
+struct pr_feed_queue {
     _Alignas(PR_CACHE_LINE) _Atomic uint64_t claim;
-    _Atomic uint64_t limit;   /* pieces that may be claimed */
-    _Atomic bool wanting;     /* the driver asked in vain */
-    _Atomic bool is_news;     /* it is in the list of news */
-    struct pr_queue *newer;   /* in the list of news */
-    uint64_t samples, steps;  /* of this epoch; the driver's from here on */
-    uint64_t taken, prepared; /* batches; slots that were made ready */
+    _Atomic uint64_t limit;      /* pieces that may be claimed */
+    _Atomic bool wanting;        /* the driver asked in vain */
+    _Atomic bool is_news;        /* it is in the list of news */
+    struct pr_feed_queue *newer; /* in the list of news */
+    uint64_t samples, steps;     /* of this epoch; the driver's from here on */
+    uint64_t taken, prepared;    /* batches; slots that were made ready */
 };
 
 struct pr_feed_worker {
@@ -78,13 +78,13 @@ struct pr_feed {
     /* Of this epoch. */
     const struct pr_order *order;
     uint64_t batch, chunk, ring, files_before;
-    struct pr_slot *slots;
+    struct pr_feed_batch *slots;
     size_t slot_room;
-    struct pr_held *held;
+    struct pr_feed_bytes *held;
     size_t held_room;
-    pr_kept_slot *memory[PR_SPLITS]; /* read_type memory: by sample */
+    pr_cached_sample_slot *memory[PR_SPLITS]; /* read_type memory: by sample */
     enum pr_split split;
-    struct pr_queue *queues;
+    struct pr_feed_queue *queues;
     struct pr_feed_worker *workers;
     unsigned count;
     bool hung;          /* some thread will never come back */
@@ -96,8 +96,8 @@ struct pr_feed {
     _Atomic bool quit;
     _Alignas(PR_CACHE_LINE) _Atomic uint32_t news; /* changes: look for news */
     _Atomic uint32_t waiting;                      /* the driver sleeps */
-    struct pr_queue *_Atomic news_first;           /* stack of queues */
-    struct pr_queue *news_taken;                   /* the driver's part of it */
+    struct pr_feed_queue *_Atomic news_first;      /* stack of queues */
+    struct pr_feed_queue *news_taken;              /* the driver's part of it */
     _Atomic uint32_t busy;                         /* workers that read */
     _Atomic bool ending; /* the driver waits for that */
     _Atomic bool failed;
@@ -120,16 +120,17 @@ int pr_feed_read(struct pr_feed_worker *w, const struct pr_feed_taken *t,
 void *pr_feed_work(void *worker);
 
 /* feed_hold.c: keeps a sample's bytes; false: out of memory. */
-bool pr_held_put(struct pr_held *h, const void *data, size_t len,
-                 size_t as_bytes);
-void pr_held_free(struct pr_held *list, size_t count);
+bool pr_feed_bytes_put(struct pr_feed_bytes *h, const void *data, size_t len,
+                       size_t as_bytes);
+void pr_feed_bytes_free(struct pr_feed_bytes *list, size_t count);
 
 /* Keeps a copy, unless another thread was faster. */
-bool pr_kept_put(pr_kept_slot *slot, const struct pr_sample *s, bool has_head);
-void pr_kept_free(pr_kept_slot *list, size_t count);
+bool pr_cached_sample_put(pr_cached_sample_slot *slot,
+                          const struct pr_sample *s, bool has_head);
+void pr_cached_sample_free(pr_cached_sample_slot *list, size_t count);
 
 /* Tells the driver to look. */
-void pr_feed_tell(struct pr_feed *f);
+void pr_feed_wake_driver(struct pr_feed *f);
 
 /* Why the loader cannot go on; PR_OK: it can. */
 int pr_feed_failure(struct pr_feed *f, struct pr_err *err) PR_MUST_CHECK;

@@ -35,7 +35,8 @@ void pr_feed_worker_done(struct pr_feed_worker *w)
     pr_free(w->buf);
 }
 
-static int grow(struct pr_feed_worker *w, size_t need, struct pr_err *err)
+static int feed_worker_grow(struct pr_feed_worker *w, size_t need,
+                            struct pr_err *err)
 {
     uint8_t *more = pr_alloc_aligned(PR_IO_ALIGN, need);
 
@@ -47,8 +48,8 @@ static int grow(struct pr_feed_worker *w, size_t need, struct pr_err *err)
     return PR_OK;
 }
 
-static int open_file(struct pr_feed_worker *w, uint64_t file,
-                     struct pr_err *err)
+static int feed_worker_open_file(struct pr_feed_worker *w, uint64_t file,
+                                 struct pr_err *err)
 {
     struct pr_feed *f = w->feed;
 
@@ -72,9 +73,9 @@ static int read_wanted(struct pr_feed_worker *w, uint64_t i,
 
 /* A file with fewer samples than the set should have is an error of its own:
  * which sample is missing says more than a number out of range. */
-static int read_sample(struct pr_feed_worker *w, uint64_t i,
-                       const struct pr_part *part, struct pr_sample *ret,
-                       struct pr_err *err)
+static int feed_worker_read_sample(struct pr_feed_worker *w, uint64_t i,
+                                   const struct pr_part *part,
+                                   struct pr_sample *ret, struct pr_err *err)
 {
     struct pr_reader *r = w->reader;
     int rc = PR_OK;
@@ -86,11 +87,11 @@ static int read_sample(struct pr_feed_worker *w, uint64_t i,
         return pr_hint(err, "dataset.num_samples_per_file says how many");
     }
     if (w->cap < r->need)
-        rc = grow(w, r->need, err);
+        rc = feed_worker_grow(w, r->need, err);
     if (!rc)
         rc = read_wanted(w, i, part, ret, err);
     if (rc == PR_E_CONF && w->cap < r->need) { /* it is larger than thought */
-        rc = grow(w, r->need, err);
+        rc = feed_worker_grow(w, r->need, err);
         if (!rc)
             rc = read_wanted(w, i, part, ret, err);
     }
@@ -107,18 +108,19 @@ static int from_storage(struct pr_feed_worker *w, const struct pr_feed_taken *t,
     int rc = PR_OK;
 
     if (!w->reader->is_open || w->file != file)
-        rc = open_file(w, file, err);
+        rc = feed_worker_open_file(w, file, err);
     if (rc)
         return rc;
     in_part = in_part && o->part && w->reader->whole.ndim;
     if (in_part)
         o->part(o->took_ctx, t, &w->reader->whole, &part);
-    return read_sample(w, t->sample % each, in_part ? &part : NULL, ret, err);
+    return feed_worker_read_sample(w, t->sample % each, in_part ? &part : NULL,
+                                   ret, err);
 }
 
 /* Whether files are at least as large as their samples: all alike, and not
  * compressed in any way. */
-static bool is_plain(const struct pr_dataset *d)
+static bool is_dataset_plain(const struct pr_dataset *d)
 {
     return d->spread <= 0 && d->spec.compression == PR_PLAIN &&
            !(d->format->flags & PR_FORMAT_LOSSY) &&
@@ -136,13 +138,14 @@ static int from_bytes(struct pr_feed_worker *w, uint64_t file,
     int rc = PR_OK;
 
     if (w->cap < PIECE + PR_IO_SLACK)
-        rc = grow(w, PIECE + PR_IO_SLACK, err);
+        rc = feed_worker_grow(w, PIECE + PR_IO_SLACK, err);
     pr_dataset_name(f->o.set, f->files_before + file, PR_NAME_DATA, w->name);
     if (!rc)
         rc = pr_object_open(w->st, w->name, &o, err);
     if (rc)
         return rc;
-    if (o.size < pr_spec_sample_bytes(&f->o.set->spec) && is_plain(f->o.set))
+    if (o.size < pr_spec_sample_bytes(&f->o.set->spec) &&
+        is_dataset_plain(f->o.set))
         rc = pr_fail(err, PR_E_FORMAT, w->name,
                      "has %llu bytes, too few for a sample of %llu",
                      (unsigned long long)o.size,
@@ -157,21 +160,21 @@ static int from_bytes(struct pr_feed_worker *w, uint64_t file,
 }
 
 /* Once in memory, always from there: the copy is the load that is left. */
-static int from_memory(struct pr_feed_worker *w, pr_kept_slot *slot,
+static int from_memory(struct pr_feed_worker *w, pr_cached_sample_slot *slot,
                        const struct pr_feed_taken *t, struct pr_sample *ret,
                        struct pr_err *err)
 {
-    const struct pr_kept *k = atomic_load(slot);
+    const struct pr_cached_sample *k = atomic_load(slot);
     int rc = PR_OK;
 
     if (k && w->feed->o.took) { /* which is a load of its own */
         memcpy(ret, k->data, sizeof *ret);
-        ret->data = k->data + PR_KEPT_HEAD;
+        ret->data = k->data + PR_CACHED_SAMPLE_HEAD;
         return PR_OK;
     }
     if (k) {
         if (w->cap < k->len)
-            rc = grow(w, k->len, err);
+            rc = feed_worker_grow(w, k->len, err);
         if (!rc)
             memcpy(w->buf, k->data, k->len);
         *ret = (struct pr_sample){.data = w->buf, .size = k->len};
@@ -184,16 +187,17 @@ static int from_memory(struct pr_feed_worker *w, pr_kept_slot *slot,
 static int keep_in_memory(struct pr_feed *f, uint64_t sample,
                           const struct pr_sample *s, struct pr_err *err)
 {
-    pr_kept_slot *slot = &f->memory[f->split][sample];
+    pr_cached_sample_slot *slot = &f->memory[f->split][sample];
 
-    if (atomic_load(slot) || pr_kept_put(slot, s, f->o.took != NULL))
+    if (atomic_load(slot) || pr_cached_sample_put(slot, s, f->o.took != NULL))
         return PR_OK;
     (void)pr_fail(err, PR_E_NOMEM, "", "the data set does not fit in memory");
     return pr_hint(err, "leave out reader.read_type=memory");
 }
 
-static int fetch(struct pr_feed_worker *w, const struct pr_feed_taken *t,
-                 struct pr_sample *ret, struct pr_err *err)
+static int feed_worker_fetch(struct pr_feed_worker *w,
+                             const struct pr_feed_taken *t,
+                             struct pr_sample *ret, struct pr_err *err)
 {
     struct pr_feed *f = w->feed;
     uint64_t sample = t->sample;
@@ -218,7 +222,7 @@ static int fetch_timed(struct pr_feed_worker *w, const struct pr_feed_taken *t,
     int rc;
 
     pr_storage_time(w->st, true);
-    rc = fetch(w, t, ret, err);
+    rc = feed_worker_fetch(w, t, ret, err);
     pr_storage_time(w->st, false);
     *ret_start = start;
     *ret_end = pr_now(w->feed->o.clock);
@@ -242,7 +246,7 @@ int pr_feed_read(struct pr_feed_worker *w, const struct pr_feed_taken *t,
         rc = fetch_timed(w, t, ret, ret_start, ret_end, err);
     } else {
         w->rest--;
-        rc = fetch(w, t, ret, err);
+        rc = feed_worker_fetch(w, t, ret, err);
     }
     if (!rc && f->memory[f->split])
         rc = keep_in_memory(f, t->sample, ret, err);

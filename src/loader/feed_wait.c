@@ -54,7 +54,7 @@ static int look_for_hung(struct pr_feed *f, struct pr_err *err)
     f->looked_ns = now;
     for (unsigned i = 0; f->o.reader->io_timeout > 0 && i < f->count; i++) {
         struct pr_feed_worker *w = &f->workers[i];
-        bool inside = pr_storage_inside(w->st, &pulse);
+        bool inside = pr_storage_is_inside(w->st, &pulse);
 
         if (!inside || paused || pulse != w->seen_pulse) {
             w->seen_pulse = pulse;
@@ -66,7 +66,7 @@ static int look_for_hung(struct pr_feed *f, struct pr_err *err)
     return PR_OK;
 }
 
-static bool has_news(const struct pr_feed *f)
+static bool feed_has_news(const struct pr_feed *f)
 {
     return f->news_taken || atomic_load(&f->news_first);
 }
@@ -83,7 +83,7 @@ static void sleep_for_news(struct pr_feed *f, uint32_t seen, uint64_t now,
     pr_sleep_on(f->o.clock, &f->news, seen, to < look ? to : look);
     atomic_store(&f->waiting, 0);
     now = pr_now(f->o.clock);
-    while (is_long && now >= to && now < until_ns && !has_news(f))
+    while (is_long && now >= to && now < until_ns && !feed_has_news(f))
         now = pr_now(f->o.clock);
 }
 
@@ -94,7 +94,7 @@ int pr_feed_wait(struct pr_feed *f, uint64_t until_ns, struct pr_err *err)
     int rc = pr_feed_failure(f, err);
 
     wake_workers(f);
-    while (!rc && until_ns && !has_news(f)) {
+    while (!rc && until_ns && !feed_has_news(f)) {
         uint64_t now = pr_now(f->o.clock);
 
         if (now >= until_ns)

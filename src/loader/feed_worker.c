@@ -14,7 +14,7 @@ enum {
 
 /* Samples of a piece, on their way into batches. */
 struct piece {
-    struct pr_queue *queue;
+    struct pr_feed_queue *queue;
     uint64_t accelerator, from, to;
     uint64_t batch, count;    /* samples of that batch not yet delivered */
     bool at_once;             /* all of it is delivered at the end */
@@ -30,8 +30,10 @@ static bool should_end(const struct pr_feed *f)
            __atomic_load_n(f->o.stop, __ATOMIC_RELAXED);
 }
 
-static int keep(struct pr_feed_worker *w, const struct piece *p, uint64_t place,
-                const struct pr_sample *s, struct pr_err *err)
+static int feed_worker_hold_sample(struct pr_feed_worker *w,
+                                   const struct piece *p, uint64_t place,
+                                   const struct pr_sample *s,
+                                   struct pr_err *err)
 {
     struct pr_feed *f = w->feed;
     uint64_t batch;
@@ -42,7 +44,7 @@ static int keep(struct pr_feed_worker *w, const struct piece *p, uint64_t place,
     batch = pr_order_batch_of(f->order, place);
     i = (p->accelerator * f->ring + batch % f->ring) * f->batch + place -
         pr_order_batch_start(f->order, batch);
-    if (pr_held_put(&f->held[i], s->data, s->size, f->delivered_bytes))
+    if (pr_feed_bytes_put(&f->held[i], s->data, s->size, f->delivered_bytes))
         return PR_OK;
     return pr_fail_nomem(err);
 }
@@ -72,7 +74,7 @@ static void plan_lanes(const struct pr_feed *f, struct piece *p)
 
 /* The reading thread prepares the sample itself, or hands it to the one that
  * is free first. Returns when it will be done. */
-static uint64_t prepare(struct pr_feed_worker *w, struct piece *p)
+static uint64_t feed_worker_prepare(struct pr_feed_worker *w, struct piece *p)
 {
     const struct pr_feed *f = w->feed;
     uint64_t took = pr_duration_draw(&f->preprocess, &w->rng);
@@ -94,29 +96,30 @@ static uint64_t prepare(struct pr_feed_worker *w, struct piece *p)
 
 /* ---- delivering it */
 
-void pr_feed_tell(struct pr_feed *f)
+void pr_feed_wake_driver(struct pr_feed *f)
 {
     atomic_fetch_add(&f->news, 1);
     if (atomic_load(&f->waiting))
         pr_wake(f->o.clock, &f->news, 1);
 }
 
-static void push_news(struct pr_feed *f, struct pr_queue *q)
+static void push_news(struct pr_feed *f, struct pr_feed_queue *q)
 {
-    struct pr_queue *head = atomic_load(&f->news_first);
+    struct pr_feed_queue *head = atomic_load(&f->news_first);
 
     if (atomic_exchange(&q->is_news, true))
         return; /* the driver has not seen the last one yet */
     do
         q->newer = head;
     while (!atomic_compare_exchange_weak(&f->news_first, &head, q));
-    pr_feed_tell(f);
+    pr_feed_wake_driver(f);
 }
 
 /* count samples of a batch have come. */
-static void deliver(struct pr_feed *f, const struct piece *p, uint64_t when)
+static void feed_deliver(struct pr_feed *f, const struct piece *p,
+                         uint64_t when)
 {
-    struct pr_slot *s =
+    struct pr_feed_batch *s =
         &f->slots[p->accelerator * f->ring + p->batch % f->ring];
     uint64_t last = atomic_load_explicit(&s->ready, memory_order_relaxed);
 
@@ -140,7 +143,7 @@ static void place_sample(struct pr_feed *f, struct piece *p, uint64_t place)
         return;
     batch = pr_order_batch_of(f->order, place);
     if (p->count && batch != p->batch) {
-        deliver(f, p, pr_now(f->o.clock));
+        feed_deliver(f, p, pr_now(f->o.clock));
         p->count = 0;
     }
     p->batch = batch;
@@ -167,8 +170,9 @@ static uint64_t order_hash(uint64_t accelerator, uint64_t place,
 }
 
 /* Hands it to whoever makes use of it. */
-static int hand_on(struct pr_feed_worker *w, const struct pr_feed_taken *t,
-                   struct pr_err *err)
+static int feed_worker_hand_over(struct pr_feed_worker *w,
+                                 const struct pr_feed_taken *t,
+                                 struct pr_err *err)
 {
     const struct pr_feed_opts *o = &w->feed->o;
 
@@ -184,7 +188,7 @@ static int skip_sample(struct pr_feed_worker *w, const struct pr_feed_taken *t,
 
     none.data = NULL;
     none.why = &why;
-    return rc ? rc : hand_on(w, &none, err);
+    return rc ? rc : feed_worker_hand_over(w, &none, err);
 }
 
 static int do_sample(struct pr_feed_worker *w, struct piece *p, uint64_t q,
@@ -203,17 +207,17 @@ static int do_sample(struct pr_feed_worker *w, struct piece *p, uint64_t q,
 
     rc = pr_feed_read(w, &t, &s, &start, &end, err);
     if (!rc)
-        rc = keep(w, p, place, &s, err);
+        rc = feed_worker_hold_sample(w, p, place, &s, err);
     t.data = &s;
     if (!rc)
-        rc = hand_on(w, &t, err);
+        rc = feed_worker_hand_over(w, &t, err);
     if (rc) {
         rc = skip_sample(w, &t, err);
         if (!rc)
             place_sample(f, p, place);
         return rc;
     }
-    done = f->prepares ? prepare(w, p) : end;
+    done = f->prepares ? feed_worker_prepare(w, p) : end;
     if (f->o.saw)
         f->o.saw(f->o.saw_ctx, w->number, p->accelerator, sample, start, end,
                  done);
@@ -254,13 +258,13 @@ static void do_piece(struct pr_feed_worker *w, struct piece *p)
     }
     if (p->at_once)
         deliver_all(f, p);
-    deliver(f, p, pr_now(f->o.clock));
+    feed_deliver(f, p, pr_now(f->o.clock));
 }
 
 /* ---- finding work */
 
-static bool claim(const struct pr_feed *f, struct pr_queue *q,
-                  uint64_t *ret_piece)
+static bool feed_claim_piece(const struct pr_feed *f, struct pr_feed_queue *q,
+                             uint64_t *ret_piece)
 {
     const uint64_t mask = (1u << PR_ACTIVE_BITS) - 1;
     uint64_t c = atomic_load_explicit(&q->claim, memory_order_relaxed);
@@ -282,9 +286,9 @@ static bool find_piece(struct pr_feed_worker *w, struct piece *ret)
     uint64_t n = f->o.accelerators, at = w->at, piece;
 
     for (uint64_t i = 0; i < n; i++, at = at + 1 < n ? at + 1 : 0) {
-        struct pr_queue *q = &f->queues[at];
+        struct pr_feed_queue *q = &f->queues[at];
 
-        if (!claim(f, q, &piece))
+        if (!feed_claim_piece(f, q, &piece))
             continue;
         *ret = (struct piece){.queue = q,
                               .accelerator = at,
@@ -317,7 +321,7 @@ void *pr_feed_work(void *worker)
         while (!should_end(f) && find_piece(w, &p))
             work_on(w, &p);
         if (atomic_fetch_sub(&f->busy, 1) == 1 && atomic_load(&f->ending))
-            pr_feed_tell(f);
+            pr_feed_wake_driver(f);
         atomic_fetch_add(&f->sleepers, 1);
         if (!atomic_load(&f->quit))
             pr_sleep_on(f->o.clock, &f->work, seen, 0);

@@ -38,14 +38,14 @@ static void set_shape(struct pr_loader *l)
     b->bytes = pr_batches_bytes(l->batches);
 }
 
-static uint64_t samples_of(const struct pr_loader *l)
+static uint64_t loader_count_samples(const struct pr_loader *l)
 {
     return l->set.files[PR_TRAIN] * l->set.spec.samples;
 }
 
 /* ---- start and end */
 
-static int check(const struct pr_loader_opts *o, struct pr_err *err)
+static int loader_check_opts(const struct pr_loader_opts *o, struct pr_err *err)
 {
     if (!o->path || !*o->path)
         return pr_fail(err, PR_E_CONF, "path", "a folder is wanted");
@@ -63,16 +63,16 @@ static int check(const struct pr_loader_opts *o, struct pr_err *err)
     return PR_OK;
 }
 
-static int begin(struct pr_loader *l, struct pr_err *err)
+static int loader_begin_batches(struct pr_loader *l, struct pr_err *err)
 {
-    bool is_one = !l->o.drop_last && samples_of(l) < l->o.batch_size;
+    bool is_one = !l->o.drop_last && loader_count_samples(l) < l->o.batch_size;
     struct pr_batches_opts opts = {
         .set = &l->set,
         .split = PR_TRAIN,
         .in_order = !l->o.shuffle,
         .first = l->first,
         .reader = &l->reader,
-        .batch = is_one ? samples_of(l) : l->o.batch_size,
+        .batch = is_one ? loader_count_samples(l) : l->o.batch_size,
         .keep_last = !l->o.drop_last,
         .seed = l->o.seed,
         .dims = l->o.dims,
@@ -82,7 +82,7 @@ static int begin(struct pr_loader *l, struct pr_err *err)
         .augment = l->o.augment,
         .stop = &l->stop,
     };
-    struct pr_batches_figures f;
+    struct pr_batches_stats f;
     int rc;
 
     for (unsigned i = 0; i < l->o.dims; i++)
@@ -90,11 +90,11 @@ static int begin(struct pr_loader *l, struct pr_err *err)
     rc = pr_batches_new(&opts, &l->batches, err);
     if (rc)
         return rc;
-    pr_batches_figures(l->batches, &f);
+    pr_batches_stats(l->batches, &f);
     l->batch = opts.batch;
     l->per_epoch = f.epoch_batches;
     set_shape(l);
-    l->pool = pr_pool_new(l->shape.bytes, l->batch);
+    l->pool = pr_loader_pool_new(l->shape.bytes, l->batch);
     return l->pool ? PR_OK : pr_fail_nomem(err);
 }
 
@@ -107,13 +107,13 @@ int pr_loader_new(const struct pr_loader_opts *opts, struct pr_loader **ret,
     if (!l)
         return pr_fail_nomem(err);
     memcpy(&l->o, opts, opts->size < sizeof l->o ? opts->size : sizeof l->o);
-    rc = check(&l->o, err);
+    rc = loader_check_opts(&l->o, err);
     if (!rc) {
         l->arena = pr_arena_new(4096);
         rc = l->arena ? pr_loader_open(l, err) : pr_fail_nomem(err);
     }
     if (!rc)
-        rc = begin(l, err);
+        rc = loader_begin_batches(l, err);
     if (rc) {
         pr_loader_free(l);
         return rc;
@@ -132,13 +132,13 @@ void pr_loader_free(struct pr_loader *l)
         return;
     __atomic_store_n(&l->stop, true, __ATOMIC_RELAXED);
     pr_batches_end(l->batches);
-    hangs = pr_batches_hangs(l->batches);
+    hangs = pr_batches_is_hung(l->batches);
     pr_batches_free(l->batches);
-    pr_pool_close(l->pool);
+    pr_loader_pool_close(l->pool);
     if (hangs)
         return; /* a thread uses the rest still */
     pr_storage_close(l->first);
-    pr_classes_free(l->classes);
+    pr_dataset_classes_free(l->classes);
     pr_arena_free(l->arena);
     pr_free(l);
 }
@@ -164,15 +164,15 @@ static bool epoch_ends(struct pr_loader *l)
     return false;
 }
 
-static uint64_t until(double timeout_s)
+static uint64_t loader_deadline_ns(double timeout_s)
 {
     if (timeout_s < 0 || timeout_s > 1e9)
         return UINT64_MAX;
     return pr_clock_ns() + (uint64_t)(timeout_s * 1e9);
 }
 
-static int fill(struct pr_loader *l, struct pr_loader_slot *s,
-                struct pr_err *err)
+static int loader_fill_slot(struct pr_loader *l, struct pr_loader_slot *s,
+                            struct pr_err *err)
 {
     uint64_t samples, number = l->taken;
     int rc = pr_batches_swap(l->batches, &s->b.data, &s->small, &samples, err);
@@ -204,16 +204,16 @@ int pr_loader_next(struct pr_loader *l, double timeout_s,
         return pr_fail(err, PR_E_CONF, "timeout", "a number is wanted");
     if (epoch_ends(l))
         return 0;
-    rc = pr_batches_wait(l->batches, until(timeout_s), err);
+    rc = pr_batches_wait(l->batches, loader_deadline_ns(timeout_s), err);
     if (rc == 0)
         return pr_fail(err, PR_E_TIMEOUT, "", "no batch came in time");
     if (rc < 0)
         return rc;
-    s = pr_pool_take(l->pool);
-    rc = s ? fill(l, s, err) : pr_fail_nomem(err);
+    s = pr_loader_pool_take(l->pool);
+    rc = s ? loader_fill_slot(l, s, err) : pr_fail_nomem(err);
     if (rc) {
         if (s)
-            pr_pool_give(s);
+            pr_loader_pool_give(s);
         return rc;
     }
     *ret = &s->b;
@@ -223,36 +223,36 @@ int pr_loader_next(struct pr_loader *l, double timeout_s,
 void pr_loader_release(struct pr_loader_batch *b)
 {
     if (b)
-        pr_pool_give((struct pr_loader_slot *)(void *)b);
+        pr_loader_pool_give((struct pr_loader_slot *)(void *)b);
 }
 
 /* ---- facts */
 
 void pr_loader_facts(struct pr_loader *l, struct pr_loader_facts *ret)
 {
-    struct pr_batches_figures f;
+    struct pr_batches_stats f;
     struct pr_loader_facts facts = {
         .size = ret->size,
-        .samples = samples_of(l),
+        .samples = loader_count_samples(l),
         .batches = l->per_epoch,
         .files = l->set.files[PR_TRAIN],
         .classes = l->classes->is_flat ? 0 : l->classes->count,
         .format = l->set.format->name,
     };
 
-    pr_batches_figures(l->batches, &f);
+    pr_batches_stats(l->batches, &f);
     facts.threads = f.threads;
     facts.read_samples = f.read_samples;
     facts.read_bytes = f.read_bytes;
     facts.failed = f.failed;
     facts.buffer_bytes =
-        f.buffer_bytes + pr_pool_made(l->pool) * l->shape.bytes;
+        f.buffer_bytes + pr_loader_pool_made(l->pool) * l->shape.bytes;
     memcpy(ret, &facts, ret->size < sizeof facts ? ret->size : sizeof facts);
 }
 
 const char *pr_loader_class(const struct pr_loader *l, uint64_t i)
 {
     return !l->classes->is_flat && i < l->classes->count
-               ? pr_classes_class(l->classes, i)
+               ? pr_dataset_classes_class_name(l->classes, i)
                : NULL;
 }

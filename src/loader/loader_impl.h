@@ -31,15 +31,15 @@ struct pr_loader_pool {
     size_t bytes, samples;
 };
 
-struct pr_loader_pool *pr_pool_new(size_t bytes, size_t samples);
+struct pr_loader_pool *pr_loader_pool_new(size_t bytes, size_t samples);
 
 /* A slot with memory, used before or new; NULL: no memory. */
-struct pr_loader_slot *pr_pool_take(struct pr_loader_pool *p);
-void pr_pool_give(struct pr_loader_slot *s);
+struct pr_loader_slot *pr_loader_pool_take(struct pr_loader_pool *p);
+void pr_loader_pool_give(struct pr_loader_slot *s);
 
 /* The loader ends; what is lent stays until it is given back. */
-void pr_pool_close(struct pr_loader_pool *p);
-uint64_t pr_pool_made(struct pr_loader_pool *p);
+void pr_loader_pool_close(struct pr_loader_pool *p);
+uint64_t pr_loader_pool_made(struct pr_loader_pool *p);
 
 /* ---- loader.c */
 

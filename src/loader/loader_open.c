@@ -15,7 +15,7 @@ struct made {
     uint32_t count, room;
 };
 
-static void put(struct made *m, const char *key, struct pr_value v)
+static void loader_set_param(struct made *m, const char *key, struct pr_value v)
 {
     for (uint32_t i = 0; i < m->count; i++)
         if (strcmp(m->members[i].key, key) == 0) {
@@ -26,14 +26,14 @@ static void put(struct made *m, const char *key, struct pr_value v)
         .key = key, .key_len = (uint32_t)strlen(key), .value = v};
 }
 
-static bool is_ours(const char *name)
+static bool is_loader_param(const char *name)
 {
     return strncmp(name, "dataset.", 8) == 0 ||
            strncmp(name, "reader.", 7) == 0 ||
            strncmp(name, "storage.", 8) == 0;
 }
 
-static int unknown(const char *name, struct pr_err *err)
+static int loader_refuse_unknown(const char *name, struct pr_err *err)
 {
     const struct pr_opt_section *section = NULL;
     const char *near;
@@ -47,7 +47,8 @@ static int unknown(const char *name, struct pr_err *err)
 }
 
 /* "name=value" */
-static int put_text(struct made *m, const char *text, struct pr_err *err)
+static int loader_parse_param(struct made *m, const char *text,
+                              struct pr_err *err)
 {
     const char *eq = strchr(text, '=');
     struct pr_value v;
@@ -59,16 +60,16 @@ static int put_text(struct made *m, const char *text, struct pr_err *err)
     name = pr_arena_copy(m->a, text, (size_t)(eq - text));
     if (!name)
         return pr_fail_nomem(err);
-    if (!is_ours(name) || !pr_opt_find(name, NULL))
-        return unknown(name, err);
+    if (!is_loader_param(name) || !pr_opt_find(name, NULL))
+        return loader_refuse_unknown(name, err);
     rc = pr_literal_read(name, eq + 1, strlen(eq + 1), m->a, &v, NULL, err);
     if (!rc)
-        put(m, name, v);
+        loader_set_param(m, name, v);
     return rc;
 }
 
 /* As many threads as there are processors for them. */
-static int64_t threads_of(const struct pr_loader_opts *o)
+static int64_t loader_count_threads(const struct pr_loader_opts *o)
 {
     cpu_set_t mask;
 
@@ -77,7 +78,8 @@ static int64_t threads_of(const struct pr_loader_opts *o)
     return sched_getaffinity(0, sizeof mask, &mask) == 0 ? CPU_COUNT(&mask) : 1;
 }
 
-static int make_params(struct pr_loader *l, struct made *m, struct pr_err *err)
+static int loader_make_params(struct pr_loader *l, struct made *m,
+                              struct pr_err *err)
 {
     const struct pr_loader_opts *o = &l->o;
     const char *path = pr_arena_str(l->arena, o->path), *format = NULL;
@@ -90,14 +92,15 @@ static int make_params(struct pr_loader *l, struct made *m, struct pr_err *err)
         format = pr_arena_str(l->arena, o->format);
     if (!m->members || !path || (o->format && !format))
         return pr_fail_nomem(err);
-    put(m, "dataset.data_folder", pr_str(path));
-    put(m, "dataset.num_files_train", pr_int(1));
-    put(m, "reader.read_threads", pr_int(threads_of(o)));
-    put(m, "reader.prefetch_size", pr_int(o->prefetch ? o->prefetch : 2));
+    loader_set_param(m, "dataset.data_folder", pr_str(path));
+    loader_set_param(m, "dataset.num_files_train", pr_int(1));
+    loader_set_param(m, "reader.read_threads", pr_int(loader_count_threads(o)));
+    loader_set_param(m, "reader.prefetch_size",
+                     pr_int(o->prefetch ? o->prefetch : 2));
     if (format)
-        put(m, "dataset.format", pr_str(format));
+        loader_set_param(m, "dataset.format", pr_str(format));
     for (size_t i = 0; !rc && i < o->param_count; i++)
-        rc = put_text(m, o->params[i], err);
+        rc = loader_parse_param(m, o->params[i], err);
     return rc;
 }
 
@@ -118,8 +121,9 @@ static int find_below(struct pr_loader *l, const char *name,
     return rc == 1 ? info.is_folder : rc;
 }
 
-static int find_folder(struct pr_loader *l, char out[static PR_NAME_BYTES],
-                       struct pr_err *err)
+static int loader_find_folder(struct pr_loader *l,
+                              char out[static PR_NAME_BYTES],
+                              struct pr_err *err)
 {
     struct pr_object_info info;
     int rc = pr_storage_stat(l->first, l->o.path, &info, err);
@@ -151,7 +155,7 @@ static int find_format(struct pr_loader *l, struct made *m, const char *folder,
 
     if (pr_get(&params, "dataset.format"))
         return PR_OK;
-    rc = pr_classes_guess(folder, l->first, &format, err);
+    rc = pr_dataset_guess_format(folder, l->first, &format, err);
     if (rc)
         return rc;
     if (!format) {
@@ -159,7 +163,7 @@ static int find_format(struct pr_loader *l, struct made *m, const char *folder,
                       "no file there has the name of a format");
         return pr_hint(err, "name the format: jpeg, npz and so on");
     }
-    put(m, "dataset.format", pr_str(format->name));
+    loader_set_param(m, "dataset.format", pr_str(format->name));
     return PR_OK;
 }
 
@@ -209,7 +213,8 @@ static int look_at_first(struct pr_loader *l, uint64_t samples, bool all,
 
 /* Where files do not say which axis counts samples, an array is one. What is
  * learned is what the threads will see, who know the number. */
-static int learn(struct pr_loader *l, bool counted, struct pr_err *err)
+static int loader_read_layout(struct pr_loader *l, bool counted,
+                              struct pr_err *err)
 {
     int rc = counted ? PR_OK : look_at_first(l, 0, false, err);
 
@@ -219,13 +224,13 @@ static int learn(struct pr_loader *l, bool counted, struct pr_err *err)
     return rc;
 }
 
-static bool says(const struct pr_value *params, const char *name)
+static bool loader_has_param(const struct pr_value *params, const char *name)
 {
     return pr_get(params, name) != NULL;
 }
 
-static int read_params(struct pr_loader *l, const struct pr_value *params,
-                       struct pr_err *err)
+static int loader_read_params(struct pr_loader *l,
+                              const struct pr_value *params, struct pr_err *err)
 {
     int rc = pr_opt_fill(&pr_reader_section, params, l->arena, &l->reader, err);
 
@@ -235,18 +240,18 @@ static int read_params(struct pr_loader *l, const struct pr_value *params,
 static int use_files(struct pr_loader *l, const char *folder, bool counted,
                      struct pr_err *err)
 {
-    struct pr_classes_opts opts = {.stop = &l->stop};
+    struct pr_dataset_classes_opts opts = {.stop = &l->stop};
     uint64_t samples = l->set.spec.samples;
-    int rc =
-        pr_classes_list_in(&l->set, folder, l->first, &opts, &l->classes, err);
+    int rc = pr_dataset_classes_list_in(&l->set, folder, l->first, &opts,
+                                        &l->classes, err);
 
     if (rc)
         return rc;
-    pr_classes_use(&l->set, PR_TRAIN, l->classes);
+    pr_dataset_use_classes(&l->set, PR_TRAIN, l->classes);
     l->set.files[PR_VALID] = l->set.named[PR_VALID] = 0;
     if (counted)
         l->set.spec.samples = samples;
-    rc = learn(l, counted, err);
+    rc = loader_read_layout(l, counted, err);
     if (!l->classes->is_flat)
         l->has_labels = true;
     return rc;
@@ -257,25 +262,27 @@ int pr_loader_open(struct pr_loader *l, struct pr_err *err)
     struct made m = {.count = 0};
     struct pr_value params = {.kind = PR_MAP};
     char folder[PR_NAME_BYTES];
-    int rc = make_params(l, &m, err);
+    int rc = loader_make_params(l, &m, err);
 
     if (rc)
         return rc;
     params.members = m.members;
     params.len = m.count;
-    rc = pr_storage_fill(&params, l->arena, &l->storage, err);
+    rc = pr_storage_read_opts(&params, l->arena, &l->storage, err);
     if (!rc)
         rc = pr_storage_check(&l->storage, err);
     if (!rc)
         rc = pr_storage_open(&l->storage, &l->first, err);
     if (!rc)
-        rc = find_folder(l, folder, err);
+        rc = loader_find_folder(l, folder, err);
     if (!rc)
         rc = find_format(l, &m, folder, err);
     params.len = m.count;
     if (!rc)
-        rc = read_params(l, &params, err);
+        rc = loader_read_params(l, &params, err);
     return rc ? rc
-              : use_files(l, folder,
-                          says(&params, "dataset.num_samples_per_file"), err);
+              : use_files(
+                    l, folder,
+                    loader_has_param(&params, "dataset.num_samples_per_file"),
+                    err);
 }

@@ -3,7 +3,7 @@
 #include "base/mem.h"
 #include "loader/loader_impl.h"
 
-struct pr_loader_pool *pr_pool_new(size_t bytes, size_t samples)
+struct pr_loader_pool *pr_loader_pool_new(size_t bytes, size_t samples)
 {
     struct pr_loader_pool *p = pr_alloc_zeroed(sizeof *p);
 
@@ -41,7 +41,7 @@ static struct pr_loader_slot *make_slot(struct pr_loader_pool *p)
     return NULL;
 }
 
-struct pr_loader_slot *pr_pool_take(struct pr_loader_pool *p)
+struct pr_loader_slot *pr_loader_pool_take(struct pr_loader_pool *p)
 {
     struct pr_loader_slot *s;
 
@@ -64,7 +64,7 @@ struct pr_loader_slot *pr_pool_take(struct pr_loader_pool *p)
     return s;
 }
 
-static void destroy(struct pr_loader_pool *p)
+static void loader_pool_destroy(struct pr_loader_pool *p)
 {
     while (p->free) {
         struct pr_loader_slot *s = p->free;
@@ -76,7 +76,7 @@ static void destroy(struct pr_loader_pool *p)
     pr_free(p);
 }
 
-void pr_pool_give(struct pr_loader_slot *s)
+void pr_loader_pool_give(struct pr_loader_slot *s)
 {
     struct pr_loader_pool *p = s->pool;
     bool is_last;
@@ -87,10 +87,10 @@ void pr_pool_give(struct pr_loader_slot *s)
     is_last = --p->lent == 0 && p->is_closed;
     pthread_mutex_unlock(&p->lock);
     if (is_last)
-        destroy(p);
+        loader_pool_destroy(p);
 }
 
-void pr_pool_close(struct pr_loader_pool *p)
+void pr_loader_pool_close(struct pr_loader_pool *p)
 {
     bool is_last;
 
@@ -101,10 +101,10 @@ void pr_pool_close(struct pr_loader_pool *p)
     is_last = p->lent == 0;
     pthread_mutex_unlock(&p->lock);
     if (is_last)
-        destroy(p);
+        loader_pool_destroy(p);
 }
 
-uint64_t pr_pool_made(struct pr_loader_pool *p)
+uint64_t pr_loader_pool_made(struct pr_loader_pool *p)
 {
     uint64_t made;
 

@@ -13,12 +13,12 @@
 /* Shuffles of the same seed that must not look alike. */
 enum { KEY_FILES = 1, KEY_SAMPLES, KEY_WINDOW };
 
-static uint64_t key_of(uint64_t seed, uint64_t what)
+static uint64_t order_make_key(uint64_t seed, uint64_t what)
 {
     return pr_mix64(pr_mix64(seed) + what);
 }
 
-static uint64_t smaller(uint64_t a, uint64_t b)
+static uint64_t order_min(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
 }
@@ -28,7 +28,7 @@ static uint64_t divide_up(uint64_t a, uint64_t b)
     return a / b + (a % b > 0);
 }
 
-static bool has_window(const struct pr_order *o)
+static bool order_has_window(const struct pr_order *o)
 {
     return o->o.shuffle_samples && o->o.window && !o->dlio;
 }
@@ -62,9 +62,11 @@ int pr_order_init(struct pr_order *o, const struct pr_order_opts *opts,
                        (unsigned long long)opts->samples_per_file);
     *o = (struct pr_order){.o = *opts, .total = total};
     set_shares(o);
-    pr_permutation_init(&o->files, opts->files, key_of(opts->seed, KEY_FILES));
-    pr_permutation_init(&o->samples, total, key_of(opts->seed, KEY_SAMPLES));
-    o->window_key = key_of(opts->seed, KEY_WINDOW);
+    pr_permutation_init(&o->files, opts->files,
+                        order_make_key(opts->seed, KEY_FILES));
+    pr_permutation_init(&o->samples, total,
+                        order_make_key(opts->seed, KEY_SAMPLES));
+    o->window_key = order_make_key(opts->seed, KEY_WINDOW);
     return PR_OK;
 }
 
@@ -95,17 +97,18 @@ uint64_t pr_order_batch_samples(const struct pr_order *o, uint64_t a,
     if (o->series)
         return pr_order_series_start(o->series, b + 1) -
                pr_order_series_start(o->series, b);
-    return smaller(o->o.batch, pr_order_samples(o, a) - b * o->o.batch);
+    return order_min(o->o.batch, pr_order_samples(o, a) - b * o->o.batch);
 }
 
-static uint64_t position(const struct pr_order *o, uint64_t a, uint64_t q)
+static uint64_t order_find_position(const struct pr_order *o, uint64_t a,
+                                    uint64_t q)
 {
     if (o->o.shared)
         return q * o->o.accelerators + a;
-    return o->share * a + smaller(a, o->extra) + q;
+    return o->share * a + order_min(a, o->extra) + q;
 }
 
-static uint64_t sample_at(const struct pr_order *o, uint64_t pos)
+static uint64_t order_sample_at(const struct pr_order *o, uint64_t pos)
 {
     uint64_t each = o->o.samples_per_file;
 
@@ -124,13 +127,13 @@ uint64_t pr_order_read(const struct pr_order *o, uint64_t a, uint64_t q)
         return pr_order_dlio_read(o->dlio, a, q);
     if (o->series)
         return pr_order_series_read(o->series, q);
-    return sample_at(o, position(o, a, q));
+    return order_sample_at(o, order_find_position(o, a, q));
 }
 
 /* Samples in the window that starts there; an accelerator's last is cut. */
 static uint64_t window_len(const struct pr_order *o, uint64_t a, uint64_t start)
 {
-    return smaller(o->o.window, pr_order_samples(o, a) - start);
+    return order_min(o->o.window, pr_order_samples(o, a) - start);
 }
 
 uint64_t pr_order_place(const struct pr_order *o, uint64_t a, uint64_t q)
@@ -140,7 +143,7 @@ uint64_t pr_order_place(const struct pr_order *o, uint64_t a, uint64_t q)
 
     if (o->series)
         return pr_order_series_place(o->series, q);
-    if (!has_window(o))
+    if (!order_has_window(o))
         return q;
     at = q % o->o.window;
     start = q - at;
@@ -153,10 +156,10 @@ uint64_t pr_order_needed(const struct pr_order *o, uint64_t a, uint64_t pos)
 {
     uint64_t start;
 
-    pos = smaller(pos, pr_order_samples(o, a));
+    pos = order_min(pos, pr_order_samples(o, a));
     if (o->series)
         return pr_order_series_needed(o->series, pos);
-    if (!pos || !has_window(o))
+    if (!pos || !order_has_window(o))
         return pos;
     start = (pos - 1) - (pos - 1) % o->o.window;
     return start + window_len(o, a, start);

@@ -20,7 +20,7 @@ struct pr_order_dlio {
 };
 
 /* numpy's random_interval: a number from 0 to max. */
-static uint64_t draw(struct pr_mt *mt, uint64_t max)
+static uint64_t order_dlio_draw(struct pr_mt *mt, uint64_t max)
 {
     uint64_t mask = UINT64_MAX >> __builtin_clzll(max | 1), x;
 
@@ -34,10 +34,11 @@ static uint64_t draw(struct pr_mt *mt, uint64_t max)
 }
 
 /* list is NULL: only the numbers that it takes. */
-static void shuffle(struct pr_mt *mt, uint64_t *list, uint64_t n)
+static void order_dlio_shuffle_list(struct pr_mt *mt, uint64_t *list,
+                                    uint64_t n)
 {
     for (uint64_t i = n; i-- > 1;) {
-        uint64_t j = draw(mt, i), t;
+        uint64_t j = order_dlio_draw(mt, i), t;
         if (!list)
             continue;
         t = list[i];
@@ -46,12 +47,12 @@ static void shuffle(struct pr_mt *mt, uint64_t *list, uint64_t n)
     }
 }
 
-void pr_dlio_shuffle(uint32_t seed, uint64_t *list, uint64_t n)
+void pr_order_dlio_shuffle(uint32_t seed, uint64_t *list, uint64_t n)
 {
     struct pr_mt mt;
 
     pr_mt_seed(&mt, seed);
-    shuffle(&mt, list, n);
+    order_dlio_shuffle_list(&mt, list, n);
 }
 
 void pr_order_dlio_epoch(struct pr_order_dlio *d, uint64_t epoch)
@@ -64,13 +65,14 @@ void pr_order_dlio_epoch(struct pr_order_dlio *d, uint64_t epoch)
         d->epoch++;
         pr_mt_seed(&mt, d->opts.seed_change ? d->opts.seed + (uint32_t)d->epoch
                                             : d->opts.seed);
-        shuffle(&mt, NULL, d->opts.files_before);
-        shuffle(&mt, d->list, d->files);
+        order_dlio_shuffle_list(&mt, NULL, d->opts.files_before);
+        order_dlio_shuffle_list(&mt, d->list, d->files);
     }
 }
 
-static struct pr_order_dlio *make(const struct pr_order *o,
-                                  const struct pr_order_dlio_opts *opts)
+static struct pr_order_dlio *
+order_dlio_build(const struct pr_order *o,
+                 const struct pr_order_dlio_opts *opts)
 {
     struct pr_order_dlio *d = pr_alloc_zeroed(sizeof *d);
     uint64_t ranks = o->o.accelerators;
@@ -96,7 +98,7 @@ static struct pr_order_dlio *make(const struct pr_order *o,
 int pr_order_dlio_new(struct pr_order *o, const struct pr_order_dlio_opts *opts,
                       struct pr_order_dlio **ret, struct pr_err *err)
 {
-    struct pr_order_dlio *d = make(o, opts);
+    struct pr_order_dlio *d = order_dlio_build(o, opts);
 
     if (!d)
         return pr_fail_nomem(err);
@@ -127,7 +129,7 @@ void pr_order_dlio_free(struct pr_order_dlio *d)
     pr_free(d);
 }
 
-static uint64_t smaller(uint64_t a, uint64_t b)
+static uint64_t order_dlio_min(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
 }
@@ -153,8 +155,8 @@ struct slot {
 
 /* Of the batch b-th in turn. Threads that have no more drop out, the last
  * ones first, so turns get shorter twice. */
-static struct slot slot_of(const struct pr_order_dlio *d, const struct cut *c,
-                           uint64_t b)
+static struct slot order_dlio_find_slot(const struct pr_order_dlio *d,
+                                        const struct cut *c, uint64_t b)
 {
     uint64_t width[3] = {d->opts.threads, c->full + 1, c->full};
     uint64_t samples[3] = {c->least, c->some, c->most};
@@ -171,10 +173,11 @@ static struct slot slot_of(const struct pr_order_dlio *d, const struct cut *c,
 }
 
 /* Which of an accelerator's own samples is read q-th. */
-static uint64_t local(const struct pr_order_dlio *d, uint64_t own, uint64_t q)
+static uint64_t order_dlio_own_sample(const struct pr_order_dlio *d,
+                                      uint64_t own, uint64_t q)
 {
     struct cut c = cut_of(d, own);
-    struct slot s = slot_of(d, &c, q / d->batch);
+    struct slot s = order_dlio_find_slot(d, &c, q / d->batch);
     uint64_t has = s.thread < c.full    ? c.most
                    : s.thread == c.full ? c.some
                                         : c.least;
@@ -182,15 +185,18 @@ static uint64_t local(const struct pr_order_dlio *d, uint64_t own, uint64_t q)
 
     if (!has)
         return 0;
-    i = smaller(i, has - 1);
+    i = order_dlio_min(i, has - 1);
     return (i / d->block * d->opts.threads + s.thread) * d->block +
            i % d->block;
 }
 
-static uint64_t iterative(const struct pr_order_dlio *d, uint64_t a, uint64_t q)
+static uint64_t order_dlio_iterative_sample(const struct pr_order_dlio *d,
+                                            uint64_t a, uint64_t q)
 {
-    uint64_t start = smaller(a * d->per, d->total);
-    uint64_t k = local(d, smaller(d->per, d->total - start), q), file;
+    uint64_t start = order_dlio_min(a * d->per, d->total);
+    uint64_t k = order_dlio_own_sample(
+                 d, order_dlio_min(d->per, d->total - start), q),
+             file;
 
     if (k > 0)
         file = k / d->each % d->files;
@@ -203,6 +209,6 @@ uint64_t pr_order_dlio_read(const struct pr_order_dlio *d, uint64_t a,
                             uint64_t q)
 {
     if (d->opts.iterative)
-        return iterative(d, a, q);
-    return smaller(a * d->per + q, d->total - 1);
+        return order_dlio_iterative_sample(d, a, q);
+    return order_dlio_min(a * d->per + q, d->total - 1);
 }

@@ -17,7 +17,7 @@
 struct pr_order_dlio;
 
 /* Shuffles a list in place as numpy.random.seed(seed) and shuffle do. */
-void pr_dlio_shuffle(uint32_t seed, uint64_t *list, uint64_t n);
+void pr_order_dlio_shuffle(uint32_t seed, uint64_t *list, uint64_t n);
 
 struct pr_order_dlio_opts {
     bool iterative;   /* the tensorflow loader */

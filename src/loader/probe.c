@@ -8,14 +8,15 @@
 #include <stdio.h>
 #include <string.h>
 
-static uint64_t now(const struct pr_probe *p)
+static uint64_t probe_now_ns(const struct pr_probe *p)
 {
     return p->o.clock ? p->o.clock(p->o.ctx) : pr_clock_ns();
 }
 
 /* ---- start and end */
 
-static int check(const struct pr_probe_config *c, struct pr_err *err)
+static int probe_check_config(const struct pr_probe_config *c,
+                              struct pr_err *err)
 {
     for (int i = 0; i < PR_PROBE_PHASES; i++)
         if (c->phase[i].run && !c->phase[i].batches)
@@ -26,7 +27,7 @@ static int check(const struct pr_probe_config *c, struct pr_err *err)
 }
 
 /* All that a step writes to is there before the first one. */
-static int make_room(struct pr_probe *p, struct pr_err *err)
+static int probe_alloc_trials(struct pr_probe *p, struct pr_err *err)
 {
     uint64_t most = 0;
 
@@ -49,7 +50,7 @@ static int make_room(struct pr_probe *p, struct pr_err *err)
     return p->rates ? PR_OK : pr_fail_nomem(err);
 }
 
-static void take_opts(struct pr_probe *p, const struct pr_probe_opts *o)
+static void probe_copy_opts(struct pr_probe *p, const struct pr_probe_opts *o)
 {
     size_t known = o->size < sizeof p->o ? o->size : sizeof p->o;
 
@@ -81,10 +82,10 @@ int pr_probe_new(const struct pr_probe_opts *opts, struct pr_probe **ret,
 
     if (!p)
         return pr_fail_nomem(err);
-    take_opts(p, opts);
-    rc = check(&p->config, err);
+    probe_copy_opts(p, opts);
+    rc = probe_check_config(&p->config, err);
     if (!rc)
-        rc = make_room(p, err);
+        rc = probe_alloc_trials(p, err);
     if (rc)
         pr_probe_free(p);
     else
@@ -102,7 +103,7 @@ void pr_probe_free(struct pr_probe *p)
         pr_free(p->phase[i].trials);
     }
     pr_free(p->rates);
-    pr_buf_done(&p->json);
+    pr_buf_free(&p->json);
     pr_free(p);
 }
 
@@ -158,30 +159,30 @@ int pr_probe_begin(struct pr_probe *p, enum pr_probe_phase phase,
     p->samples = p->each;
     p->until_line = p->o.line ? p->config.report_freq : 0;
     p->is_open = true;
-    p->start = p->from = p->ready = now(p);
+    p->start = p->from = p->ready = probe_now_ns(p);
     return PR_OK;
 }
 
 void pr_probe_batch_ready(struct pr_probe *p, uint64_t samples)
 {
     p->samples = samples ? samples : p->each;
-    p->ready = now(p);
+    p->ready = probe_now_ns(p);
 }
 
 /* Time that it takes to say something counts for nobody. */
-static void report(struct pr_probe *p, double rate)
+static void probe_report_rate(struct pr_probe *p, double rate)
 {
     uint64_t before = p->from;
 
     p->until_line = p->config.report_freq;
-    pr_probe_say_iteration(p, rate);
-    p->from = p->ready = now(p);
+    pr_probe_print_iteration(p, rate);
+    p->from = p->ready = probe_now_ns(p);
     p->start += p->from - before;
 }
 
 bool pr_probe_step_done(struct pr_probe *p)
 {
-    uint64_t end = now(p), time;
+    uint64_t end = probe_now_ns(p), time;
     double rate;
 
     if (!p->is_open || p->count == p->limit)
@@ -196,13 +197,13 @@ bool pr_probe_step_done(struct pr_probe *p)
     }
     p->from = p->ready = end;
     if (p->until_line && !--p->until_line)
-        report(p, rate);
+        probe_report_rate(p, rate);
     return p->count < p->limit;
 }
 
 /* ---- the end of a trial */
 
-static double mean_of(const double *x, size_t n)
+static double probe_mean_rate(const double *x, size_t n)
 {
     double sum = 0;
 
@@ -220,7 +221,7 @@ static void judge_own(const struct pr_probe *p, struct pr_probe_trial *t)
     t->count = (size_t)p->count;
     t->time_s = (double)time / 1e9;
     t->rate = (double)(p->all_samples * p->o.ranks) / t->time_s;
-    t->mean_rate = mean_of(p->rates, t->count);
+    t->mean_rate = probe_mean_rate(p->rates, t->count);
 }
 
 /* A block for the rates of all ranks and, beside them, those of this one. */
@@ -237,8 +238,8 @@ static double *copy_rates(const struct pr_probe *p, size_t count)
 
 /* Every rank sums up as many values, whatever it measured, and ranks that have
  * nothing add nothing. */
-static int sum_up(struct pr_probe *p, struct pr_probe_trial *t,
-                  struct pr_err *err)
+static int probe_sum_ranks(struct pr_probe *p, struct pr_probe_trial *t,
+                           struct pr_err *err)
 {
     double ranks = (double)p->o.ranks;
     size_t n = (size_t)p->limit;
@@ -253,12 +254,12 @@ static int sum_up(struct pr_probe *p, struct pr_probe_trial *t,
         return rc;
     t->rate = p->rates[n];
     t->time_s = p->rates[n + 1] / ranks;
-    t->mean_rate = mean_of(p->rates, t->count);
+    t->mean_rate = probe_mean_rate(p->rates, t->count);
     return PR_OK;
 }
 
-static int measure(struct pr_probe *p, struct pr_probe_kept *ret,
-                   struct pr_err *err)
+static int probe_measure_trial(struct pr_probe *p, struct pr_probe_kept *ret,
+                               struct pr_err *err)
 {
     double *copy = copy_rates(p, (size_t)p->count);
     struct pr_probe_trial *t = &ret->t;
@@ -272,7 +273,7 @@ static int measure(struct pr_probe *p, struct pr_probe_kept *ret,
         t->own_mean_rate = t->mean_rate;
         t->own_rate = t->rate;
         t->own_time_s = t->time_s;
-        rc = sum_up(p, t, err);
+        rc = probe_sum_ranks(p, t, err);
         memcpy(copy, p->rates, t->count * sizeof *copy);
     }
     t->rates = ret->memory = copy;
@@ -281,7 +282,7 @@ static int measure(struct pr_probe *p, struct pr_probe_kept *ret,
     return rc;
 }
 
-static void keep(struct pr_probe *p, const struct pr_probe_kept *k)
+static void probe_keep_trial(struct pr_probe *p, const struct pr_probe_kept *k)
 {
     struct pr_probe_record *r = &p->phase[p->at];
 
@@ -300,14 +301,14 @@ int pr_probe_end(struct pr_probe *p, struct pr_err *err)
         return PR_OK;
     p->is_open = false;
     p->phase[p->at].done++;
-    rc = measure(p, &k, err);
+    rc = probe_measure_trial(p, &k, err);
     if (rc)
         return rc;
     kept = p->counts && k.t.count;
     if (k.t.count)
-        pr_probe_say_trial(p, &k.t);
+        pr_probe_print_trial(p, &k.t);
     if (kept)
-        keep(p, &k);
+        probe_keep_trial(p, &k);
     else
         pr_free(k.memory);
     return kept ? pr_probe_save(p, err) : PR_OK;
@@ -327,9 +328,9 @@ int pr_probe_finish(struct pr_probe *p, struct pr_err *err)
 {
     int ended = pr_probe_end(p, err), rc;
 
-    pr_probe_say_summary(p);
+    pr_probe_print_summary(p);
     rc = pr_probe_save(p, ended ? NULL : err);
     if (!rc && !p->o.rank && *p->config.output)
-        pr_probe_say_writing(p); /* it was */
+        pr_probe_print_writing(p); /* it was */
     return ended ? ended : rc;
 }

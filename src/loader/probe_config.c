@@ -95,7 +95,7 @@ static bool names_a_folder(const char *path)
 }
 
 /* As os.path.join: an absolute name stands alone. */
-static int join(struct raw *raw, struct pr_err *err)
+static int probe_config_join_output(struct raw *raw, struct pr_err *err)
 {
     char *out = raw->c->output;
     char here[PATH];
@@ -123,16 +123,18 @@ static int join(struct raw *raw, struct pr_err *err)
 
 /* ---- values */
 
-static int wants(const struct reading *r, const struct row *row,
-                 const struct pr_value *v, const char *what, struct pr_err *err)
+static int probe_config_fail_kind(const struct reading *r,
+                                  const struct row *row,
+                                  const struct pr_value *v, const char *what,
+                                  struct pr_err *err)
 {
     return pr_fail_at(err, PR_E_CONF, r->file, v->line, v->col,
                       "'%s.%s' wants %s, got %s", row->section, row->key, what,
                       pr_kind_name(v->kind));
 }
 
-static int take_flag(struct reading *r, const struct row *row,
-                     const struct pr_value *v, struct pr_err *err)
+static int probe_config_read_flag(struct reading *r, const struct row *row,
+                                  const struct pr_value *v, struct pr_err *err)
 {
     bool *to = (bool *)((char *)r->raw.c + row->offset);
 
@@ -141,17 +143,17 @@ static int take_flag(struct reading *r, const struct row *row,
     else if (v->kind == PR_INT && (v->i == 0 || v->i == 1))
         *to = v->i == 1;
     else
-        return wants(r, row, v, "True or False", err);
+        return probe_config_fail_kind(r, row, v, "True or False", err);
     return PR_OK;
 }
 
-static int take_count(struct reading *r, const struct row *row,
-                      const struct pr_value *v, struct pr_err *err)
+static int probe_config_read_count(struct reading *r, const struct row *row,
+                                   const struct pr_value *v, struct pr_err *err)
 {
     uint64_t *to = (uint64_t *)(void *)((char *)r->raw.c + row->offset);
 
     if (v->kind != PR_INT)
-        return wants(r, row, v, "a whole number", err);
+        return probe_config_fail_kind(r, row, v, "a whole number", err);
     if (v->i < (int64_t)row->min || v->i > MAX_COUNT) {
         (void)pr_fail_at(err, PR_E_CONF, r->file, v->line, v->col,
                          "'%s.%s' must be between %llu and %d, got %lld",
@@ -166,14 +168,14 @@ static int take_count(struct reading *r, const struct row *row,
     return PR_OK;
 }
 
-static int take_text(struct reading *r, const struct row *row,
-                     const struct pr_value *v, struct pr_err *err)
+static int probe_config_read_text(struct reading *r, const struct row *row,
+                                  const struct pr_value *v, struct pr_err *err)
 {
     char *to = (char *)&r->raw + row->offset;
     size_t room = row->kind == NAME ? sizeof r->raw.mode : PATH;
 
     if (v->kind != PR_STR || !v->len || memchr(v->s, '\0', v->len))
-        return wants(r, row, v, "text", err);
+        return probe_config_fail_kind(r, row, v, "text", err);
     if (v->len >= room)
         return pr_fail_at(err, PR_E_CONF, r->file, v->line, v->col,
                           "'%s.%s' is too long", row->section, row->key);
@@ -183,12 +185,12 @@ static int take_text(struct reading *r, const struct row *row,
 
 /* benchy takes any other word for "none", and so do we; a slip of the pen
  * should not end in a profile without anything in it. */
-static int take_mode(struct reading *r, const struct row *row,
-                     const struct pr_value *v, struct pr_err *err)
+static int probe_config_read_mode(struct reading *r, const struct row *row,
+                                  const struct pr_value *v, struct pr_err *err)
 {
     static const char *const words[] = {"single", "all", "none"};
     char where[PATH + 32], text[128];
-    int rc = take_text(r, row, v, err);
+    int rc = probe_config_read_text(r, row, v, err);
 
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (rc || strcmp(r->raw.mode, words[i]) == 0)
@@ -202,21 +204,23 @@ static int take_mode(struct reading *r, const struct row *row,
     return PR_OK;
 }
 
-static int take(struct reading *r, const struct row *row,
-                const struct pr_value *v, struct pr_err *err)
+static int probe_config_read_value(struct reading *r, const struct row *row,
+                                   const struct pr_value *v, struct pr_err *err)
 {
     if (row->kind == FLAG)
-        return take_flag(r, row, v, err);
+        return probe_config_read_flag(r, row, v, err);
     if (row->kind == NAME)
-        return take_mode(r, row, v, err);
-    return row->kind == COUNT ? take_count(r, row, v, err)
-                              : take_text(r, row, v, err);
+        return probe_config_read_mode(r, row, v, err);
+    return row->kind == COUNT ? probe_config_read_count(r, row, v, err)
+                              : probe_config_read_text(r, row, v, err);
 }
 
 /* ---- sections */
 
-static void warn_of(const struct reading *r, const struct pr_member *m,
-                    const struct pr_nearest *near, const char *section)
+static void probe_config_warn_unknown(const struct reading *r,
+                                      const struct pr_member *m,
+                                      const struct pr_nearest *near,
+                                      const char *section)
 {
     char where[PATH + 32], text[512], remedy[128] = "it is ignored";
 
@@ -233,8 +237,8 @@ static void warn_of(const struct reading *r, const struct pr_member *m,
     r->warn(r->ctx, where, text, remedy);
 }
 
-static int read_key(struct reading *r, const char *section,
-                    const struct pr_member *m, struct pr_err *err)
+static int probe_config_read_key(struct reading *r, const char *section,
+                                 const struct pr_member *m, struct pr_err *err)
 {
     struct pr_nearest near;
 
@@ -243,15 +247,16 @@ static int read_key(struct reading *r, const char *section,
         if (strcmp(rows[i].section, section) != 0)
             continue;
         if (strcmp(rows[i].key, m->key) == 0)
-            return take(r, &rows[i], &m->value, err);
+            return probe_config_read_value(r, &rows[i], &m->value, err);
         pr_nearest_offer(&near, rows[i].key);
     }
-    warn_of(r, m, &near, section);
+    probe_config_warn_unknown(r, m, &near, section);
     return PR_OK;
 }
 
-static int read_section(struct reading *r, const struct pr_member *m,
-                        struct pr_err *err)
+static int probe_config_read_section(struct reading *r,
+                                     const struct pr_member *m,
+                                     struct pr_err *err)
 {
     const struct pr_value *v = &m->value;
     struct pr_nearest near;
@@ -266,7 +271,7 @@ static int read_section(struct reading *r, const struct pr_member *m,
             near.best = rows[i].section;
     }
     if (!known) {
-        warn_of(r, m, &near, NULL);
+        probe_config_warn_unknown(r, m, &near, NULL);
         return PR_OK;
     }
     if (v->kind == PR_NULL) /* nothing below it, or comments alone */
@@ -276,11 +281,11 @@ static int read_section(struct reading *r, const struct pr_member *m,
                           "section '%s' wants keys and values, got %s", m->key,
                           pr_kind_name(v->kind));
     for (uint32_t i = 0; !rc && i < v->len; i++)
-        rc = read_key(r, m->key, &v->members[i], err);
+        rc = probe_config_read_key(r, m->key, &v->members[i], err);
     return rc;
 }
 
-static int read_file(struct reading *r, struct pr_err *err)
+static int probe_config_read_file(struct reading *r, struct pr_err *err)
 {
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(4096);
     struct pr_value all;
@@ -299,7 +304,7 @@ static int read_file(struct reading *r, struct pr_err *err)
                           "and 'full', got %s",
                           pr_kind_name(all.kind));
     for (uint32_t i = 0; !rc && i < all.len; i++)
-        rc = read_section(r, &all.members[i], err);
+        rc = probe_config_read_section(r, &all.members[i], err);
     return rc;
 }
 
@@ -334,12 +339,12 @@ int pr_probe_config_read(const char *path, struct pr_probe_config *config,
                        "long");
     if (r.file && *r.file) {
         memcpy(c.file, r.file, strlen(r.file) + 1);
-        rc = read_file(&r, err);
+        rc = probe_config_read_file(&r, err);
     }
     if (!rc)
         rc = name_from_environment(&r.raw, err);
     if (!rc)
-        rc = join(&r.raw, err);
+        rc = probe_config_join_output(&r.raw, err);
     if (rc)
         return rc;
     memcpy(c.profiler_mode, r.raw.mode, sizeof c.profiler_mode);

@@ -28,8 +28,8 @@ void pr_probe_spread(const struct pr_probe_record *r, double *ret_mean,
     *ret_deviation = n > 0 ? sqrt(squares / n) : 0;
 }
 
-static void take_times(const struct pr_histogram *h, struct pr_probe_times *ret,
-                       double *ret_sum)
+static void probe_fill_times(const struct pr_histogram *h,
+                             struct pr_probe_times *ret, double *ret_sum)
 {
     ret->mean = pr_histogram_mean(h) / 1e9;
     ret->min = (double)h->min / 1e9;
@@ -40,15 +40,15 @@ static void take_times(const struct pr_histogram *h, struct pr_probe_times *ret,
     *ret_sum = (double)h->sum / 1e9;
 }
 
-static void take_phase(const struct pr_probe_record *r,
-                       struct pr_probe_figures *ret)
+static void probe_fill_phase(const struct pr_probe_record *r,
+                             struct pr_probe_figures *ret)
 {
     ret->trials = r->count;
     ret->short_trials = r->short_trials;
     ret->batches = r->batches;
     pr_probe_spread(r, &ret->rate, &ret->deviation);
-    take_times(&r->fetch, &ret->fetch, &ret->fetch_s);
-    take_times(&r->step, &ret->step, &ret->step_s);
+    probe_fill_times(&r->fetch, &ret->fetch, &ret->fetch_s);
+    probe_fill_times(&r->step, &ret->step, &ret->step_s);
 }
 
 void pr_probe_numbers(const struct pr_probe *p, struct pr_probe_numbers *ret)
@@ -59,7 +59,7 @@ void pr_probe_numbers(const struct pr_probe *p, struct pr_probe_numbers *ret)
 
     n.size = ret->size;
     for (int i = 0; i < PR_PROBE_PHASES; i++)
-        take_phase(&p->phase[i], &n.phase[i]);
+        probe_fill_phase(&p->phase[i], &n.phase[i]);
     memcpy(ret, &n, size);
 }
 

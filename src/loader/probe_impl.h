@@ -44,10 +44,10 @@ struct pr_probe {
 
 /* ---- probe_say.c: benchy's lines; nothing without somebody to take them */
 
-void pr_probe_say_iteration(struct pr_probe *p, double rate);
-void pr_probe_say_trial(struct pr_probe *p, const struct pr_probe_trial *t);
-void pr_probe_say_summary(struct pr_probe *p);
-void pr_probe_say_writing(struct pr_probe *p);
+void pr_probe_print_iteration(struct pr_probe *p, double rate);
+void pr_probe_print_trial(struct pr_probe *p, const struct pr_probe_trial *t);
+void pr_probe_print_summary(struct pr_probe *p);
+void pr_probe_print_writing(struct pr_probe *p);
 
 /* ---- probe_json.c */
 

@@ -7,19 +7,19 @@
 
 #include <string.h>
 
-static void put_list(struct pr_buf *out, const double *x, size_t n)
+static void probe_write_list(struct pr_buf *out, const double *x, size_t n)
 {
     pr_buf_char(out, '[');
     for (size_t i = 0; i < n; i++) {
         if (i)
             pr_buf_str(out, ", ");
-        pr_float_text(out, x[i]);
+        pr_float_write_repr(out, x[i]);
     }
     pr_buf_char(out, ']');
 }
 
-static void put_rates(struct pr_buf *out, const struct pr_probe_record *r,
-                      bool own)
+static void probe_write_rates(struct pr_buf *out,
+                              const struct pr_probe_record *r, bool own)
 {
     pr_buf_str(out, "{\"rates\": [");
     for (size_t i = 0; i < r->count; i++) {
@@ -27,14 +27,14 @@ static void put_rates(struct pr_buf *out, const struct pr_probe_record *r,
 
         if (i)
             pr_buf_str(out, ", ");
-        put_list(out, own ? t->own_rates : t->rates, t->count);
+        probe_write_list(out, own ? t->own_rates : t->rates, t->count);
     }
     pr_buf_char(out, ']');
 }
 
 /* One figure of every trial. */
-static void put_figure(struct pr_buf *out, const char *name,
-                       const struct pr_probe_record *r, size_t offset)
+static void probe_write_measure(struct pr_buf *out, const char *name,
+                                const struct pr_probe_record *r, size_t offset)
 {
     pr_buf_printf(out, ", \"%s\": [", name);
     for (size_t i = 0; i < r->count; i++) {
@@ -43,17 +43,18 @@ static void put_figure(struct pr_buf *out, const char *name,
         memcpy(&x, (const char *)&r->trials[i].t + offset, sizeof x);
         if (i)
             pr_buf_str(out, ", ");
-        pr_float_text(out, x);
+        pr_float_write_repr(out, x);
     }
     pr_buf_char(out, ']');
 }
 
-#define PUT(out, name, r, own, field)                               \
-    put_figure(out, name, r,                                        \
-               (own) ? offsetof(struct pr_probe_trial, own_##field) \
-                     : offsetof(struct pr_probe_trial, field))
+#define PUT(out, name, r, own, field)                                        \
+    probe_write_measure(out, name, r,                                        \
+                        (own) ? offsetof(struct pr_probe_trial, own_##field) \
+                              : offsetof(struct pr_probe_trial, field))
 
-static void put_phases(struct pr_buf *out, const struct pr_probe *p, bool own)
+static void probe_write_phases(struct pr_buf *out, const struct pr_probe *p,
+                               bool own)
 {
     const char *comma = own ? "" : ", ";
 
@@ -64,7 +65,7 @@ static void put_phases(struct pr_buf *out, const struct pr_probe *p, bool own)
             continue;
         pr_buf_printf(out, "%s\"%s\": ", comma,
                       pr_probe_phase_name((enum pr_probe_phase)i));
-        put_rates(out, r, own);
+        probe_write_rates(out, r, own);
         PUT(out, "avg_iter_throughput", r, own, mean_rate);
         PUT(out, "trial_throughput", r, own, rate);
         PUT(out, "trial_time", r, own, time_s);
@@ -80,15 +81,15 @@ int pr_probe_json(struct pr_probe *p, const char **ret_text, size_t *ret_len,
 
     pr_buf_clear(out);
     pr_buf_printf(out, "{\"nranks\": %llu", (unsigned long long)p->o.ranks);
-    put_phases(out, p, false);
+    probe_write_phases(out, p, false);
     if (p->o.sum) {
         pr_buf_str(out, ", \"rank0\": {");
-        put_phases(out, p, true);
+        probe_write_phases(out, p, true);
         pr_buf_char(out, '}');
     }
     pr_buf_char(out, '}');
     if (!pr_buf_ok(out)) {
-        pr_buf_done(out);
+        pr_buf_free(out);
         return pr_fail_nomem(err);
     }
     *ret_text = out->data;
@@ -97,7 +98,7 @@ int pr_probe_json(struct pr_probe *p, const char **ret_text, size_t *ret_len,
     return PR_OK;
 }
 
-static int make_folder(const char *path, struct pr_err *err)
+static int probe_make_folder(const char *path, struct pr_err *err)
 {
     char dir[sizeof((struct pr_probe *)0)->config.output];
     const char *slash = strrchr(path, '/');
@@ -119,6 +120,6 @@ int pr_probe_save(struct pr_probe *p, struct pr_err *err)
         return PR_OK;
     rc = pr_probe_json(p, &text, &len, err);
     if (!rc)
-        rc = make_folder(path, err);
+        rc = probe_make_folder(path, err);
     return rc ? rc : pr_file_write(path, text, len, err);
 }

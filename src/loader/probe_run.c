@@ -19,7 +19,7 @@ static int no_data(struct pr_err *err)
 }
 
 /* The next batch; from the start when the data ended. */
-static int fetch(struct loop *l, struct pr_err *err)
+static int probe_fetch_batch(struct loop *l, struct pr_err *err)
 {
     void *ctx = l->calls.ctx;
     int rc;
@@ -44,7 +44,7 @@ static int run_trial(struct loop *l, enum pr_probe_phase phase,
     int rc = PR_OK;
 
     if (!fetches) {
-        rc = fetch(l, err);
+        rc = probe_fetch_batch(l, err);
         if (!rc) /* benchy, too, lets the first one go untimed */
             rc = l->calls.use(l->calls.ctx, l->batch, err);
     }
@@ -52,7 +52,7 @@ static int run_trial(struct loop *l, enum pr_probe_phase phase,
         rc = pr_probe_begin(l->p, phase, err);
     while (!rc) {
         if (fetches)
-            rc = fetch(l, err);
+            rc = probe_fetch_batch(l, err);
         if (rc)
             break;
         pr_probe_batch_ready(l->p, l->samples);

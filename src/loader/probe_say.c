@@ -7,10 +7,10 @@
 #include <stdio.h>
 #include <string.h>
 
-static void say(struct pr_probe *p, const char *fmt, ...)
+static void probe_print_line(struct pr_probe *p, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
-static void say(struct pr_probe *p, const char *fmt, ...)
+static void probe_print_line(struct pr_probe *p, const char *fmt, ...)
 {
     char line[sizeof p->config.file + 128] = "BENCHY::";
     size_t used = strlen(line);
@@ -26,26 +26,26 @@ static void say(struct pr_probe *p, const char *fmt, ...)
         p->o.line(p->o.ctx, line, used + (size_t)n);
 }
 
-static void say_rate(struct pr_probe *p, const char *what, double rate)
+static void probe_print_rate(struct pr_probe *p, const char *what, double rate)
 {
     char number[32];
     size_t n = pr_float_repr(number, rate);
 
-    say(p, "%s::%s: %.*s", p->label, what, (int)n, number);
+    probe_print_line(p, "%s::%s: %.*s", p->label, what, (int)n, number);
 }
 
-void pr_probe_say_iteration(struct pr_probe *p, double rate)
+void pr_probe_print_iteration(struct pr_probe *p, double rate)
 {
-    say_rate(p, "Iteration Throughput", rate);
+    probe_print_rate(p, "Iteration Throughput", rate);
 }
 
-void pr_probe_say_trial(struct pr_probe *p, const struct pr_probe_trial *t)
+void pr_probe_print_trial(struct pr_probe *p, const struct pr_probe_trial *t)
 {
-    say_rate(p, "Average Iteration Throughput", t->mean_rate);
-    say_rate(p, "Trial Throughput", t->rate);
+    probe_print_rate(p, "Average Iteration Throughput", t->mean_rate);
+    probe_print_rate(p, "Trial Throughput", t->rate);
 }
 
-void pr_probe_say_summary(struct pr_probe *p)
+void pr_probe_print_summary(struct pr_probe *p)
 {
     /* The second has a blank too many, and there are parsers that want it. */
     static const char *const names[] = {"IO", " SYNTHETIC", "FULL"};
@@ -55,25 +55,29 @@ void pr_probe_say_summary(struct pr_probe *p)
         if (!p->phase[i].count)
             continue;
         pr_probe_spread(&p->phase[i], &mean, &deviation);
-        say(p, "SUMMARY::%s average trial throughput: %.3f +/- %.3f", names[i],
-            mean, deviation);
+        probe_print_line(p,
+                         "SUMMARY::%s average trial throughput: %.3f +/- %.3f",
+                         names[i], mean, deviation);
     }
 }
 
-void pr_probe_say_writing(struct pr_probe *p)
+void pr_probe_print_writing(struct pr_probe *p)
 {
-    say(p, "INFO::Message: Writing JSON output to %s.", p->config.output);
+    probe_print_line(p, "INFO::Message: Writing JSON output to %s.",
+                     p->config.output);
 }
 
-static void say_profiler(struct pr_probe *p)
+static void probe_print_profiler(struct pr_probe *p)
 {
     const char *mode = p->config.profiler_mode;
 
     if (strcmp(mode, "single") == 0)
-        say(p, "INFO::Message: Profiling mode single. Starting profiler on "
+        probe_print_line(
+            p, "INFO::Message: Profiling mode single. Starting profiler on "
                "rank 0 only.");
     else if (strcmp(mode, "all") == 0)
-        say(p, "INFO::Message: Profiling mode all. Starting profiler on all "
+        probe_print_line(
+            p, "INFO::Message: Profiling mode all. Starting profiler on all "
                "ranks.");
 }
 
@@ -82,16 +86,18 @@ void pr_probe_say(struct pr_probe *p, enum pr_probe_message what)
     switch (what) {
     case PR_PROBE_SAY_CONFIG:
         if (*p->config.file)
-            say(p, "INFO::Message: Using benchy configuration file %s.",
+            probe_print_line(
+                p, "INFO::Message: Using benchy configuration file %s.",
                 p->config.file);
         else
-            say(p, "INFO::Message: Using default benchy configuration.");
+            probe_print_line(
+                p, "INFO::Message: Using default benchy configuration.");
         break;
     case PR_PROBE_SAY_PROFILER:
-        say_profiler(p);
+        probe_print_profiler(p);
         break;
     case PR_PROBE_SAY_EXIT:
-        say(p, "INFO::Message: Tests completed.... exiting.");
+        probe_print_line(p, "INFO::Message: Tests completed.... exiting.");
         break;
     }
 }

@@ -11,10 +11,10 @@
 #include "base/names.h"
 #include "monitor/source.h"
 
-enum { PR_COLUMNS_MAX = 8192 };
+enum { PR_MONITOR_COLUMNS_MAX = 8192 };
 
-struct pr_column_state {
-    struct pr_column is;
+struct pr_monitor_column_state {
+    struct pr_monitor_column is;
     unsigned source;
     bool set;        /* by its source's latest look */
     bool announced;  /* its unit is in the file */
@@ -26,48 +26,55 @@ struct pr_column_state {
     uint64_t bits;
 };
 
-struct pr_columns {
+struct pr_monitor_columns {
     struct pr_names *names;
-    struct pr_column_state *cols;
+    struct pr_monitor_column_state *cols;
     size_t n, cap;
     unsigned source; /* whose look it is */
 };
 
 /* How the look of a source went. */
-struct pr_looked {
+struct pr_monitor_source_sampled {
     bool looked;  /* it was asked */
     double dt;    /* seconds since it was before; 0: the first time */
     bool extreme; /* dt is long enough for minimum and maximum */
 };
 
 /* False when out of memory. */
-bool pr_columns_init(struct pr_columns *c);
-void pr_columns_done(struct pr_columns *c);
+bool pr_monitor_columns_init(struct pr_monitor_columns *c);
+void pr_monitor_columns_close(struct pr_monitor_columns *c);
 
 /* Forgets values and sums: a new experiment. */
-void pr_columns_clear(struct pr_columns *c);
+void pr_monitor_columns_clear(struct pr_monitor_columns *c);
 
 /* Before a source is asked: nothing of it is set. */
-void pr_columns_source(struct pr_columns *c, unsigned source);
+void pr_monitor_columns_begin_source(struct pr_monitor_columns *c,
+                                     unsigned source);
 
 /* After a look of all sources: adds up. by_source has one entry for each. */
-void pr_columns_add(struct pr_columns *c, const struct pr_looked *by_source);
+void pr_monitor_columns_add(struct pr_monitor_columns *c,
+                            const struct pr_monitor_source_sampled *by_source);
 
 /* Members "name":unit of columns that have come since; the number of them. */
-size_t pr_columns_announce(struct pr_columns *c, struct pr_buf *out);
+size_t pr_monitor_columns_announce(struct pr_monitor_columns *c,
+                                   struct pr_buf *out);
 
 /* Appends ,"name":value for each value that differs from the one written
  * before; null for what is not known any more. */
-void pr_columns_line(struct pr_columns *c, struct pr_buf *out);
+void pr_monitor_columns_write_line(struct pr_monitor_columns *c,
+                                   struct pr_buf *out);
 
 /* The members of the summary. */
-void pr_columns_sum(const struct pr_columns *c, struct pr_jb *jb);
+void pr_monitor_columns_write_sums(const struct pr_monitor_columns *c,
+                                   struct pr_json_writer *jb);
 
 /* The latest value of a column; NaN when there is none, or it is not known. */
-double pr_columns_value(const struct pr_columns *c, const char *name);
+double pr_monitor_columns_value(const struct pr_monitor_columns *c,
+                                const char *name);
 
 /* value with so many decimals, 0 to 6, no zeros at the end; returns the length.
  * Numbers too large for that are cut. */
-size_t pr_column_text(char out[static 32], double value, unsigned decimals);
+size_t pr_monitor_column_text(char out[static 32], double value,
+                              unsigned decimals);
 
 #endif

@@ -4,7 +4,8 @@
 
 #include <math.h>
 
-static void add(struct pr_column_state *s, const struct pr_looked *l)
+static void column_add_sample(struct pr_monitor_column_state *s,
+                              const struct pr_monitor_source_sampled *l)
 {
     double dt = l->dt;
 
@@ -22,18 +23,20 @@ static void add(struct pr_column_state *s, const struct pr_looked *l)
         s->max = s->value;
 }
 
-void pr_columns_add(struct pr_columns *c, const struct pr_looked *by_source)
+void pr_monitor_columns_add(struct pr_monitor_columns *c,
+                            const struct pr_monitor_source_sampled *by_source)
 {
     for (size_t i = 0; i < c->n; i++) {
-        struct pr_column_state *s = &c->cols[i];
-        const struct pr_looked *l = &by_source[s->source];
+        struct pr_monitor_column_state *s = &c->cols[i];
+        const struct pr_monitor_source_sampled *l = &by_source[s->source];
 
         if (l->looked && l->dt > 0 && s->set)
-            add(s, l);
+            column_add_sample(s, l);
     }
 }
 
-static void number(struct pr_jb *jb, const char *key, double v, unsigned digits)
+static void write_column_number(struct pr_json_writer *jb, const char *key,
+                                double v, unsigned digits)
 {
     double unit = pow(10, digits);
 
@@ -41,34 +44,35 @@ static void number(struct pr_jb *jb, const char *key, double v, unsigned digits)
     if (!isfinite(v))
         return;
     if (v == round(v) && fabs(v) < 9e15)
-        pr_jb_int(jb, key, (int64_t)v);
+        pr_json_put_int(jb, key, (int64_t)v);
     else
-        pr_jb_float(jb, key, v);
+        pr_json_put_float(jb, key, v);
 }
 
-static void bits(const struct pr_column_state *s, double seconds,
-                 struct pr_jb *jb)
+static void write_column_bits(const struct pr_monitor_column_state *s,
+                              double seconds, struct pr_json_writer *jb)
 {
     char words[160] = "";
 
-    number(jb, "share", s->set_seconds / seconds, 4);
-    pr_jb_uint(jb, "bits", s->bits);
+    write_column_number(jb, "share", s->set_seconds / seconds, 4);
+    pr_json_put_uint(jb, "bits", s->bits);
     if (s->bits && s->is.words)
         s->is.words(s->bits, words);
     if (*words)
-        pr_jb_str(jb, "words", words);
+        pr_json_put_str(jb, "words", words);
 }
 
 /* A source that is asked rarely may have been asked only once, at the
  * beginning: that is its mean, then. */
-static struct pr_column_state settled(const struct pr_column_state *s)
+static struct pr_monitor_column_state
+settle_column(const struct pr_monitor_column_state *s)
 {
-    struct pr_column_state r = *s;
+    struct pr_monitor_column_state r = *s;
 
     if (r.seconds == 0 && r.fresh && r.set && r.is.sum != PR_SUM_RATE) {
-        struct pr_looked once = {true, 1, true};
+        struct pr_monitor_source_sampled once = {true, 1, true};
 
-        add(&r, &once);
+        column_add_sample(&r, &once);
     }
     /* Only ever seen for too short a time. */
     if (r.seconds > 0 && r.max < r.min)
@@ -76,43 +80,45 @@ static struct pr_column_state settled(const struct pr_column_state *s)
     return r;
 }
 
-static void one(const struct pr_column_state *s, struct pr_jb *jb)
+static void write_column_sum(const struct pr_monitor_column_state *s,
+                             struct pr_json_writer *jb)
 {
     unsigned digits = s->is.decimals;
 
-    pr_jb_obj(jb, s->is.name);
+    pr_json_open_object(jb, s->is.name);
     if (s->is.sum == PR_SUM_BITS) {
-        bits(s, s->seconds, jb);
+        write_column_bits(s, s->seconds, jb);
     } else {
-        if (s->is.flags & PR_COLUMN_MIN)
-            number(jb, "min", s->min, digits);
-        number(jb, "mean", s->integral / s->seconds, digits);
+        if (s->is.flags & PR_MONITOR_COLUMN_MIN)
+            write_column_number(jb, "min", s->min, digits);
+        write_column_number(jb, "mean", s->integral / s->seconds, digits);
         if (s->is.sum == PR_SUM_LOW)
-            number(jb, "min", s->min, digits);
+            write_column_number(jb, "min", s->min, digits);
         else
-            number(jb, "max", s->max, digits);
+            write_column_number(jb, "max", s->max, digits);
         if (s->is.sum == PR_SUM_RATE)
-            number(jb, "total", s->total, digits);
+            write_column_number(jb, "total", s->total, digits);
     }
-    pr_jb_end(jb);
+    pr_json_close(jb);
 }
 
-void pr_columns_sum(const struct pr_columns *c, struct pr_jb *jb)
+void pr_monitor_columns_write_sums(const struct pr_monitor_columns *c,
+                                   struct pr_json_writer *jb)
 {
     double joules = 0;
     bool any = false;
 
     for (size_t i = 0; i < c->n; i++) {
-        struct pr_column_state s = settled(&c->cols[i]);
+        struct pr_monitor_column_state s = settle_column(&c->cols[i]);
 
         if (s.is.sum == PR_SUM_NONE || s.seconds == 0)
             continue;
-        one(&s, jb);
-        if (s.is.flags & PR_COLUMN_ENERGY) {
+        write_column_sum(&s, jb);
+        if (s.is.flags & PR_MONITOR_COLUMN_ENERGY) {
             joules += s.total;
             any = true;
         }
     }
     if (any)
-        number(jb, "energy_j", joules, 3);
+        write_column_number(jb, "energy_j", joules, 3);
 }

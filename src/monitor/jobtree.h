@@ -11,7 +11,7 @@
 
 /* Ticks of its own, those of children that it waited for, and bytes, which the
  * kernel does not tell apart like that. */
-enum pr_job_count {
+enum pr_job_tree_count {
     PR_JOB_OWN,
     PR_JOB_WAITED,
     PR_JOB_READ,
@@ -19,7 +19,7 @@ enum pr_job_count {
     PR_JOB_COUNTS,
 };
 
-struct pr_job_process {
+struct pr_job_tree_process {
     int pid, ppid;
     uint64_t start; /* ticks since boot */
     bool alive;     /* the first one stays in the list without, until its end is
@@ -31,10 +31,10 @@ struct pr_job_process {
                                    that of a child which has ended */
     uint64_t threads, virt_bytes, rss_bytes, shared_bytes;
     bool zombie;
-    struct pr_kept stat, statm, io;
+    struct pr_kernel_file stat, statm, io;
 };
 
-struct pr_job_seen {
+struct pr_job_tree_seen {
     int pid;
     uint64_t ino;
     uint64_t young_ns; /* until then it may still become ours: what runs in a
@@ -44,40 +44,40 @@ struct pr_job_seen {
 
 /* One of the two ways to look for processes: in all of /proc, or only among the
  * children of ours, which takes no longer on a machine with many others. */
-struct pr_job_turn {
+struct pr_job_tree_turn {
     uint64_t last_pid; /* the newest there was */
     uint64_t at_ns;    /* not before */
     uint64_t took_ns;
 };
 
-struct pr_jobtree {
+struct pr_job_tree {
     int first; /* pid; 0: none */
     uint64_t first_start;
     char mark[160]; /* NAME=value; "": not known, or it has none */
-    struct pr_job_process *ours;
+    struct pr_job_tree_process *ours;
     size_t n, cap;
-    struct pr_job_seen *seen, *next; /* by rising pid */
+    struct pr_job_tree_seen *seen, *next; /* by rising pid */
     size_t n_seen, cap_seen, n_next, cap_next;
-    struct pr_job_process *fresh; /* come since, not judged yet */
+    struct pr_job_tree_process *fresh; /* come since, not judged yet */
     size_t n_fresh, cap_fresh;
-    struct pr_kept loadavg;
-    struct pr_job_turn all, near;
+    struct pr_kernel_file loadavg;
+    struct pr_job_tree_turn all, near;
     uint64_t young_ns, again_ns; /* the last of theirs; when to look again */
 };
 
 /* Another experiment, or another first process. */
-void pr_jobtree_start(struct pr_jobtree *t, int first);
+void pr_job_tree_start(struct pr_job_tree *t, int first);
 
 /* Looks for processes that have come, if there are any. */
-void pr_jobtree_scan(struct pr_jobtree *t, struct pr_look *l);
+void pr_job_tree_scan(struct pr_job_tree *t, struct pr_monitor_sample *l);
 
 /* Reads those that are known; the counts of those that ended are taken from
  * whoever inherited them. The dead are gone after it, but for the first. */
-void pr_jobtree_read(struct pr_jobtree *t, struct pr_look *l);
-void pr_jobtree_done(struct pr_jobtree *t);
+void pr_job_tree_read(struct pr_job_tree *t, struct pr_monitor_sample *l);
+void pr_job_tree_close(struct pr_job_tree *t);
 
 /* The line of /proc/PID/stat; false when it is none. Fills pid, ppid, start,
  * zombie, threads, virt_bytes, rss_bytes and the ticks. */
-bool pr_job_parse(const char *text, struct pr_job_process *ret);
+bool pr_job_tree_parse_stat(const char *text, struct pr_job_tree_process *ret);
 
 #endif

@@ -21,7 +21,7 @@ enum { REST = 1000, MARK_BYTES = 256 << 10 };
 #define YOUNG_NS UINT64_C(5000000000)
 #define AGAIN_NS UINT64_C(200000000)
 
-static void *room(void *list, size_t n, size_t *cap, size_t bytes)
+static void *job_list_reserve(void *list, size_t n, size_t *cap, size_t bytes)
 {
     size_t more = *cap ? 2 * *cap : 64;
     void *r;
@@ -34,34 +34,34 @@ static void *room(void *list, size_t n, size_t *cap, size_t bytes)
     return r;
 }
 
-static int by_pid(const void *a, const void *b)
+static int compare_seen_pids(const void *a, const void *b)
 {
-    int x = ((const struct pr_job_seen *)a)->pid;
-    int y = ((const struct pr_job_seen *)b)->pid;
+    int x = ((const struct pr_job_tree_seen *)a)->pid;
+    int y = ((const struct pr_job_tree_seen *)b)->pid;
 
     return (x > y) - (x < y);
 }
 
-static void one_entry(struct pr_jobtree *t, const struct dirent *e,
-                      bool *sorted)
+static void add_proc_entry(struct pr_job_tree *t, const struct dirent *e,
+                           bool *sorted)
 {
-    struct pr_job_seen *list;
+    struct pr_job_tree_seen *list;
     int pid = atoi(e->d_name);
 
     if (pid <= 0)
         return;
-    list = room(t->next, t->n_next, &t->cap_next, sizeof(*list));
+    list = job_list_reserve(t->next, t->n_next, &t->cap_next, sizeof(*list));
     if (!list)
         return; /* it is seen the next time, perhaps */
     t->next = list;
     if (t->n_next && list[t->n_next - 1].pid > pid)
         *sorted = false;
     list[t->n_next++] =
-        (struct pr_job_seen){.pid = pid, .ino = (uint64_t)e->d_ino};
+        (struct pr_job_tree_seen){.pid = pid, .ino = (uint64_t)e->d_ino};
 }
 
 /* All processes there are, into next. */
-static void list_all(struct pr_jobtree *t, struct pr_look *l)
+static void list_processes(struct pr_job_tree *t, struct pr_monitor_sample *l)
 {
     char path[PATH_MAX];
     bool sorted = true;
@@ -72,54 +72,58 @@ static void list_all(struct pr_jobtree *t, struct pr_look *l)
     snprintf(path, sizeof(path), "%s/proc", l->root);
     d = opendir(path);
     while (d && (e = readdir(d)))
-        one_entry(t, e, &sorted);
+        add_proc_entry(t, e, &sorted);
     if (d)
         closedir(d);
     if (!sorted)
-        qsort(t->next, t->n_next, sizeof(*t->next), by_pid);
+        qsort(t->next, t->n_next, sizeof(*t->next), compare_seen_pids);
 }
 
-static bool read_stat(struct pr_look *l, int pid, struct pr_job_process *ret)
+static bool read_process_stat(struct pr_monitor_sample *l, int pid,
+                              struct pr_job_tree_process *ret)
 {
     char path[48], text[1024];
 
     snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-    return pr_look_line(l, path, text, sizeof(text)) && pr_job_parse(text, ret);
+    return pr_kernel_file_read_line(l, path, text, sizeof(text)) &&
+           pr_job_tree_parse_stat(text, ret);
 }
 
 /* The environment of a process, NULs and all; "" when it may not be read. */
-static const char *environment(struct pr_look *l, int pid, size_t *ret_len)
+static const char *read_process_environ(struct pr_monitor_sample *l, int pid,
+                                        size_t *ret_len)
 {
-    struct pr_kept file = {0};
+    struct pr_kernel_file file = {0};
     char path[48];
     const char *text;
 
     snprintf(path, sizeof(path), "/proc/%d/environ", pid);
-    text = pr_kept_read(l, &file, path, ret_len);
-    pr_kept_close(&file);
+    text = pr_kernel_file_read(l, &file, path, ret_len);
+    pr_kernel_file_close(&file);
     if (text && *ret_len > MARK_BYTES)
         *ret_len = MARK_BYTES;
     return text;
 }
 
 /* The entry that begins with start; NULL: there is none. */
-static const char *entry(const char *text, size_t len, const char *start)
+static const char *find_environ_entry(const char *text, size_t len,
+                                      const char *start)
 {
     for (const char *end = text + len; text && text < end;
          text += strlen(text) + 1)
-        if (pr_scan_is(text, start))
+        if (pr_scan_has_prefix(text, start))
             return text;
     return NULL;
 }
 
 /* Before it runs its own program it has our environment, and that may be the
  * environment of an experiment that we are. */
-static void learn_mark(struct pr_jobtree *t, struct pr_look *l)
+static void read_job_mark(struct pr_job_tree *t, struct pr_monitor_sample *l)
 {
     const char *outer = getenv("PRONY_EXPERIMENT");
     size_t len = 0;
-    const char *text = environment(l, t->first, &len);
-    const char *found = text ? entry(text, len, mark_name) : NULL;
+    const char *text = read_process_environ(l, t->first, &len);
+    const char *found = text ? find_environ_entry(text, len, mark_name) : NULL;
 
     if (!found || strlen(found) >= sizeof(t->mark) ||
         (outer && strcmp(found + strlen(mark_name), outer) == 0))
@@ -127,18 +131,19 @@ static void learn_mark(struct pr_jobtree *t, struct pr_look *l)
     memcpy(t->mark, found, strlen(found) + 1);
 }
 
-static bool has_mark(const struct pr_jobtree *t, struct pr_look *l, int pid)
+static bool has_job_mark(const struct pr_job_tree *t,
+                         struct pr_monitor_sample *l, int pid)
 {
     size_t len = 0;
-    const char *text = *t->mark ? environment(l, pid, &len) : NULL;
-    const char *found = text ? entry(text, len, t->mark) : NULL;
+    const char *text = *t->mark ? read_process_environ(l, pid, &len) : NULL;
+    const char *found = text ? find_environ_entry(text, len, t->mark) : NULL;
 
     return found && strcmp(found, t->mark) == 0;
 }
 
 /* start 0: of any time. One of ours may have ended, and a new process has its
  * number. */
-static bool is_ours(const struct pr_jobtree *t, int pid, uint64_t start)
+static bool is_job_process(const struct pr_job_tree *t, int pid, uint64_t start)
 {
     for (size_t i = 0; i < t->n; i++)
         if (t->ours[i].pid == pid && (!start || t->ours[i].start == start))
@@ -146,15 +151,16 @@ static bool is_ours(const struct pr_jobtree *t, int pid, uint64_t start)
     return false;
 }
 
-static bool add(struct pr_jobtree *t, const struct pr_job_process *p)
+static bool job_tree_add(struct pr_job_tree *t,
+                         const struct pr_job_tree_process *p)
 {
-    struct pr_job_process *list =
-        room(t->ours, t->n, &t->cap, sizeof(*t->ours));
+    struct pr_job_tree_process *list =
+        job_list_reserve(t->ours, t->n, &t->cap, sizeof(*t->ours));
 
     if (!list)
         return false;
     t->ours = list;
-    list[t->n] = (struct pr_job_process){
+    list[t->n] = (struct pr_job_tree_process){
         .pid = p->pid, .ppid = p->ppid, .start = p->start, .alive = true};
     t->n++;
     return true;
@@ -162,18 +168,19 @@ static bool add(struct pr_jobtree *t, const struct pr_job_process *p)
 
 /* One that was not there before, or is young: it may be ours if it is not
  * older than the first. Whether that is still open. */
-static bool examine(struct pr_jobtree *t, struct pr_look *l, int pid)
+static bool examine_process(struct pr_job_tree *t, struct pr_monitor_sample *l,
+                            int pid)
 {
-    struct pr_job_process p = {0}, *list;
+    struct pr_job_tree_process p = {0}, *list;
 
-    if (pid == t->first || !read_stat(l, pid, &p) || p.start < t->first_start ||
-        is_ours(t, pid, p.start))
+    if (pid == t->first || !read_process_stat(l, pid, &p) ||
+        p.start < t->first_start || is_job_process(t, pid, p.start))
         return false;
-    if (has_mark(t, l, pid)) {
-        add(t, &p);
+    if (has_job_mark(t, l, pid)) {
+        job_tree_add(t, &p);
         return false;
     }
-    list = room(t->fresh, t->n_fresh, &t->cap_fresh, sizeof(*list));
+    list = job_list_reserve(t->fresh, t->n_fresh, &t->cap_fresh, sizeof(*list));
     if (!list)
         return true;
     t->fresh = list;
@@ -181,13 +188,14 @@ static bool examine(struct pr_jobtree *t, struct pr_look *l, int pid)
     return true;
 }
 
-static void examine_new(struct pr_jobtree *t, struct pr_look *l, uint64_t now)
+static void examine_new_processes(struct pr_job_tree *t,
+                                  struct pr_monitor_sample *l, uint64_t now)
 {
     size_t old = 0;
 
     t->n_fresh = 0;
     for (size_t i = 0; i < t->n_next; i++) {
-        struct pr_job_seen *e = &t->next[i];
+        struct pr_job_tree_seen *e = &t->next[i];
         bool known;
 
         while (old < t->n_seen && t->seen[old].pid < e->pid)
@@ -195,7 +203,8 @@ static void examine_new(struct pr_jobtree *t, struct pr_look *l, uint64_t now)
         known = old < t->n_seen && t->seen[old].pid == e->pid &&
                 t->seen[old].ino == e->ino;
         e->young_ns = known ? t->seen[old].young_ns : now + YOUNG_NS;
-        if (e->young_ns && (now > e->young_ns || !examine(t, l, e->pid)))
+        if (e->young_ns &&
+            (now > e->young_ns || !examine_process(t, l, e->pid)))
             e->young_ns = 0;
         if (e->young_ns > t->young_ns)
             t->young_ns = e->young_ns;
@@ -203,18 +212,18 @@ static void examine_new(struct pr_jobtree *t, struct pr_look *l, uint64_t now)
 }
 
 /* Children of ours are ours; a child may stand before its parent. */
-static void adopt(struct pr_jobtree *t)
+static void adopt_job_children(struct pr_job_tree *t)
 {
     bool changed = true;
 
     while (changed) {
         changed = false;
         for (size_t i = 0; i < t->n_fresh; i++) {
-            struct pr_job_process *p = &t->fresh[i];
+            struct pr_job_tree_process *p = &t->fresh[i];
 
-            if (!p->pid || !is_ours(t, p->ppid, 0))
+            if (!p->pid || !is_job_process(t, p->ppid, 0))
                 continue;
-            changed = add(t, p);
+            changed = job_tree_add(t, p);
             p->pid = 0;
         }
     }
@@ -223,10 +232,11 @@ static void adopt(struct pr_jobtree *t)
 /* ---- turns */
 
 /* Whether a process or thread was made since; true when that is not told. */
-static bool has_news(struct pr_jobtree *t, struct pr_look *l,
-                     struct pr_job_turn *turn)
+static bool has_new_process(struct pr_job_tree *t, struct pr_monitor_sample *l,
+                            struct pr_job_tree_turn *turn)
 {
-    const char *text = pr_kept_read(l, &t->loadavg, "/proc/loadavg", NULL);
+    const char *text =
+        pr_kernel_file_read(l, &t->loadavg, "/proc/loadavg", NULL);
     const char *last = text ? strrchr(text, ' ') : NULL;
     uint64_t pid;
 
@@ -239,7 +249,7 @@ static bool has_news(struct pr_jobtree *t, struct pr_look *l,
     return true;
 }
 
-static void rest(struct pr_job_turn *turn, uint64_t since)
+static void rest_job_turn(struct pr_job_tree_turn *turn, uint64_t since)
 {
     uint64_t took = pr_clock_ns() - since;
 
@@ -248,72 +258,76 @@ static void rest(struct pr_job_turn *turn, uint64_t since)
     turn->took_ns = took;
 }
 
-static void scan_all(struct pr_jobtree *t, struct pr_look *l, uint64_t now)
+static void scan_all_processes(struct pr_job_tree *t,
+                               struct pr_monitor_sample *l, uint64_t now)
 {
-    struct pr_job_seen *swap = t->seen;
+    struct pr_job_tree_seen *swap = t->seen;
     size_t cap = t->cap_seen;
 
     t->again_ns = now + AGAIN_NS;
     t->near.last_pid = t->all.last_pid;
     if (!*t->mark)
-        learn_mark(t, l);
-    list_all(t, l);
-    examine_new(t, l, now);
-    adopt(t);
+        read_job_mark(t, l);
+    list_processes(t, l);
+    examine_new_processes(t, l, now);
+    adopt_job_children(t);
     t->seen = t->next;
     t->cap_seen = t->cap_next;
     t->n_seen = t->n_next;
     t->next = swap;
     t->cap_next = cap;
-    rest(&t->all, now);
+    rest_job_turn(&t->all, now);
 }
 
 /* Children that its first thread made, where the kernel lists them. */
-static void scan_children(struct pr_jobtree *t, struct pr_look *l, int parent)
+static void scan_job_children(struct pr_job_tree *t,
+                              struct pr_monitor_sample *l, int parent)
 {
     char path[64], text[4096];
     const char *at = text;
     uint64_t pid;
 
     snprintf(path, sizeof(path), "/proc/%d/task/%d/children", parent, parent);
-    if (!pr_look_line(l, path, text, sizeof(text)))
+    if (!pr_kernel_file_read_line(l, path, text, sizeof(text)))
         return;
     while (pr_scan_all(&at, &pid, 1)) {
-        struct pr_job_process p = {0};
+        struct pr_job_tree_process p = {0};
 
-        if (pid <= INT_MAX && !is_ours(t, (int)pid, 0) &&
-            read_stat(l, (int)pid, &p) && p.ppid == parent)
-            add(t, &p);
+        if (pid <= INT_MAX && !is_job_process(t, (int)pid, 0) &&
+            read_process_stat(l, (int)pid, &p) && p.ppid == parent)
+            job_tree_add(t, &p);
     }
 }
 
-static void scan_near(struct pr_jobtree *t, struct pr_look *l, uint64_t now)
+static void scan_job_descendants(struct pr_job_tree *t,
+                                 struct pr_monitor_sample *l, uint64_t now)
 {
     for (size_t i = 0; i < t->n; i++) /* those that are added, too */
-        scan_children(t, l, t->ours[i].pid);
-    rest(&t->near, now);
+        scan_job_children(t, l, t->ours[i].pid);
+    rest_job_turn(&t->near, now);
 }
 
-static bool has_first(struct pr_jobtree *t, struct pr_look *l)
+static bool has_first_process(struct pr_job_tree *t,
+                              struct pr_monitor_sample *l)
 {
-    struct pr_job_process first = {0};
+    struct pr_job_tree_process first = {0};
 
-    if (!t->first_start && t->first && read_stat(l, t->first, &first)) {
+    if (!t->first_start && t->first && read_process_stat(l, t->first, &first)) {
         t->first_start = first.start;
-        add(t, &first);
+        job_tree_add(t, &first);
     }
     return t->first_start != 0;
 }
 
-void pr_jobtree_scan(struct pr_jobtree *t, struct pr_look *l)
+void pr_job_tree_scan(struct pr_job_tree *t, struct pr_monitor_sample *l)
 {
     uint64_t now = pr_clock_ns();
 
-    if (!has_first(t, l))
+    if (!has_first_process(t, l))
         return;
-    if (now >= t->all.at_ns &&
-        (has_news(t, l, &t->all) || (now <= t->young_ns && now >= t->again_ns)))
-        scan_all(t, l, now);
-    else if (now >= t->near.at_ns && has_news(t, l, &t->near))
-        scan_near(t, l, now);
+    if (now >= t->all.at_ns && (has_new_process(t, l, &t->all) ||
+                                (now <= t->young_ns && now >= t->again_ns)))
+        scan_all_processes(t, l, now);
+    else if (now >= t->near.at_ns && has_new_process(t, l, &t->near))
+        scan_job_descendants(t, l, now);
 }

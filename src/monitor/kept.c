@@ -17,7 +17,7 @@
  * can be spared. */
 enum { SHORT_PIECE = 1024, ROOM = 8192 };
 
-static int open_below(const char *root, const char *path)
+static int kernel_file_open_below(const char *root, const char *path)
 {
     char full[PATH_MAX];
 
@@ -28,14 +28,14 @@ static int open_below(const char *root, const char *path)
     return open(full, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 }
 
-void pr_kept_close(struct pr_kept *k)
+void pr_kernel_file_close(struct pr_kernel_file *k)
 {
     if (k->fd_plus_1)
         close(k->fd_plus_1 - 1);
-    *k = (struct pr_kept){0};
+    *k = (struct pr_kernel_file){0};
 }
 
-static bool read_all(int fd, struct pr_buf *out)
+static bool kernel_file_read_all(int fd, struct pr_buf *out)
 {
     pr_buf_clear(out);
     for (;;) {
@@ -57,15 +57,16 @@ static bool read_all(int fd, struct pr_buf *out)
     return out->len > 0;
 }
 
-const char *pr_kept_read(struct pr_look *l, struct pr_kept *k, const char *path,
-                         size_t *ret_len)
+const char *pr_kernel_file_read(struct pr_monitor_sample *l,
+                                struct pr_kernel_file *k, const char *path,
+                                size_t *ret_len)
 {
     if (!k->fd_plus_1 && k->tried && !l->rescan)
         return NULL;
     if (!k->fd_plus_1)
-        k->fd_plus_1 = open_below(l->root, path) + 1;
-    if (!k->fd_plus_1 || !read_all(k->fd_plus_1 - 1, l->text)) {
-        pr_kept_close(k);
+        k->fd_plus_1 = kernel_file_open_below(l->root, path) + 1;
+    if (!k->fd_plus_1 || !kernel_file_read_all(k->fd_plus_1 - 1, l->text)) {
+        pr_kernel_file_close(k);
         k->tried = true;
         return NULL;
     }
@@ -74,10 +75,11 @@ const char *pr_kept_read(struct pr_look *l, struct pr_kept *k, const char *path,
     return l->text->data;
 }
 
-bool pr_kept_number(struct pr_look *l, struct pr_kept *k, const char *path,
-                    double *ret)
+bool pr_kernel_file_number(struct pr_monitor_sample *l,
+                           struct pr_kernel_file *k, const char *path,
+                           double *ret)
 {
-    const char *text = pr_kept_read(l, k, path, NULL);
+    const char *text = pr_kernel_file_read(l, k, path, NULL);
     char *end;
     long long v;
 
@@ -91,9 +93,10 @@ bool pr_kept_number(struct pr_look *l, struct pr_kept *k, const char *path,
     return true;
 }
 
-bool pr_look_line(struct pr_look *l, const char *path, char *out, size_t cap)
+bool pr_kernel_file_read_line(struct pr_monitor_sample *l, const char *path,
+                              char *out, size_t cap)
 {
-    int fd = open_below(l->root, path);
+    int fd = kernel_file_open_below(l->root, path);
     ssize_t n;
 
     if (fd < 0)
@@ -107,10 +110,10 @@ bool pr_look_line(struct pr_look *l, const char *path, char *out, size_t cap)
     return true;
 }
 
-void pr_look_entries(struct pr_look *l, const char *path, const char *prefix,
-                     void (*each)(void *ctx, struct pr_look *l,
-                                  const char *name),
-                     void *ctx)
+void pr_kernel_file_each_entry(
+    struct pr_monitor_sample *l, const char *path, const char *prefix,
+    void (*each)(void *ctx, struct pr_monitor_sample *l, const char *name),
+    void *ctx)
 {
     char full[PATH_MAX];
     struct dirent *e;
@@ -127,7 +130,7 @@ void pr_look_entries(struct pr_look *l, const char *path, const char *prefix,
         closedir(d);
 }
 
-const char *pr_look_word(char *out, size_t cap, const char *label)
+const char *pr_kernel_file_label(char *out, size_t cap, const char *label)
 {
     size_t n = 0;
 

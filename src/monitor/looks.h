@@ -21,19 +21,20 @@ enum {
 };
 
 /* In the order of the list. */
-const struct pr_source *pr_source_at(unsigned i);
+const struct pr_monitor_source *pr_monitor_source_at(unsigned i);
 
-struct pr_looks {
+struct pr_monitor_sources {
     char *root;
-    struct pr_looks *lead; /* whoever looks at the machine; NULL: we do */
-    bool leads;            /* others follow: no processes are looked at */
-    uint64_t at_ns;        /* of the latest look; 0: none yet */
-    int *ours;             /* by number of the lead's columns: ours; -1 */
+    struct pr_monitor_sources
+        *lead;      /* whoever looks at the machine; NULL: we do */
+    bool leads;     /* others follow: no processes are looked at */
+    uint64_t at_ns; /* of the latest look; 0: none yet */
+    int *ours;      /* by number of the lead's columns: ours; -1 */
     size_t n_ours;
-    struct pr_columns columns;
+    struct pr_monitor_columns columns;
     struct pr_buf text;
     bool last;                    /* this look is the experiment's last */
-    double used_s;                /* as in struct pr_look */
+    double used_s;                /* as in struct pr_monitor_sample */
     _Atomic(const char *) asking; /* the source that is being asked; "": none */
     struct {
         void *state;
@@ -43,18 +44,20 @@ struct pr_looks {
         uint64_t took_ns;   /* the last time */
         double dt;          /* of that look */
     } of[PR_SOURCES];
-    struct pr_looked looked[PR_SOURCES]; /* in the latest look */
+    struct pr_monitor_source_sampled
+        looked[PR_SOURCES]; /* in the latest look */
 };
 
 /* False when out of memory. root is copied; NULL: "". */
-bool pr_looks_init(struct pr_looks *l, const char *root);
-void pr_looks_done(struct pr_looks *l);
+bool pr_monitor_sources_init(struct pr_monitor_sources *l, const char *root);
+void pr_monitor_sources_close(struct pr_monitor_sources *l);
 
 /* A new experiment: the next look is its first. */
-void pr_looks_begin(struct pr_looks *l);
+void pr_monitor_sources_begin(struct pr_monitor_sources *l);
 
 /* interval_s: what is between two looks; for an extreme, at least half of that
- * must have passed. pid as in struct pr_look. */
-void pr_looks_take(struct pr_looks *l, double interval_s, int pid);
+ * must have passed. pid as in struct pr_monitor_sample. */
+void pr_monitor_sources_sample(struct pr_monitor_sources *l, double interval_s,
+                               int pid);
 
 #endif

@@ -36,8 +36,8 @@ struct pr_monitored {
     int pid;
     double used_s; /* of it, when it has ended */
     struct pr_watch watch;
-    struct pr_looks looks;     /* the thread's, once it is watched */
-    struct pr_monitor_sum sum; /* ENDED */
+    struct pr_monitor_sources looks; /* the thread's, once it is watched */
+    struct pr_monitor_sum sum;       /* ENDED */
     struct pr_monitored *next;
 };
 
@@ -52,7 +52,8 @@ struct pr_monitor {
     struct pr_monitored *first; /* all there ever were at a time */
     unsigned watched;           /* of these */
     char *root;
-    struct pr_looks machine; /* the thread's: what all of them follow */
+    struct pr_monitor_sources
+        machine; /* the thread's: what all of them follow */
 };
 
 static int wait_until(struct pr_monitor *m, pthread_cond_t *c, uint64_t ns)
@@ -65,28 +66,28 @@ static int wait_until(struct pr_monitor *m, pthread_cond_t *c, uint64_t ns)
 
 /* The lock is held by callers of these, but not during a look. */
 
-static void look_first(struct pr_monitor *m, struct pr_monitored *x)
+static void sample_first(struct pr_monitor *m, struct pr_monitored *x)
 {
     int pid = x->pid;
 
     x->phase = WATCHED;
     if (!m->watched++)
-        pr_looks_begin(&m->machine);
+        pr_monitor_sources_begin(&m->machine);
     pthread_mutex_unlock(&m->lock);
-    pr_watch_first(&x->watch, pid);
+    pr_watch_first_sample(&x->watch, pid);
     pthread_mutex_lock(&m->lock);
 }
 
-static void look_again(struct pr_monitor *m, struct pr_monitored *x)
+static void sample_again(struct pr_monitor *m, struct pr_monitored *x)
 {
     int pid = x->pid;
 
     pthread_mutex_unlock(&m->lock);
-    pr_watch_look(&x->watch, pid);
+    pr_watch_next_sample(&x->watch, pid);
     pthread_mutex_lock(&m->lock);
 }
 
-static void look_last(struct pr_monitor *m, struct pr_monitored *x)
+static void sample_last(struct pr_monitor *m, struct pr_monitored *x)
 {
     int pid = x->pid;
     double used_s = x->used_s;
@@ -94,16 +95,16 @@ static void look_last(struct pr_monitor *m, struct pr_monitored *x)
     pthread_mutex_unlock(&m->lock);
     pr_watch_end(&x->watch, pid, used_s, &x->sum);
     pthread_mutex_lock(&m->lock);
-    pr_watch_done(&x->watch);
+    pr_watch_close(&x->watch);
     m->watched--;
     if (x->given_up)
-        pr_monitor_sum_done(&x->sum);
+        pr_monitor_sum_free(&x->sum);
     x->phase = x->given_up ? NOTHING : ENDED;
     pthread_cond_broadcast(&m->idle);
 }
 
 /* When there is something to do for it; UINT64_MAX: never. */
-static uint64_t due_ns(const struct pr_monitored *x)
+static uint64_t monitored_due_ns(const struct pr_monitored *x)
 {
     if (x->phase == BEGUN)
         return x->first_ns;
@@ -112,42 +113,42 @@ static uint64_t due_ns(const struct pr_monitored *x)
     return UINT64_MAX;
 }
 
-static struct pr_monitored *most_urgent(const struct pr_monitor *m)
+static struct pr_monitored *find_most_urgent(const struct pr_monitor *m)
 {
     struct pr_monitored *best = m->first;
 
     for (struct pr_monitored *x = best ? best->next : NULL; x; x = x->next)
-        if (due_ns(x) < due_ns(best))
+        if (monitored_due_ns(x) < monitored_due_ns(best))
             best = x;
-    return best && due_ns(best) != UINT64_MAX ? best : NULL;
+    return best && monitored_due_ns(best) != UINT64_MAX ? best : NULL;
 }
 
-static void attend(struct pr_monitor *m, struct pr_monitored *x)
+static void attend_monitored(struct pr_monitor *m, struct pr_monitored *x)
 {
     if (x->phase == BEGUN)
-        look_first(m, x);
+        sample_first(m, x);
     else if (x->ending)
-        look_last(m, x);
+        sample_last(m, x);
     else
-        look_again(m, x);
+        sample_again(m, x);
 }
 
-static void *work(void *arg)
+static void *monitor_thread(void *arg)
 {
     struct pr_monitor *m = arg;
 
     pthread_mutex_lock(&m->lock);
     while (!m->quit) {
-        struct pr_monitored *x = most_urgent(m);
+        struct pr_monitored *x = find_most_urgent(m);
 
         if (!x) {
             m->asleep = true;
             pthread_cond_wait(&m->wake, &m->lock);
             m->asleep = false;
-        } else if (pr_clock_ns() < due_ns(x)) {
-            (void)wait_until(m, &m->wake, due_ns(x));
+        } else if (pr_clock_ns() < monitored_due_ns(x)) {
+            (void)wait_until(m, &m->wake, monitored_due_ns(x));
         } else {
-            attend(m, x);
+            attend_monitored(m, x);
         }
     }
     m->gone = true;
@@ -157,14 +158,14 @@ static void *work(void *arg)
 }
 
 /* Signals are the caller's business. */
-static int start_thread(struct pr_monitor *m, struct pr_err *err)
+static int monitor_start_thread(struct pr_monitor *m, struct pr_err *err)
 {
     sigset_t all, old;
     int r;
 
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &old);
-    r = pthread_create(&m->thread, NULL, work, m);
+    r = pthread_create(&m->thread, NULL, monitor_thread, m);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     if (r)
         return pr_fail(err, PR_E_UNAVAIL, "", "no thread can be started: %s",
@@ -183,7 +184,7 @@ int pr_monitor_new(const char *root, struct pr_monitor **ret,
     if (!m)
         return pr_fail_nomem(err);
     m->root = pr_alloc_zeroed(strlen(root ? root : "") + 1);
-    if (!m->root || !pr_looks_init(&m->machine, root)) {
+    if (!m->root || !pr_monitor_sources_init(&m->machine, root)) {
         pr_free(m->root);
         pr_free(m);
         return pr_fail_nomem(err);
@@ -202,7 +203,7 @@ int pr_monitor_new(const char *root, struct pr_monitor **ret,
 
 /* Whether the thread has ended. One that is stuck in a device is left to it,
  * with all it uses. */
-static bool stop_thread(struct pr_monitor *m)
+static bool monitor_stop_thread(struct pr_monitor *m)
 {
     uint64_t until = pr_clock_ns() + PATIENCE_NS;
     bool gone;
@@ -225,17 +226,17 @@ static bool stop_thread(struct pr_monitor *m)
 
 void pr_monitor_free(struct pr_monitor *m)
 {
-    if (!m || !stop_thread(m))
+    if (!m || !monitor_stop_thread(m))
         return;
     for (struct pr_monitored *x = m->first, *next; x; x = next) {
         next = x->next;
         if (x->phase == BEGUN || x->phase == WATCHED)
-            pr_watch_done(&x->watch);
-        pr_monitor_sum_done(&x->sum);
-        pr_looks_done(&x->looks);
+            pr_watch_close(&x->watch);
+        pr_monitor_sum_free(&x->sum);
+        pr_monitor_sources_close(&x->looks);
         pr_free(x);
     }
-    pr_looks_done(&m->machine);
+    pr_monitor_sources_close(&m->machine);
     pthread_cond_destroy(&m->wake);
     pthread_cond_destroy(&m->idle);
     pthread_mutex_destroy(&m->lock);
@@ -244,7 +245,7 @@ void pr_monitor_free(struct pr_monitor *m)
 }
 
 /* One that is free, or a new one. NULL: out of memory. */
-static struct pr_monitored *take_one(struct pr_monitor *m)
+static struct pr_monitored *take_free_monitored(struct pr_monitor *m)
 {
     struct pr_monitored *x = m->first;
 
@@ -253,7 +254,7 @@ static struct pr_monitored *take_one(struct pr_monitor *m)
     if (x)
         return x;
     x = pr_alloc_zeroed(sizeof(*x));
-    if (!x || !pr_looks_init(&x->looks, m->root)) {
+    if (!x || !pr_monitor_sources_init(&x->looks, m->root)) {
         pr_free(x);
         return NULL;
     }
@@ -264,11 +265,12 @@ static struct pr_monitored *take_one(struct pr_monitor *m)
     return x;
 }
 
-static int begin(struct pr_monitor *m, const struct pr_watched *w,
-                 struct pr_monitored **ret, struct pr_err *err)
+static int monitor_begin_locked(struct pr_monitor *m,
+                                const struct pr_monitor_watch_opts *w,
+                                struct pr_monitored **ret, struct pr_err *err)
 {
     double wait_s = w->interval_s / 2 < first_s ? w->interval_s / 2 : first_s;
-    struct pr_monitored *x = take_one(m);
+    struct pr_monitored *x = take_free_monitored(m);
     int rc = x ? pr_watch_init(&x->watch, w, err) : pr_fail_nomem(err);
 
     if (rc)
@@ -285,29 +287,30 @@ static int begin(struct pr_monitor *m, const struct pr_watched *w,
     return PR_OK;
 }
 
-int pr_monitor_begin(struct pr_monitor *m, const struct pr_watched *w,
+int pr_monitor_begin(struct pr_monitor *m,
+                     const struct pr_monitor_watch_opts *w,
                      struct pr_monitored **ret, struct pr_err *err)
 {
-    int rc = m->running ? PR_OK : start_thread(m, err);
+    int rc = m->running ? PR_OK : monitor_start_thread(m, err);
 
     if (rc)
         return rc;
-    pr_watch_forget(w->path);
+    pr_watch_remove_file(w->path);
     pthread_mutex_lock(&m->lock);
-    rc = begin(m, w, ret, err);
+    rc = monitor_begin_locked(m, w, ret, err);
     pthread_mutex_unlock(&m->lock);
     return rc;
 }
 
-void pr_monitor_pid(struct pr_monitor *m, struct pr_monitored *x, int pid)
+void pr_monitor_set_pid(struct pr_monitor *m, struct pr_monitored *x, int pid)
 {
     pthread_mutex_lock(&m->lock);
     x->pid = pid;
     pthread_mutex_unlock(&m->lock);
 }
 
-static void say_hangs(struct pr_monitor *m, struct pr_monitored *x, char *out,
-                      size_t cap)
+static void describe_hang(struct pr_monitor *m, struct pr_monitored *x,
+                          char *out, size_t cap)
 {
     const char *asking =
         atomic_load_explicit(&m->machine.asking, memory_order_relaxed);
@@ -334,7 +337,7 @@ static void end_watched(struct pr_monitor *m, struct pr_monitored *x,
         (void)wait_until(m, &m->idle, until);
     if (x->phase != ENDED) {
         x->given_up = true;
-        say_hangs(m, x, ret->trouble, sizeof(ret->trouble));
+        describe_hang(m, x, ret->trouble, sizeof(ret->trouble));
         return;
     }
     *ret = x->sum;
@@ -344,7 +347,7 @@ static void end_watched(struct pr_monitor *m, struct pr_monitored *x,
 
 /* Whether an interval has passed. On a machine that is very busy the thread may
  * not have come round to it all the same. */
-static bool is_long(const struct pr_monitored *x)
+static bool has_interval_passed(const struct pr_monitored *x)
 {
     return pr_clock_ns() >= x->watch.begin_ns + x->watch.interval_ns;
 }
@@ -355,8 +358,8 @@ void pr_monitor_end(struct pr_monitor *m, struct pr_monitored *x, double used_s,
     *ret = (struct pr_monitor_sum){.trouble = ""};
     pthread_mutex_lock(&m->lock);
     x->used_s = used_s;
-    if (x->phase == BEGUN && !is_long(x)) {
-        pr_watch_done(&x->watch);
+    if (x->phase == BEGUN && !has_interval_passed(x)) {
+        pr_watch_close(&x->watch);
         x->phase = NOTHING;
     } else {
         end_watched(m, x, ret);
@@ -364,8 +367,8 @@ void pr_monitor_end(struct pr_monitor *m, struct pr_monitored *x, double used_s,
     pthread_mutex_unlock(&m->lock);
 }
 
-void pr_monitor_sum_done(struct pr_monitor_sum *s)
+void pr_monitor_sum_free(struct pr_monitor_sum *s)
 {
-    pr_buf_done(&s->summary);
-    pr_buf_done(&s->log);
+    pr_buf_free(&s->summary);
+    pr_buf_free(&s->log);
 }

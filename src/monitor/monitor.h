@@ -21,7 +21,7 @@ int pr_monitor_new(const char *root, struct pr_monitor **ret,
                    struct pr_err *err) PR_MUST_CHECK;
 void pr_monitor_free(struct pr_monitor *m);
 
-struct pr_watched {
+struct pr_monitor_watch_opts {
     const char *path;       /* of monitor.ndjson; replaced if it is there */
     double interval_s;      /* > 0 */
     const char *timeseries; /* monitor.timeseries; "": none */
@@ -30,12 +30,13 @@ struct pr_watched {
 /* An experiment is about to start. Returns at once; the first look, from which
  * differences are taken, happens on the thread. A file that cannot be written
  * is told by pr_monitor_end. PR_E_CONF: timeseries is no such list. */
-int pr_monitor_begin(struct pr_monitor *m, const struct pr_watched *w,
+int pr_monitor_begin(struct pr_monitor *m,
+                     const struct pr_monitor_watch_opts *w,
                      struct pr_monitored **ret,
                      struct pr_err *err) PR_MUST_CHECK;
 
 /* Its first process, once it is there. */
-void pr_monitor_pid(struct pr_monitor *m, struct pr_monitored *x, int pid);
+void pr_monitor_set_pid(struct pr_monitor *m, struct pr_monitored *x, int pid);
 
 /* It has ended; its first process and all that it waited for used so much
  * processor time (0: not known), of which the last part can no longer be seen.
@@ -48,6 +49,6 @@ struct pr_monitor_sum {
 };
 void pr_monitor_end(struct pr_monitor *m, struct pr_monitored *x, double used_s,
                     struct pr_monitor_sum *ret);
-void pr_monitor_sum_done(struct pr_monitor_sum *s);
+void pr_monitor_sum_free(struct pr_monitor_sum *s);
 
 #endif

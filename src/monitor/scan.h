@@ -50,7 +50,7 @@ static inline const char *pr_scan_line(const char *s)
     return end ? end + 1 : s + strlen(s);
 }
 
-static inline bool pr_scan_is(const char *s, const char *word)
+static inline bool pr_scan_has_prefix(const char *s, const char *word)
 {
     return strncmp(s, word, strlen(word)) == 0;
 }

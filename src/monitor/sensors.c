@@ -6,7 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static struct pr_sensor *by_path(struct pr_sensors *s, const char *path)
+static struct pr_sensor *find_sensor_by_path(struct pr_sensors *s,
+                                             const char *path)
 {
     for (size_t i = 0; i < s->n; i++)
         if (strcmp(s->list[i].path, path) == 0)
@@ -14,7 +15,8 @@ static struct pr_sensor *by_path(struct pr_sensors *s, const char *path)
     return NULL;
 }
 
-static struct pr_sensor *by_name(struct pr_sensors *s, const char *name)
+static struct pr_sensor *find_sensor_by_name(struct pr_sensors *s,
+                                             const char *name)
 {
     for (size_t i = 0; i < s->n; i++)
         if (strcmp(s->list[i].name, name) == 0)
@@ -22,7 +24,7 @@ static struct pr_sensor *by_name(struct pr_sensors *s, const char *name)
     return NULL;
 }
 
-static struct pr_sensor *append(struct pr_sensors *s)
+static struct pr_sensor *sensors_append(struct pr_sensors *s)
 {
     if (s->n == s->cap) {
         size_t cap = s->cap ? 2 * s->cap : 16;
@@ -39,16 +41,16 @@ static struct pr_sensor *append(struct pr_sensors *s)
     return &s->list[s->n++];
 }
 
-void pr_sensors_add(struct pr_sensors *s, struct pr_look *l, const char *path,
-                    const char *label)
+void pr_sensors_add(struct pr_sensors *s, struct pr_monitor_sample *l,
+                    const char *path, const char *label)
 {
     char word[64], name[sizeof(s->list->name)];
-    struct pr_column c = s->like;
+    struct pr_monitor_column c = s->like;
     struct pr_sensor *x;
 
-    if (strlen(path) >= sizeof(x->path) || by_path(s, path))
+    if (strlen(path) >= sizeof(x->path) || find_sensor_by_path(s, path))
         return;
-    pr_look_word(word, sizeof(word), label);
+    pr_kernel_file_label(word, sizeof(word), label);
     for (unsigned i = 1; i <= PR_SENSORS_MAX; i++) {
         if (i == 1)
             snprintf(name, sizeof(name), "%s%s%s", s->name_start, word,
@@ -56,20 +58,20 @@ void pr_sensors_add(struct pr_sensors *s, struct pr_look *l, const char *path,
         else
             snprintf(name, sizeof(name), "%s%s-%u%s", s->name_start, word, i,
                      s->name_end);
-        x = by_name(s, name);
+        x = find_sensor_by_name(s, name);
         /* One that is gone has come back under another number. */
         if (!x || (!x->file.fd_plus_1 && x->file.tried))
             break;
     }
     if (!x)
-        x = append(s);
+        x = sensors_append(s);
     if (!x)
         return;
-    x->file = (struct pr_kept){0};
+    x->file = (struct pr_kernel_file){0};
     memcpy(x->path, path, strlen(path) + 1);
     memcpy(x->name, name, sizeof(name));
     c.name = x->name;
-    x->column = pr_look_column(l, &c);
+    x->column = pr_monitor_sample_column(l, &c);
 }
 
 struct chip {
@@ -78,7 +80,8 @@ struct chip {
 };
 
 /* temp1_input, power1_average: "CHIP.LABEL", or "CHIP.temp1" without one. */
-static void one_file(void *ctx, struct pr_look *l, const char *file)
+static void add_sensor_file(void *ctx, struct pr_monitor_sample *l,
+                            const char *file)
 {
     struct chip *c = ctx;
     char path[160], chip[40], label[64] = "", both[112];
@@ -89,47 +92,50 @@ static void one_file(void *ctx, struct pr_look *l, const char *file)
         (strcmp(ending, "_input") != 0 && strcmp(ending, "_average") != 0) ||
         snprintf(path, sizeof(path), "%s/%s", c->dir, file) >=
             (int)sizeof(path) ||
-        by_path(c->sensors, path))
+        find_sensor_by_path(c->sensors, path))
         return;
     snprintf(both, sizeof(both), "%s/name", c->dir);
-    if (!pr_look_line(l, both, chip, sizeof(chip)))
+    if (!pr_kernel_file_read_line(l, both, chip, sizeof(chip)))
         snprintf(chip, sizeof(chip), "hwmon");
     snprintf(both, sizeof(both), "%s/%.*s_label", c->dir, (int)stem, file);
-    if (!pr_look_line(l, both, label, sizeof(label)) || !*label)
+    if (!pr_kernel_file_read_line(l, both, label, sizeof(label)) || !*label)
         snprintf(label, sizeof(label), "%.*s", (int)stem, file);
     snprintf(both, sizeof(both), "%s.%s", chip, label);
     pr_sensors_add(c->sensors, l, path, both);
 }
 
-static void one_chip(void *ctx, struct pr_look *l, const char *name)
+static void add_sensor_chip(void *ctx, struct pr_monitor_sample *l,
+                            const char *name)
 {
     struct chip c = {.sensors = ctx};
 
     if (snprintf(c.dir, sizeof(c.dir), "/sys/class/hwmon/%s", name) <
         (int)sizeof(c.dir))
-        pr_look_entries(l, c.dir, c.sensors->kind, one_file, &c);
+        pr_kernel_file_each_entry(l, c.dir, c.sensors->kind, add_sensor_file,
+                                  &c);
 }
 
-void pr_sensors_hwmon(struct pr_sensors *s, struct pr_look *l)
+void pr_sensors_find_hwmon(struct pr_sensors *s, struct pr_monitor_sample *l)
 {
-    pr_look_entries(l, "/sys/class/hwmon", "hwmon", one_chip, s);
+    pr_kernel_file_each_entry(l, "/sys/class/hwmon", "hwmon", add_sensor_chip,
+                              s);
 }
 
-void pr_sensors_read(struct pr_sensors *s, struct pr_look *l)
+void pr_sensors_read(struct pr_sensors *s, struct pr_monitor_sample *l)
 {
     for (size_t i = 0; i < s->n; i++) {
         struct pr_sensor *x = &s->list[i];
         double v;
 
-        if (pr_kept_number(l, &x->file, x->path, &v))
-            pr_look_set(l, x->column, v * s->scale);
+        if (pr_kernel_file_number(l, &x->file, x->path, &v))
+            pr_monitor_sample_set(l, x->column, v * s->scale);
     }
 }
 
-void pr_sensors_done(struct pr_sensors *s)
+void pr_sensors_close(struct pr_sensors *s)
 {
     for (size_t i = 0; i < s->n; i++)
-        pr_kept_close(&s->list[i].file);
+        pr_kernel_file_close(&s->list[i].file);
     pr_free(s->list);
     s->list = NULL;
     s->n = s->cap = 0;

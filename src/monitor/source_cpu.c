@@ -36,7 +36,7 @@ struct place {
 };
 
 struct cpu {
-    struct pr_kept stat;
+    struct pr_kernel_file stat;
     struct place all, *cores;
     unsigned n_cores;
     bool named;
@@ -44,39 +44,43 @@ struct cpu {
     int switches_s, interrupts_s, running;
 };
 
-static void name_place(struct pr_look *l, struct place *p, const char *prefix,
-                       enum pr_column_sum busy, enum pr_column_sum other,
-                       bool detail)
+static void name_cpu_columns(struct pr_monitor_sample *l, struct place *p,
+                             const char *prefix,
+                             enum pr_monitor_column_sum busy,
+                             enum pr_monitor_column_sum other, bool detail)
 {
     static const char *const endings[SHARES] = {"", ".user", ".system",
                                                 ".iowait", ".steal"};
     char name[48];
 
     for (int i = 0; i < SHARES; i++) {
-        struct pr_column c = {.name = name, .unit = "share", .decimals = 4};
+        struct pr_monitor_column c = {
+            .name = name, .unit = "share", .decimals = 4};
 
         c.sum = i == BUSY ? busy : other;
         snprintf(name, sizeof(name), "%s%s", prefix, endings[i]);
-        p->column[i] = i == BUSY || detail ? pr_look_column(l, &c) : -1;
+        p->column[i] =
+            i == BUSY || detail ? pr_monitor_sample_column(l, &c) : -1;
     }
 }
 
-static void name_all(struct pr_look *l, struct cpu *s)
+static void name_all_cpu_columns(struct pr_monitor_sample *l, struct cpu *s)
 {
-    static const struct pr_column
+    static const struct pr_monitor_column
         switches = {"cpu.switches_s", "1/s", PR_SUM_MEAN, 0, 0, NULL},
         interrupts = {"cpu.interrupts_s", "1/s", PR_SUM_NONE, 0, 0, NULL},
         running = {"cpu.running", "threads", PR_SUM_MEAN, 2, 0, NULL};
 
-    name_place(l, &s->all, "cpu", PR_SUM_MEAN, PR_SUM_MEAN, true);
-    s->switches_s = pr_look_column(l, &switches);
-    s->interrupts_s = pr_look_column(l, &interrupts);
-    s->running = pr_look_column(l, &running);
+    name_cpu_columns(l, &s->all, "cpu", PR_SUM_MEAN, PR_SUM_MEAN, true);
+    s->switches_s = pr_monitor_sample_column(l, &switches);
+    s->interrupts_s = pr_monitor_sample_column(l, &interrupts);
+    s->running = pr_monitor_sample_column(l, &running);
     s->named = true;
 }
 
 /* Room for cores 0 to n; their columns are named as they come. */
-static struct place *core(struct pr_look *l, struct cpu *s, uint64_t n)
+static struct place *find_cpu_core(struct pr_monitor_sample *l, struct cpu *s,
+                                   uint64_t n)
 {
     if (n >= CORES_MAX)
         return NULL;
@@ -92,8 +96,8 @@ static struct place *core(struct pr_look *l, struct cpu *s, uint64_t n)
 
             more[s->n_cores] = (struct place){0};
             snprintf(prefix, sizeof(prefix), "cpu.%u", s->n_cores);
-            name_place(l, &more[s->n_cores], prefix, PR_SUM_NONE, PR_SUM_NONE,
-                       s->n_cores < CORES_IN_DETAIL);
+            name_cpu_columns(l, &more[s->n_cores], prefix, PR_SUM_NONE,
+                             PR_SUM_NONE, s->n_cores < CORES_IN_DETAIL);
             s->n_cores++;
         }
     }
@@ -101,12 +105,13 @@ static struct place *core(struct pr_look *l, struct cpu *s, uint64_t n)
 }
 
 /* The kernel's counters of waiting may go back a little. */
-static double gone(uint64_t now, uint64_t was)
+static double ticks_gone(uint64_t now, uint64_t was)
 {
     return now > was ? (double)(now - was) : 0;
 }
 
-static void tell(struct pr_look *l, const struct place *p, const double *d)
+static void cpu_set_shares(struct pr_monitor_sample *l, const struct place *p,
+                           const double *d)
 {
     double user = d[USER] + d[NICE];
     double system = d[SYSTEM] + d[IRQ] + d[SOFTIRQ];
@@ -114,10 +119,11 @@ static void tell(struct pr_look *l, const struct place *p, const double *d)
     double share[SHARES] = {user + system, user, system, d[IOWAIT], d[STEAL]};
 
     for (int i = 0; i < SHARES; i++)
-        pr_look_set(l, p->column[i], all > 0 ? share[i] / all : 0);
+        pr_monitor_sample_set(l, p->column[i], all > 0 ? share[i] / all : 0);
 }
 
-static void take_place(struct pr_look *l, struct place *p, const char *numbers)
+static void sample_cpu_place(struct pr_monitor_sample *l, struct place *p,
+                             const char *numbers)
 {
     uint64_t now[TIMES] = {0};
     double d[TIMES];
@@ -125,80 +131,81 @@ static void take_place(struct pr_look *l, struct place *p, const char *numbers)
     if (pr_scan_all(&numbers, now, TIMES) < IDLE + 1)
         return;
     for (int i = 0; i < TIMES; i++)
-        d[i] = gone(now[i], p->was[i]);
+        d[i] = ticks_gone(now[i], p->was[i]);
     if (l->dt > 0 && p->seen)
-        tell(l, p, d);
+        cpu_set_shares(l, p, d);
     memcpy(p->was, now, sizeof(now));
     p->online = true;
 }
 
-static void take_count(struct pr_look *l, int column, uint64_t *was,
-                       const char *number)
+static void sample_cpu_count(struct pr_monitor_sample *l, int column,
+                             uint64_t *was, const char *number)
 {
     uint64_t now;
 
     pr_scan_u64(number, &now);
     if (l->dt > 0)
-        pr_look_set(l, column, gone(now, *was) / l->dt);
+        pr_monitor_sample_set(l, column, ticks_gone(now, *was) / l->dt);
     *was = now;
 }
 
-static void take_line(struct pr_look *l, struct cpu *s, const char *line)
+static void sample_cpu_line(struct pr_monitor_sample *l, struct cpu *s,
+                            const char *line)
 {
     uint64_t n;
 
-    if (pr_scan_is(line, "cpu ")) {
-        take_place(l, &s->all, line + 4);
-    } else if (pr_scan_is(line, "cpu")) {
+    if (pr_scan_has_prefix(line, "cpu ")) {
+        sample_cpu_place(l, &s->all, line + 4);
+    } else if (pr_scan_has_prefix(line, "cpu")) {
         const char *numbers = pr_scan_u64(line + 3, &n);
-        struct place *p = core(l, s, n);
+        struct place *p = find_cpu_core(l, s, n);
 
         if (p)
-            take_place(l, p, numbers);
-    } else if (pr_scan_is(line, "intr ")) {
-        take_count(l, s->interrupts_s, &s->interrupts, line + 5);
-    } else if (pr_scan_is(line, "ctxt ")) {
-        take_count(l, s->switches_s, &s->switches, line + 5);
-    } else if (pr_scan_is(line, "procs_running ")) {
+            sample_cpu_place(l, p, numbers);
+    } else if (pr_scan_has_prefix(line, "intr ")) {
+        sample_cpu_count(l, s->interrupts_s, &s->interrupts, line + 5);
+    } else if (pr_scan_has_prefix(line, "ctxt ")) {
+        sample_cpu_count(l, s->switches_s, &s->switches, line + 5);
+    } else if (pr_scan_has_prefix(line, "procs_running ")) {
         pr_scan_u64(line + 14, &n);
-        pr_look_set(l, s->running, (double)n);
+        pr_monitor_sample_set(l, s->running, (double)n);
     }
 }
 
 /* A core that was away starts anew: its counters may, too. */
-static void settle(struct place *p)
+static void settle_cpu_place(struct place *p)
 {
     p->seen = p->online;
     p->online = false;
 }
 
-static void look(void *state, struct pr_look *l)
+static void cpu_sample(void *state, struct pr_monitor_sample *l)
 {
     struct cpu *s = state;
-    const char *text = pr_kept_read(l, &s->stat, "/proc/stat", NULL);
+    const char *text = pr_kernel_file_read(l, &s->stat, "/proc/stat", NULL);
 
     if (!s->named)
-        name_all(l, s);
+        name_all_cpu_columns(l, s);
     for (; text && *text; text = pr_scan_line(text))
-        take_line(l, s, text);
-    settle(&s->all);
+        sample_cpu_line(l, s, text);
+    settle_cpu_place(&s->all);
     for (unsigned i = 0; i < s->n_cores; i++)
-        settle(&s->cores[i]);
+        settle_cpu_place(&s->cores[i]);
 }
 
-static void shut(void *state)
+static void cpu_close(void *state)
 {
     struct cpu *s = state;
 
-    pr_kept_close(&s->stat);
+    pr_kernel_file_close(&s->stat);
     pr_free(s->cores);
 }
 
-const struct pr_source pr_source_cpu = {
+const struct pr_monitor_source pr_source_cpu = {
     .name = "cpu",
     .desc = "shares of the processors' time, all and each; switches and "
             "interrupts: /proc/stat",
     .state_bytes = sizeof(struct cpu),
-    .look = look,
-    .close = shut,
+    .look = cpu_sample,
+    .close = cpu_close,
 };

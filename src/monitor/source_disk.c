@@ -38,7 +38,7 @@ enum {
 
 static const struct {
     const char *ending, *unit;
-    enum pr_column_sum sum;
+    enum pr_monitor_column_sum sum;
     unsigned decimals;
 } kinds[COLUMNS] = {
     {"read_bytes_s", "bytes/s", PR_SUM_RATE, 0},
@@ -59,13 +59,13 @@ struct device {
 };
 
 struct disk {
-    struct pr_kept stats;
+    struct pr_kernel_file stats;
     struct device *devices; /* in the order of the file */
     size_t n, cap;
 };
 
 /* A whole device, not a partition, is in /sys/block. */
-static bool is_whole(struct pr_look *l, const char *name)
+static bool is_whole_disk(struct pr_monitor_sample *l, const char *name)
 {
     char path[PATH_MAX];
     size_t n = (size_t)snprintf(path, sizeof(path), "%s/sys/block/", l->root);
@@ -78,25 +78,25 @@ static bool is_whole(struct pr_look *l, const char *name)
     return access(path, F_OK) == 0;
 }
 
-static void name_columns(struct pr_look *l, struct device *d)
+static void name_disk_columns(struct pr_monitor_sample *l, struct device *d)
 {
     char word[NAME_MAX_BYTES], name[NAME_MAX_BYTES + 32];
 
-    pr_look_word(word, sizeof(word), d->name);
+    pr_kernel_file_label(word, sizeof(word), d->name);
     for (int i = 0; i < COLUMNS; i++) {
-        struct pr_column c = {.name = name,
-                              .unit = kinds[i].unit,
-                              .sum = kinds[i].sum,
-                              .decimals = kinds[i].decimals};
+        struct pr_monitor_column c = {.name = name,
+                                      .unit = kinds[i].unit,
+                                      .sum = kinds[i].sum,
+                                      .decimals = kinds[i].decimals};
 
         snprintf(name, sizeof(name), "disk.%s.%s", word, kinds[i].ending);
-        d->column[i] = pr_look_column(l, &c);
+        d->column[i] = pr_monitor_sample_column(l, &c);
     }
 }
 
 /* The device of that name; hint is where it was the last time. */
-static struct device *find(struct disk *s, const char *name, size_t len,
-                           size_t hint)
+static struct device *find_disk_device(struct disk *s, const char *name,
+                                       size_t len, size_t hint)
 {
     struct device *more;
 
@@ -123,30 +123,35 @@ static struct device *find(struct disk *s, const char *name, size_t len,
     return more;
 }
 
-static double ratio(double a, double b)
+static double divide_or_0(double a, double b)
 {
     return b > 0 ? a / b : 0;
 }
 
-static void tell(struct pr_look *l, const struct device *d, const double *by)
+static void disk_set_columns(struct pr_monitor_sample *l,
+                             const struct device *d, const double *by)
 {
     double read = by[READ_SECTORS] * SECTOR_BYTES;
     double written = by[WRITE_SECTORS] * SECTOR_BYTES;
     double busy = by[BUSY_MS] / 1e3 / l->dt;
 
-    pr_look_rate(l, d->column[READ_BYTES_S], read / l->dt, read);
-    pr_look_rate(l, d->column[WRITE_BYTES_S], written / l->dt, written);
-    pr_look_set(l, d->column[READ_OPS_S], by[READS] / l->dt);
-    pr_look_set(l, d->column[WRITE_OPS_S], by[WRITES] / l->dt);
+    pr_monitor_sample_set_rate(l, d->column[READ_BYTES_S], read / l->dt, read);
+    pr_monitor_sample_set_rate(l, d->column[WRITE_BYTES_S], written / l->dt,
+                               written);
+    pr_monitor_sample_set(l, d->column[READ_OPS_S], by[READS] / l->dt);
+    pr_monitor_sample_set(l, d->column[WRITE_OPS_S], by[WRITES] / l->dt);
     /* Nothing read: there is no latency, rather than one of 0. */
     if (by[READS] > 0)
-        pr_look_set(l, d->column[READ_TIME], ratio(by[READ_MS], by[READS]));
+        pr_monitor_sample_set(l, d->column[READ_TIME],
+                              divide_or_0(by[READ_MS], by[READS]));
     if (by[WRITES] > 0)
-        pr_look_set(l, d->column[WRITE_TIME], ratio(by[WRITE_MS], by[WRITES]));
-    pr_look_set(l, d->column[USE], busy < 1 ? busy : 1);
+        pr_monitor_sample_set(l, d->column[WRITE_TIME],
+                              divide_or_0(by[WRITE_MS], by[WRITES]));
+    pr_monitor_sample_set(l, d->column[USE], busy < 1 ? busy : 1);
 }
 
-static void take(struct pr_look *l, struct device *d, const char *numbers)
+static void sample_disk_device(struct pr_monitor_sample *l, struct device *d,
+                               const char *numbers)
 {
     uint64_t now[FIELDS] = {0};
     double by[FIELDS];
@@ -164,18 +169,19 @@ static void take(struct pr_look *l, struct device *d, const char *numbers)
         return;
     }
     if (d->state == IDLE_SO_FAR && active) {
-        d->state = is_whole(l, d->name) ? WATCHED : NOT_OURS;
+        d->state = is_whole_disk(l, d->name) ? WATCHED : NOT_OURS;
         if (d->state == WATCHED)
-            name_columns(l, d);
+            name_disk_columns(l, d);
     }
     if (d->state == WATCHED)
-        tell(l, d, by);
+        disk_set_columns(l, d, by);
 }
 
-static void look(void *state, struct pr_look *l)
+static void disk_sample(void *state, struct pr_monitor_sample *l)
 {
     struct disk *s = state;
-    const char *text = pr_kept_read(l, &s->stats, "/proc/diskstats", NULL);
+    const char *text =
+        pr_kernel_file_read(l, &s->stats, "/proc/diskstats", NULL);
     size_t hint = 0;
 
     for (; text && *text; text = pr_scan_line(text), hint++) {
@@ -188,9 +194,9 @@ static void look(void *state, struct pr_look *l)
             continue;
         at = pr_scan_blanks(at);
         len = strcspn(at, " \t\n");
-        d = find(s, at, len, s->n ? hint % s->n : 0);
+        d = find_disk_device(s, at, len, s->n ? hint % s->n : 0);
         if (d)
-            take(l, d, at + len);
+            sample_disk_device(l, d, at + len);
     }
     for (size_t i = 0; i < s->n; i++) {
         s->devices[i].seen = s->devices[i].seen && s->devices[i].there;
@@ -198,19 +204,19 @@ static void look(void *state, struct pr_look *l)
     }
 }
 
-static void shut(void *state)
+static void disk_close(void *state)
 {
     struct disk *s = state;
 
-    pr_kept_close(&s->stats);
+    pr_kernel_file_close(&s->stats);
     pr_free(s->devices);
 }
 
-const struct pr_source pr_source_disk = {
+const struct pr_monitor_source pr_source_disk = {
     .name = "disk",
     .desc = "bytes, operations, latency and use of each block device that "
             "does something: /proc/diskstats",
     .state_bytes = sizeof(struct disk),
-    .look = look,
-    .close = shut,
+    .look = disk_sample,
+    .close = disk_close,
 };

@@ -11,13 +11,13 @@ enum { POLICIES_MAX = 4096 };
 
 struct policy {
     char dir[24];
-    struct pr_kept file;
+    struct pr_kernel_file file;
 };
 
 struct freq {
     struct policy *policies;
     size_t n, cap;
-    struct pr_kept cpuinfo;
+    struct pr_kernel_file cpuinfo;
     bool named;
     int mean, min, max;
 };
@@ -27,7 +27,7 @@ struct sum {
     unsigned n;
 };
 
-static void add(struct sum *s, double mhz)
+static void frequency_add(struct sum *s, double mhz)
 {
     s->min = !s->n || mhz < s->min ? mhz : s->min;
     s->max = !s->n || mhz > s->max ? mhz : s->max;
@@ -35,7 +35,8 @@ static void add(struct sum *s, double mhz)
     s->n++;
 }
 
-static void one_policy(void *ctx, struct pr_look *l, const char *name)
+static void add_frequency_policy(void *ctx, struct pr_monitor_sample *l,
+                                 const char *name)
 {
     struct freq *s = ctx;
 
@@ -60,11 +61,12 @@ static void one_policy(void *ctx, struct pr_look *l, const char *name)
     memcpy(s->policies[s->n++].dir, name, strlen(name) + 1);
 }
 
-static void from_cpufreq(struct freq *s, struct pr_look *l, struct sum *sum)
+static void read_cpufreq(struct freq *s, struct pr_monitor_sample *l,
+                         struct sum *sum)
 {
     if (l->rescan)
-        pr_look_entries(l, "/sys/devices/system/cpu/cpufreq", "policy",
-                        one_policy, s);
+        pr_kernel_file_each_entry(l, "/sys/devices/system/cpu/cpufreq",
+                                  "policy", add_frequency_policy, s);
     for (size_t i = 0; i < s->n; i++) {
         char path[96];
         double khz;
@@ -72,15 +74,18 @@ static void from_cpufreq(struct freq *s, struct pr_look *l, struct sum *sum)
         snprintf(path, sizeof(path),
                  "/sys/devices/system/cpu/cpufreq/%s/scaling_cur_freq",
                  s->policies[i].dir);
-        if (pr_kept_number(l, &s->policies[i].file, path, &khz) && khz > 0)
-            add(sum, khz / 1e3);
+        if (pr_kernel_file_number(l, &s->policies[i].file, path, &khz) &&
+            khz > 0)
+            frequency_add(sum, khz / 1e3);
     }
 }
 
-static void from_cpuinfo(struct freq *s, struct pr_look *l, struct sum *sum)
+static void read_cpuinfo_mhz(struct freq *s, struct pr_monitor_sample *l,
+                             struct sum *sum)
 {
     static const char row[] = "\ncpu MHz";
-    const char *text = pr_kept_read(l, &s->cpuinfo, "/proc/cpuinfo", NULL);
+    const char *text =
+        pr_kernel_file_read(l, &s->cpuinfo, "/proc/cpuinfo", NULL);
     const char *at = text ? strstr(text, row) : NULL;
 
     while (at) {
@@ -88,51 +93,51 @@ static void from_cpuinfo(struct freq *s, struct pr_look *l, struct sum *sum)
         double mhz = *colon == ':' ? strtod(colon + 1, NULL) : 0;
 
         if (mhz > 0)
-            add(sum, mhz);
+            frequency_add(sum, mhz);
         at = strstr(colon, row);
     }
 }
 
-static void look(void *state, struct pr_look *l)
+static void frequency_sample(void *state, struct pr_monitor_sample *l)
 {
-    static const struct pr_column
+    static const struct pr_monitor_column
         mean = {"freq.mean_mhz", "MHz", PR_SUM_LOW, 0, 0, NULL},
         min = {"freq.min_mhz", "MHz", PR_SUM_NONE, 0, 0, NULL},
         max = {"freq.max_mhz", "MHz", PR_SUM_NONE, 0, 0, NULL};
     struct freq *s = state;
     struct sum sum = {0};
 
-    from_cpufreq(s, l, &sum);
+    read_cpufreq(s, l, &sum);
     if (!sum.n)
-        from_cpuinfo(s, l, &sum);
+        read_cpuinfo_mhz(s, l, &sum);
     if (!sum.n)
         return;
     if (!s->named) {
-        s->mean = pr_look_column(l, &mean);
-        s->min = pr_look_column(l, &min);
-        s->max = pr_look_column(l, &max);
+        s->mean = pr_monitor_sample_column(l, &mean);
+        s->min = pr_monitor_sample_column(l, &min);
+        s->max = pr_monitor_sample_column(l, &max);
         s->named = true;
     }
-    pr_look_set(l, s->mean, sum.sum / sum.n);
-    pr_look_set(l, s->min, sum.min);
-    pr_look_set(l, s->max, sum.max);
+    pr_monitor_sample_set(l, s->mean, sum.sum / sum.n);
+    pr_monitor_sample_set(l, s->min, sum.min);
+    pr_monitor_sample_set(l, s->max, sum.max);
 }
 
-static void shut(void *state)
+static void frequency_close(void *state)
 {
     struct freq *s = state;
 
     for (size_t i = 0; i < s->n; i++)
-        pr_kept_close(&s->policies[i].file);
+        pr_kernel_file_close(&s->policies[i].file);
     pr_free(s->policies);
-    pr_kept_close(&s->cpuinfo);
+    pr_kernel_file_close(&s->cpuinfo);
 }
 
-const struct pr_source pr_source_freq = {
+const struct pr_monitor_source pr_source_freq = {
     .name = "freq",
     .desc = "clock frequency of the cores: cpufreq, /proc/cpuinfo",
     .period_s = 1,
     .state_bytes = sizeof(struct freq),
-    .look = look,
-    .close = shut,
+    .look = frequency_sample,
+    .close = frequency_close,
 };

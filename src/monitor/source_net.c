@@ -21,7 +21,7 @@ enum { RX_BYTES, TX_BYTES, RX_PACKETS, TX_PACKETS, BAD, COLUMNS };
 
 static const struct {
     const char *ending, *unit;
-    enum pr_column_sum sum;
+    enum pr_monitor_column_sum sum;
 } kinds[COLUMNS] = {
     {"rx_bytes_s", "bytes/s", PR_SUM_RATE},
     {"tx_bytes_s", "bytes/s", PR_SUM_RATE},
@@ -38,12 +38,12 @@ struct link {
 };
 
 struct net {
-    struct pr_kept dev;
+    struct pr_kernel_file dev;
     struct link *links;
     size_t n, cap;
 };
 
-static struct link *find(struct net *s, const char *name, size_t len)
+static struct link *find_net_link(struct net *s, const char *name, size_t len)
 {
     struct link *more;
 
@@ -65,22 +65,23 @@ static struct link *find(struct net *s, const char *name, size_t len)
     return more;
 }
 
-static void name_columns(struct pr_look *l, struct link *k)
+static void name_link_columns(struct pr_monitor_sample *l, struct link *k)
 {
     char word[NAME_BYTES], name[NAME_BYTES + 32];
 
-    pr_look_word(word, sizeof(word), k->name);
+    pr_kernel_file_label(word, sizeof(word), k->name);
     for (int i = 0; i < COLUMNS; i++) {
-        struct pr_column c = {
+        struct pr_monitor_column c = {
             .name = name, .unit = kinds[i].unit, .sum = kinds[i].sum};
 
         snprintf(name, sizeof(name), "net.%s.%s", word, kinds[i].ending);
-        k->column[i] = pr_look_column(l, &c);
+        k->column[i] = pr_monitor_sample_column(l, &c);
     }
     k->watched = true;
 }
 
-static void take(struct pr_look *l, struct link *k, const char *numbers)
+static void sample_net_link(struct pr_monitor_sample *l, struct link *k,
+                            const char *numbers)
 {
     uint64_t now[FIELDS] = {0};
     double by[FIELDS], amount[COLUMNS];
@@ -103,13 +104,14 @@ static void take(struct pr_look *l, struct link *k, const char *numbers)
     amount[BAD] =
         by[ERRORS] + by[DROPPED] + by[SENT + ERRORS] + by[SENT + DROPPED];
     if (!k->watched && (amount[RX_PACKETS] > 0 || amount[TX_PACKETS] > 0))
-        name_columns(l, k);
+        name_link_columns(l, k);
     for (int i = 0; k->watched && i < COLUMNS; i++)
-        pr_look_rate(l, k->column[i], amount[i] / l->dt, amount[i]);
+        pr_monitor_sample_set_rate(l, k->column[i], amount[i] / l->dt,
+                                   amount[i]);
 }
 
 /* Containers come and go, each with an interface of another name. */
-static void forget_gone(struct net *s)
+static void forget_gone_links(struct net *s)
 {
     size_t left = 0;
 
@@ -121,10 +123,10 @@ static void forget_gone(struct net *s)
     s->n = left;
 }
 
-static void look(void *state, struct pr_look *l)
+static void netdev_sample(void *state, struct pr_monitor_sample *l)
 {
     struct net *s = state;
-    const char *text = pr_kept_read(l, &s->dev, "/proc/net/dev", NULL);
+    const char *text = pr_kernel_file_read(l, &s->dev, "/proc/net/dev", NULL);
 
     for (; text && *text; text = pr_scan_line(text)) {
         const char *name = pr_scan_blanks(text);
@@ -133,26 +135,26 @@ static void look(void *state, struct pr_look *l)
 
         if (name[len] != ':' || len >= NAME_BYTES)
             continue; /* the heading */
-        k = find(s, name, len);
+        k = find_net_link(s, name, len);
         if (k)
-            take(l, k, name + len + 1);
+            sample_net_link(l, k, name + len + 1);
     }
-    forget_gone(s);
+    forget_gone_links(s);
 }
 
-static void shut(void *state)
+static void netdev_close(void *state)
 {
     struct net *s = state;
 
-    pr_kept_close(&s->dev);
+    pr_kernel_file_close(&s->dev);
     pr_free(s->links);
 }
 
-const struct pr_source pr_source_net = {
+const struct pr_monitor_source pr_source_net = {
     .name = "net",
     .desc = "bytes, packets and errors of each network interface in use: "
             "/proc/net/dev",
     .state_bytes = sizeof(struct net),
-    .look = look,
-    .close = shut,
+    .look = netdev_sample,
+    .close = netdev_close,
 };

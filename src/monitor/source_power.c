@@ -21,7 +21,7 @@ enum {
 
 struct zone {
     char dir[64]; /* of /sys/class/powercap */
-    struct pr_kept energy;
+    struct pr_kernel_file energy;
     double range_uj; /* where it goes round; 0: not known */
     double was;
     bool seen;
@@ -42,43 +42,43 @@ static const struct pr_sensors like = {
     .scale = 1e-6,
 };
 
-static bool read_line(struct pr_look *l, const char *dir, const char *file,
-                      char *out, size_t cap)
+static bool read_zone_line(struct pr_monitor_sample *l, const char *dir,
+                           const char *file, char *out, size_t cap)
 {
     char path[160];
 
     snprintf(path, sizeof(path), "/sys/class/powercap/%s/%s", dir, file);
-    return pr_look_line(l, path, out, cap);
+    return pr_kernel_file_read_line(l, path, out, cap);
 }
 
 /* "package-0"; "package-0.dram" for a part of it. False: it has no name. */
-static bool zone_name(struct pr_look *l, const char *dir, char *out, size_t cap,
-                      unsigned *ret_flags)
+static bool read_zone_name(struct pr_monitor_sample *l, const char *dir,
+                           char *out, size_t cap, unsigned *ret_flags)
 {
     const char *first = strchr(dir, ':'), *last = strrchr(dir, ':');
     char whole[64], part[40], parent[64];
 
-    if (!read_line(l, dir, "name", part, sizeof(part)))
+    if (!read_zone_line(l, dir, "name", part, sizeof(part)))
         return false;
     *ret_flags = 0;
     if (first == last) {
         /* "psys" contains the packages. */
         if (strncmp(part, "package", 7) == 0)
-            *ret_flags = PR_COLUMN_ENERGY;
+            *ret_flags = PR_MONITOR_COLUMN_ENERGY;
         snprintf(out, cap, "%s", part);
         return true;
     }
     snprintf(parent, sizeof(parent), "%.*s", (int)(last - dir), dir);
-    if (!read_line(l, parent, "name", whole, sizeof(whole)))
+    if (!read_zone_line(l, parent, "name", whole, sizeof(whole)))
         return false;
     /* Cores and graphics are in the package's count, memory is not. */
     if (strcmp(part, "dram") == 0)
-        *ret_flags = PR_COLUMN_ENERGY;
+        *ret_flags = PR_MONITOR_COLUMN_ENERGY;
     snprintf(out, cap, "%s.%s", whole, part);
     return true;
 }
 
-static struct zone *append(struct power *s)
+static struct zone *power_append_zone(struct power *s)
 {
     if (s->n == s->cap) {
         size_t cap = s->cap ? 2 * s->cap : 16;
@@ -94,9 +94,11 @@ static struct zone *append(struct power *s)
     return &s->zones[s->n++];
 }
 
-static void one_zone(void *ctx, struct pr_look *l, const char *dir)
+static void add_power_zone(void *ctx, struct pr_monitor_sample *l,
+                           const char *dir)
 {
-    struct pr_column c = {.unit = "W", .sum = PR_SUM_RATE, .decimals = 3};
+    struct pr_monitor_column c = {
+        .unit = "W", .sum = PR_SUM_RATE, .decimals = 3};
     char label[112], word[112], name[128], text[32];
     struct power *s = ctx;
     struct zone *z;
@@ -105,75 +107,76 @@ static void one_zone(void *ctx, struct pr_look *l, const char *dir)
         if (strcmp(s->zones[i].dir, dir) == 0)
             return;
     if (strlen(dir) >= sizeof(z->dir) ||
-        !zone_name(l, dir, label, sizeof(label), &c.flags))
+        !read_zone_name(l, dir, label, sizeof(label), &c.flags))
         return;
-    z = append(s);
+    z = power_append_zone(s);
     if (!z)
         return;
     memcpy(z->dir, dir, strlen(dir) + 1);
-    if (read_line(l, dir, "max_energy_range_uj", text, sizeof(text)))
+    if (read_zone_line(l, dir, "max_energy_range_uj", text, sizeof(text)))
         sscanf(text, "%lf", &z->range_uj);
-    pr_look_word(word, sizeof(word), label);
+    pr_kernel_file_label(word, sizeof(word), label);
     snprintf(name, sizeof(name), "power.%s_w", word);
     c.name = name;
-    z->column = pr_look_column(l, &c);
+    z->column = pr_monitor_sample_column(l, &c);
 }
 
-static bool is_likely(const struct zone *z, double joules, double dt)
+static bool is_likely_energy(const struct zone *z, double joules, double dt)
 {
     return joules >= 0 && joules <= MOST_W * dt &&
            (z->range_uj <= 0 || MOST_W * dt * 1e6 < z->range_uj);
 }
 
-static void take(struct pr_look *l, struct zone *z)
+static void sample_power_zone(struct pr_monitor_sample *l, struct zone *z)
 {
     char path[128];
     double now, joules;
 
     snprintf(path, sizeof(path), "/sys/class/powercap/%s/energy_uj", z->dir);
-    if (!pr_kept_number(l, &z->energy, path, &now)) {
+    if (!pr_kernel_file_number(l, &z->energy, path, &now)) {
         z->seen = false;
         return;
     }
     joules = (now - z->was) / 1e6;
     if (joules < 0 && z->range_uj > 0)
         joules += z->range_uj / 1e6;
-    if (z->seen && l->dt > 0 && is_likely(z, joules, l->dt))
-        pr_look_rate(l, z->column, joules / l->dt, joules);
+    if (z->seen && l->dt > 0 && is_likely_energy(z, joules, l->dt))
+        pr_monitor_sample_set_rate(l, z->column, joules / l->dt, joules);
     z->was = now;
     z->seen = true;
 }
 
-static void look(void *state, struct pr_look *l)
+static void power_sample(void *state, struct pr_monitor_sample *l)
 {
     struct power *s = state;
 
     if (!s->meters.kind)
         s->meters = like;
     if (l->rescan) {
-        pr_look_entries(l, "/sys/class/powercap", "intel-rapl:", one_zone, s);
-        pr_sensors_hwmon(&s->meters, l);
+        pr_kernel_file_each_entry(l, "/sys/class/powercap",
+                                  "intel-rapl:", add_power_zone, s);
+        pr_sensors_find_hwmon(&s->meters, l);
     }
     for (size_t i = 0; i < s->n; i++)
-        take(l, &s->zones[i]);
+        sample_power_zone(l, &s->zones[i]);
     pr_sensors_read(&s->meters, l);
 }
 
-static void shut(void *state)
+static void power_close(void *state)
 {
     struct power *s = state;
 
     for (size_t i = 0; i < s->n; i++)
-        pr_kept_close(&s->zones[i].energy);
+        pr_kernel_file_close(&s->zones[i].energy);
     pr_free(s->zones);
-    pr_sensors_done(&s->meters);
+    pr_sensors_close(&s->meters);
 }
 
-const struct pr_source pr_source_power = {
+const struct pr_monitor_source pr_source_power = {
     .name = "power",
     .desc = "power and energy of processors and memory (RAPL, "
             "/sys/class/powercap), power meters (/sys/class/hwmon)",
     .state_bytes = sizeof(struct power),
-    .look = look,
-    .close = shut,
+    .look = power_sample,
+    .close = power_close,
 };

@@ -9,7 +9,7 @@
 
 static const struct {
     const char *path;
-    struct pr_column some, full;
+    struct pr_monitor_column some, full;
 } kinds[] = {
     {"/proc/pressure/cpu",
      {"psi.cpu.some", "share", PR_SUM_MEAN, 4, 0, NULL},
@@ -33,20 +33,20 @@ struct total {
 struct psi {
     bool named;
     struct {
-        struct pr_kept file;
+        struct pr_kernel_file file;
         struct total some, full;
     } of[KINDS];
 };
 
 /* The row "some avg10=… total=N", N in microseconds. */
-static void take(struct pr_look *l, struct total *t, const char *text,
-                 const char *row)
+static void sample_pressure_row(struct pr_monitor_sample *l, struct total *t,
+                                const char *text, const char *row)
 {
     uint64_t now;
     const char *at = NULL;
 
     for (; text && *text && !at; text = pr_scan_line(text))
-        if (pr_scan_is(text, row))
+        if (pr_scan_has_prefix(text, row))
             at = strstr(text, "total=");
     if (!at) {
         t->seen = false;
@@ -57,13 +57,13 @@ static void take(struct pr_look *l, struct total *t, const char *text,
         double share = (double)(now - t->us) / 1e6 / l->dt;
 
         /* The two clocks do not tick at the same moment. */
-        pr_look_set(l, t->column, share < 1 ? share : 1);
+        pr_monitor_sample_set(l, t->column, share < 1 ? share : 1);
     }
     t->us = now;
     t->seen = true;
 }
 
-static void look(void *state, struct pr_look *l)
+static void pressure_sample(void *state, struct pr_monitor_sample *l)
 {
     struct psi *s = state;
 
@@ -71,30 +71,31 @@ static void look(void *state, struct pr_look *l)
         const char *text;
 
         if (!s->named) {
-            s->of[i].some.column = pr_look_column(l, &kinds[i].some);
+            s->of[i].some.column = pr_monitor_sample_column(l, &kinds[i].some);
             s->of[i].full.column =
-                kinds[i].full.name ? pr_look_column(l, &kinds[i].full) : -1;
+                kinds[i].full.name ? pr_monitor_sample_column(l, &kinds[i].full)
+                                   : -1;
         }
-        text = pr_kept_read(l, &s->of[i].file, kinds[i].path, NULL);
-        take(l, &s->of[i].some, text, "some ");
-        take(l, &s->of[i].full, text, "full ");
+        text = pr_kernel_file_read(l, &s->of[i].file, kinds[i].path, NULL);
+        sample_pressure_row(l, &s->of[i].some, text, "some ");
+        sample_pressure_row(l, &s->of[i].full, text, "full ");
     }
     s->named = true;
 }
 
-static void shut(void *state)
+static void pressure_close(void *state)
 {
     struct psi *s = state;
 
     for (int i = 0; i < KINDS; i++)
-        pr_kept_close(&s->of[i].file);
+        pr_kernel_file_close(&s->of[i].file);
 }
 
-const struct pr_source pr_source_psi = {
+const struct pr_monitor_source pr_source_psi = {
     .name = "psi",
     .desc = "pressure: share of time spent waiting for processors, memory, "
             "input and output: /proc/pressure",
     .state_bytes = sizeof(struct psi),
-    .look = look,
-    .close = shut,
+    .look = pressure_sample,
+    .close = pressure_close,
 };

@@ -34,7 +34,7 @@ struct tcp {
 
 /* ---- answers */
 
-static void add_info(struct pr_tcp_sum *s, const char *data, size_t len)
+static void tcp_add_info(struct pr_tcp_sum *s, const char *data, size_t len)
 {
     struct tcp_info info = {0};
 
@@ -46,7 +46,8 @@ static void add_info(struct pr_tcp_sum *s, const char *data, size_t len)
 }
 
 /* One connection: a struct inet_diag_msg, and attributes. */
-static void add_connection(struct pr_tcp_sum *s, const char *data, size_t len)
+static void tcp_add_connection(struct pr_tcp_sum *s, const char *data,
+                               size_t len)
 {
     size_t at = NLMSG_ALIGN(sizeof(struct inet_diag_msg));
 
@@ -57,12 +58,12 @@ static void add_connection(struct pr_tcp_sum *s, const char *data, size_t len)
         if (a.rta_len < sizeof(a) || a.rta_len > len - at)
             return;
         if (a.rta_type == INET_DIAG_INFO)
-            add_info(s, data + at + sizeof(a), a.rta_len - sizeof(a));
+            tcp_add_info(s, data + at + sizeof(a), a.rta_len - sizeof(a));
         at += RTA_ALIGN(a.rta_len);
     }
 }
 
-int pr_tcp_add(struct pr_tcp_sum *s, const char *data, size_t len)
+int pr_tcp_sum_add(struct pr_tcp_sum *s, const char *data, size_t len)
 {
     struct nlmsghdr h;
 
@@ -78,7 +79,7 @@ int pr_tcp_add(struct pr_tcp_sum *s, const char *data, size_t len)
             return 0;
         if (h.nlmsg_type != SOCK_DIAG_BY_FAMILY)
             return -1;
-        add_connection(s, data + sizeof(h), h.nlmsg_len - sizeof(h));
+        tcp_add_connection(s, data + sizeof(h), h.nlmsg_len - sizeof(h));
         step = NLMSG_ALIGN(h.nlmsg_len);
         data += step < len ? step : len;
         len -= step < len ? step : len;
@@ -88,7 +89,7 @@ int pr_tcp_add(struct pr_tcp_sum *s, const char *data, size_t len)
 
 /* ---- questions */
 
-static bool open_socket(struct tcp *s)
+static bool open_tcp_socket(struct tcp *s)
 {
     struct timeval patience = {.tv_usec = PATIENCE_US};
     int fd;
@@ -104,7 +105,8 @@ static bool open_socket(struct tcp *s)
 }
 
 /* All established connections of a family. */
-static bool ask(struct tcp *s, int family, struct pr_tcp_sum *sum)
+static bool query_tcp_connections(struct tcp *s, int family,
+                                  struct pr_tcp_sum *sum)
 {
     struct {
         struct nlmsghdr head;
@@ -125,12 +127,12 @@ static bool ask(struct tcp *s, int family, struct pr_tcp_sum *sum)
     while (rc == 1) {
         ssize_t n = recv(fd, s->answer, sizeof(s->answer), 0);
 
-        rc = n < 0 ? -1 : pr_tcp_add(sum, s->answer, (size_t)n);
+        rc = n < 0 ? -1 : pr_tcp_sum_add(sum, s->answer, (size_t)n);
     }
     return rc == 0;
 }
 
-static void shut(void *state)
+static void tcp_close(void *state)
 {
     struct tcp *s = state;
 
@@ -139,31 +141,28 @@ static void shut(void *state)
     s->fd_plus_1 = 0;
 }
 
-static void tell(struct tcp *s, struct pr_look *l, const struct pr_tcp_sum *sum)
+static void tcp_set_columns(struct tcp *s, struct pr_monitor_sample *l,
+                            const struct pr_tcp_sum *sum)
 {
-    static const struct pr_column rtt = {"tcp.rtt_ms", "ms", PR_SUM_MEAN, 3, 0,
-                                         NULL},
-                                  connections = {"tcp.connections",
-                                                 "connections",
-                                                 PR_SUM_MEAN,
-                                                 2,
-                                                 0,
-                                                 NULL};
+    static const struct pr_monitor_column
+        rtt = {"tcp.rtt_ms", "ms", PR_SUM_MEAN, 3, 0, NULL},
+        connections = {
+            "tcp.connections", "connections", PR_SUM_MEAN, 2, 0, NULL};
 
     /* A machine that talks to nobody has no column for it. */
     if (!s->named && sum->connections) {
-        s->rtt = pr_look_column(l, &rtt);
-        s->connections = pr_look_column(l, &connections);
+        s->rtt = pr_monitor_sample_column(l, &rtt);
+        s->connections = pr_monitor_sample_column(l, &connections);
         s->named = true;
     }
     if (!s->named)
         return;
-    pr_look_set(l, s->connections, sum->connections);
+    pr_monitor_sample_set(l, s->connections, sum->connections);
     if (sum->connections)
-        pr_look_set(l, s->rtt, sum->rtt_us / sum->connections / 1e3);
+        pr_monitor_sample_set(l, s->rtt, sum->rtt_us / sum->connections / 1e3);
 }
 
-static void look(void *state, struct pr_look *l)
+static void tcp_sample(void *state, struct pr_monitor_sample *l)
 {
     struct pr_tcp_sum sum = {0};
     struct tcp *s = state;
@@ -172,22 +171,23 @@ static void look(void *state, struct pr_look *l)
         s->refused = false;
     if (*l->root || s->refused)
         return;
-    if (!open_socket(s) || !ask(s, AF_INET, &sum)) {
+    if (!open_tcp_socket(s) || !query_tcp_connections(s, AF_INET, &sum)) {
         s->refused = true;
-        shut(s);
+        tcp_close(s);
         return;
     }
-    if (!ask(s, AF_INET6, &sum)) /* a kernel without it; the rest stands */
-        shut(s);
-    tell(s, l, &sum);
+    if (!query_tcp_connections(s, AF_INET6,
+                               &sum)) /* a kernel without it; the rest stands */
+        tcp_close(s);
+    tcp_set_columns(s, l, &sum);
 }
 
-const struct pr_source pr_source_tcp = {
+const struct pr_monitor_source pr_source_tcp = {
     .name = "tcp",
     .desc = "latency of the network: round trips of TCP connections, from the "
             "kernel by netlink",
     .period_s = 1,
     .state_bytes = sizeof(struct tcp),
-    .look = look,
-    .close = shut,
+    .look = tcp_sample,
+    .close = tcp_close,
 };

@@ -12,41 +12,43 @@ static const struct pr_sensors like = {
     .scale = 1e-3,
 };
 
-static void one_zone(void *ctx, struct pr_look *l, const char *name)
+static void add_thermal_zone(void *ctx, struct pr_monitor_sample *l,
+                             const char *name)
 {
     char path[128], type[64];
 
     if (snprintf(path, sizeof(path), "/sys/class/thermal/%s/type", name) >=
             (int)sizeof(path) ||
-        !pr_look_line(l, path, type, sizeof(type)))
+        !pr_kernel_file_read_line(l, path, type, sizeof(type)))
         return;
     snprintf(path, sizeof(path), "/sys/class/thermal/%s/temp", name);
     pr_sensors_add(ctx, l, path, type);
 }
 
-static void look(void *state, struct pr_look *l)
+static void temperature_sample(void *state, struct pr_monitor_sample *l)
 {
     struct pr_sensors *s = state;
 
     if (!s->kind)
         *s = like;
     if (l->rescan) {
-        pr_sensors_hwmon(s, l);
-        pr_look_entries(l, "/sys/class/thermal", "thermal_zone", one_zone, s);
+        pr_sensors_find_hwmon(s, l);
+        pr_kernel_file_each_entry(l, "/sys/class/thermal", "thermal_zone",
+                                  add_thermal_zone, s);
     }
     pr_sensors_read(s, l);
 }
 
-static void shut(void *state)
+static void temperature_close(void *state)
 {
-    pr_sensors_done(state);
+    pr_sensors_close(state);
 }
 
-const struct pr_source pr_source_temp = {
+const struct pr_monitor_source pr_source_temp = {
     .name = "temp",
     .desc = "temperatures: /sys/class/hwmon, /sys/class/thermal",
     .period_s = 1,
     .state_bytes = sizeof(struct pr_sensors),
-    .look = look,
-    .close = shut,
+    .look = temperature_sample,
+    .close = temperature_close,
 };

@@ -13,6 +13,6 @@ struct pr_tcp_sum {
 
 /* Adds what is in an answer. 1: there is more to come; 0: that was the end; -1:
  * it is an error, or no such answer. */
-int pr_tcp_add(struct pr_tcp_sum *s, const char *data, size_t len);
+int pr_tcp_sum_add(struct pr_tcp_sum *s, const char *data, size_t len);
 
 #endif

@@ -34,7 +34,8 @@ struct pr_timeseries {
     size_t n, lines;
 };
 
-static int wrong(struct pr_err *err, const char *item, const char *why)
+static int fail_timeseries_item(struct pr_err *err, const char *item,
+                                const char *why)
 {
     pr_fail(err, PR_E_CONF, "monitor.timeseries",
             "'%.80s' in monitor.timeseries %s", item, why);
@@ -43,7 +44,7 @@ static int wrong(struct pr_err *err, const char *item, const char *why)
 }
 
 /* The next word up to a colon; false: there is none. */
-static bool word(const char **s, char *out, size_t cap)
+static bool read_timeseries_word(const char **s, char *out, size_t cap)
 {
     size_t n = strcspn(*s, ":");
 
@@ -55,14 +56,14 @@ static bool word(const char **s, char *out, size_t cap)
     return true;
 }
 
-static bool is_name(const char *s)
+static bool is_timeseries_name(const char *s)
 {
     return *s &&
            strspn(s, "abcdefghijklmnopqrstuvwxyz"
                      "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-") == strlen(s);
 }
 
-static bool read_type(const char *s, enum type *ret)
+static bool read_timeseries_type(const char *s, enum type *ret)
 {
     for (enum type i = STR; i < TYPES; i++) {
         if (strcmp(s, type_names[i]) == 0) {
@@ -73,50 +74,56 @@ static bool read_type(const char *s, enum type *ret)
     return false;
 }
 
-static int read_count(const char *at, const char *item, struct series *s,
-                      struct pr_err *err)
+static int read_timeseries_count(const char *at, const char *item,
+                                 struct series *s, struct pr_err *err)
 {
     s->list = *at == ':';
     s->to_end = s->list && !at[1];
     if (s->list && !s->to_end &&
         (!pr_parse_int(at + 1, &s->count) || s->count < 1 ||
          s->count > GPUS + GPUS_MAX))
-        return wrong(err, item, "has a count that is not a number");
+        return fail_timeseries_item(err, item,
+                                    "has a count that is not a number");
     if (s->type != STR && s->index <= TIME &&
         (s->index == TIME || s->to_end || s->count > TIME))
-        return wrong(err, item, "takes the time, which is text, for a number");
+        return fail_timeseries_item(
+            err, item, "takes the time, which is text, for a number");
     return PR_OK;
 }
 
-static int read_item(const char *item, struct series *s, struct pr_err *err)
+static int read_timeseries_item(const char *item, struct series *s,
+                                struct pr_err *err)
 {
     const char *at = item;
     char text[NAME_BYTES];
 
     *s = (struct series){.text = PR_BUF_INIT(BYTES_MAX)};
-    if (!word(&at, s->name, sizeof(s->name)) || !is_name(s->name))
-        return wrong(err, item, "has no name that can be used");
-    if (*at++ != ':' || !word(&at, text, sizeof(text)) ||
-        !read_type(text, &s->type))
-        return wrong(err, item, "has none of the types str, int, float, bool");
-    if (*at++ != ':' || !word(&at, text, sizeof(text)) ||
+    if (!read_timeseries_word(&at, s->name, sizeof(s->name)) ||
+        !is_timeseries_name(s->name))
+        return fail_timeseries_item(err, item, "has no name that can be used");
+    if (*at++ != ':' || !read_timeseries_word(&at, text, sizeof(text)) ||
+        !read_timeseries_type(text, &s->type))
+        return fail_timeseries_item(
+            err, item, "has none of the types str, int, float, bool");
+    if (*at++ != ':' || !read_timeseries_word(&at, text, sizeof(text)) ||
         !pr_parse_int(text, &s->index) || s->index < 0 ||
         s->index >= GPUS + GPUS_MAX)
-        return wrong(err, item, "has no index into the line");
-    return read_count(at, item, s, err);
+        return fail_timeseries_item(err, item, "has no index into the line");
+    return read_timeseries_count(at, item, s, err);
 }
 
-static int add_item(struct pr_timeseries *t, const char *item,
-                    struct pr_err *err)
+static int timeseries_add_item(struct pr_timeseries *t, const char *item,
+                               struct pr_err *err)
 {
     int rc;
 
     if (t->n == SERIES_MAX)
-        return wrong(err, item, "is one series too many");
-    rc = read_item(item, &t->series[t->n], err);
+        return fail_timeseries_item(err, item, "is one series too many");
+    rc = read_timeseries_item(item, &t->series[t->n], err);
     for (size_t i = 0; !rc && i < t->n; i++)
         if (strcmp(t->series[i].name, t->series[t->n].name) == 0)
-            return wrong(err, item, "has the name of a series before it");
+            return fail_timeseries_item(err, item,
+                                        "has the name of a series before it");
     t->n += rc == PR_OK;
     return rc;
 }
@@ -137,7 +144,7 @@ int pr_timeseries_new(const char *text, struct pr_timeseries **ret,
         while (to > from && to[-1] == ' ')
             to--;
         snprintf(item, sizeof(item), "%.*s", (int)(to - from), from);
-        rc = add_item(t, item, err);
+        rc = timeseries_add_item(t, item, err);
         if (!text[n])
             break;
         text += n + 1;
@@ -152,7 +159,7 @@ int pr_timeseries_new(const char *text, struct pr_timeseries **ret,
 void pr_timeseries_free(struct pr_timeseries *t)
 {
     for (size_t i = 0; t && i < t->n; i++)
-        pr_buf_done(&t->series[i].text);
+        pr_buf_free(&t->series[i].text);
     pr_free(t);
 }
 
@@ -162,30 +169,30 @@ struct line {
     int64_t n;
 };
 
-static double or_minus_1(double v)
+static double nan_to_minus_1(double v)
 {
     return isnan(v) ? -1 : v;
 }
 
 /* What the whole machine draws, else what its processors do. */
-static double machine_power(const struct pr_columns *c)
+static double sum_machine_power_w(const struct pr_monitor_columns *c)
 {
     double sum = NAN;
 
     for (size_t i = 0; i < c->n; i++) {
-        const struct pr_column_state *s = &c->cols[i];
+        const struct pr_monitor_column_state *s = &c->cols[i];
 
         if (!s->set || strncmp(s->is.name, "power.", 6) != 0)
             continue;
         if (strncmp(s->is.name, "power.power_meter", 17) == 0)
             return s->value;
-        if (s->is.flags & PR_COLUMN_ENERGY)
+        if (s->is.flags & PR_MONITOR_COLUMN_ENERGY)
             sum = isnan(sum) ? s->value : sum + s->value;
     }
     return sum;
 }
 
-static void time_text(char out[static 40], uint64_t wall_ns)
+static void format_series_time(char out[static 40], uint64_t wall_ns)
 {
     time_t s = (time_t)(wall_ns / 1000000000);
     struct tm tm;
@@ -196,45 +203,45 @@ static void time_text(char out[static 40], uint64_t wall_ns)
     snprintf(out + n, 40 - n, ":%03u", (unsigned)(wall_ns / 1000000 % 1000));
 }
 
-static void fill(struct line *l, const struct pr_columns *c, int pid,
-                 uint64_t wall_ns)
+static void fill_series_line(struct line *l, const struct pr_monitor_columns *c,
+                             int pid, uint64_t wall_ns)
 {
-    double rss = pr_columns_value(c, "job.rss_bytes");
+    double rss = pr_monitor_columns_value(c, "job.rss_bytes");
 
-    time_text(l->time, wall_ns);
+    format_series_time(l->time, wall_ns);
     l->number[PID] = pid;
-    l->number[VIRT] = pr_columns_value(c, "job.virt_bytes") / 1024;
+    l->number[VIRT] = pr_monitor_columns_value(c, "job.virt_bytes") / 1024;
     l->number[RES] = rss / 1024;
-    l->number[SHRD] = pr_columns_value(c, "job.shared_bytes") / 1024;
-    l->number[CPU] = pr_columns_value(c, "job.cpu") * 100;
-    l->number[MEM] = rss / pr_columns_value(c, "mem.total_bytes") * 100;
-    l->number[POWER] = machine_power(c);
+    l->number[SHRD] = pr_monitor_columns_value(c, "job.shared_bytes") / 1024;
+    l->number[CPU] = pr_monitor_columns_value(c, "job.cpu") * 100;
+    l->number[MEM] = rss / pr_monitor_columns_value(c, "mem.total_bytes") * 100;
+    l->number[POWER] = sum_machine_power_w(c);
     l->n = GPUS;
     /* Without any GPU there is one of which nothing is known. */
     do {
         char name[32];
 
         snprintf(name, sizeof(name), "gpu.%d.power_w", (int)(l->n - GPUS));
-        l->number[l->n] = pr_columns_value(c, name);
+        l->number[l->n] = pr_monitor_columns_value(c, name);
         if (isnan(l->number[l->n]) && l->n > GPUS &&
             pr_names_find(c->names, name, strlen(name)) == PR_NO_NAME)
             break;
         l->n++;
     } while (l->n < GPUS + GPUS_MAX);
     for (int64_t i = 0; i < l->n; i++)
-        l->number[i] = or_minus_1(l->number[i]);
+        l->number[i] = nan_to_minus_1(l->number[i]);
 }
 
-static void put(struct series *s, const struct line *l, int64_t i)
+static void series_put_value(struct series *s, const struct line *l, int64_t i)
 {
     double v = i < l->n ? l->number[i] : -1;
     char text[32];
 
     if (i == TIME) {
-        pr_json_string(&s->text, l->time, strlen(l->time));
+        pr_json_write_string(&s->text, l->time, strlen(l->time));
         return;
     }
-    pr_column_text(text, v, 3);
+    pr_monitor_column_text(text, v, 3);
     switch (s->type) {
     case STR:
         pr_buf_printf(&s->text, "\"%s\"", text);
@@ -250,7 +257,7 @@ static void put(struct series *s, const struct line *l, int64_t i)
     }
 }
 
-static void put_line(struct series *s, const struct line *l)
+static void series_put_line(struct series *s, const struct line *l)
 {
     int64_t end = s->to_end ? l->n : s->index + (s->list ? s->count : 1);
 
@@ -261,26 +268,27 @@ static void put_line(struct series *s, const struct line *l)
     for (int64_t i = s->index; i < end; i++) {
         if (i > s->index)
             pr_buf_str(&s->text, ", ");
-        put(s, l, i);
+        series_put_value(s, l, i);
     }
     if (s->list)
         pr_buf_char(&s->text, ']');
 }
 
-void pr_timeseries_take(struct pr_timeseries *t, const struct pr_columns *c,
-                        int pid, uint64_t wall_ns)
+void pr_timeseries_add_line(struct pr_timeseries *t,
+                            const struct pr_monitor_columns *c, int pid,
+                            uint64_t wall_ns)
 {
     struct line l = {.n = 0};
 
-    if (isnan(pr_columns_value(c, "job.rss_bytes")))
+    if (isnan(pr_monitor_columns_value(c, "job.rss_bytes")))
         return;
-    fill(&l, c, pid, wall_ns);
+    fill_series_line(&l, c, pid, wall_ns);
     for (size_t i = 0; i < t->n; i++)
-        put_line(&t->series[i], &l);
+        series_put_line(&t->series[i], &l);
     t->lines++;
 }
 
-void pr_timeseries_log(struct pr_timeseries *t, struct pr_buf *out)
+void pr_timeseries_write_log(struct pr_timeseries *t, struct pr_buf *out)
 {
     for (size_t i = 0; t->lines && i < t->n; i++) {
         struct series *s = &t->series[i];

@@ -19,10 +19,11 @@ int pr_timeseries_new(const char *text, struct pr_timeseries **ret,
 void pr_timeseries_free(struct pr_timeseries *t); /* NULL is fine */
 
 /* Another line, unless the experiment has no process. */
-void pr_timeseries_take(struct pr_timeseries *t, const struct pr_columns *c,
-                        int pid, uint64_t wall_ns);
+void pr_timeseries_add_line(struct pr_timeseries *t,
+                            const struct pr_monitor_columns *c, int pid,
+                            uint64_t wall_ns);
 
 /* Lines __results.use.NAME__=[…]; nothing when there were none. */
-void pr_timeseries_log(struct pr_timeseries *t, struct pr_buf *out);
+void pr_timeseries_write_log(struct pr_timeseries *t, struct pr_buf *out);
 
 #endif

@@ -14,7 +14,7 @@
 #include "monitor/timeseries.h"
 
 struct pr_watch {
-    struct pr_looks *looks;
+    struct pr_monitor_sources *looks;
     char path[4096];
     double interval_s;
     uint64_t interval_ns;         /* the same */
@@ -30,21 +30,21 @@ struct pr_watch {
 };
 
 /* Takes what w says; the caller has set looks. */
-int pr_watch_init(struct pr_watch *x, const struct pr_watched *w,
+int pr_watch_init(struct pr_watch *x, const struct pr_monitor_watch_opts *w,
                   struct pr_err *err) PR_MUST_CHECK;
-void pr_watch_done(struct pr_watch *x);
+void pr_watch_close(struct pr_watch *x);
 
 /* Removes a file of an attempt before; a device is nobody's to remove. */
-void pr_watch_forget(const char *path);
+void pr_watch_remove_file(const char *path);
 
 /* The first look. */
-void pr_watch_first(struct pr_watch *x, int pid);
+void pr_watch_first_sample(struct pr_watch *x, int pid);
 
 /* When the next one is due; monotonic. */
 uint64_t pr_watch_next_ns(const struct pr_watch *x);
 
 /* The next one. Those whose time has passed are lost. */
-void pr_watch_look(struct pr_watch *x, int pid);
+void pr_watch_next_sample(struct pr_watch *x, int pid);
 
 /* The last one, and everything summed up into ret, which is zeroed. Nothing at
  * all when the first interval was not over. used_s as in pr_monitor_end. */

@@ -12,8 +12,8 @@
 #include <string.h>
 
 struct job {
-    const struct pr_par *par;
-    const struct pr_dnn *dnn;
+    const struct pr_threads *par;
+    const struct pr_onednn *dnn;
     const struct pr_attention *a;
     const struct pr_attention_back *b;
     float *y;
@@ -34,7 +34,7 @@ struct piece {
 };
 
 /* Queries that are taken at a time. */
-static size_t step(const struct pr_attention *a)
+static size_t queries_per_piece(const struct pr_attention *a)
 {
     enum { FLOATS = 64 * 1024, FEW = 64 };
     size_t n = a->causal ? FEW : FLOATS / a->keys;
@@ -47,12 +47,13 @@ static size_t work_each(const struct pr_attention *a)
 {
     enum { LINE = 16 };
 
-    return (step(a) * a->keys + LINE - 1) / LINE * LINE;
+    return (queries_per_piece(a) * a->keys + LINE - 1) / LINE * LINE;
 }
 
-size_t pr_attention_work(const struct pr_par *par, const struct pr_attention *a)
+size_t pr_kernel_attention_work(const struct pr_threads *par,
+                                const struct pr_attention *a)
 {
-    return pr_par_threads(par) * work_each(a);
+    return pr_threads_count(par) * work_each(a);
 }
 
 static void head_at(const struct pr_attention *a, size_t i, struct head *ret)
@@ -70,119 +71,119 @@ static void head_at(const struct pr_attention *a, size_t i, struct head *ret)
     };
 }
 
-static size_t least(size_t a, size_t b)
+static size_t lesser_size(size_t a, size_t b)
 {
     return a < b ? a : b;
 }
 
 static void piece_at(const struct head *h, size_t i, struct piece *ret)
 {
-    size_t rows = step(h->a);
+    size_t rows = queries_per_piece(h->a);
 
     ret->from = i * rows;
-    ret->to = least(ret->from + rows, h->a->queries);
-    ret->keys = h->a->causal ? least(ret->to, h->keys) : h->keys;
+    ret->to = lesser_size(ret->from + rows, h->a->queries);
+    ret->keys = h->a->causal ? lesser_size(ret->to, h->keys) : h->keys;
 }
 
-static size_t pieces(const struct pr_attention *a)
+static size_t count_query_pieces(const struct pr_attention *a)
 {
-    size_t rows = step(a);
+    size_t rows = queries_per_piece(a);
 
     return (a->queries + rows - 1) / rows;
 }
 
 /* Keys that query i sees. */
-PR_INLINE size_t seen(const struct head *h, size_t i)
+PR_INLINE size_t count_seen_keys(const struct head *h, size_t i)
 {
     return h->a->causal && i + 1 < h->keys ? i + 1 : h->keys;
 }
 
-static float scale_of(const struct pr_attention *a)
+static float score_scale(const struct pr_attention *a)
 {
     return (float)(1 / sqrt((double)a->width));
 }
 
 /* c = alpha * a * b + beta * c of the piece; a failure is kept. */
-static void multiply(struct job *j, struct pr_gemm g)
+static void multiply_piece(struct job *j, struct pr_gemm g)
 {
-    int rc = pr_dnn_gemm(j->dnn, &g, NULL);
+    int rc = pr_onednn_gemm(j->dnn, &g, NULL);
 
     if (rc)
         __atomic_store_n(&j->rc, rc, __ATOMIC_RELAXED);
 }
 
-static void scores(struct job *j, const struct head *h, const struct piece *p,
-                   float *to)
+static void compute_scores(struct job *j, const struct head *h,
+                           const struct piece *p, float *to)
 {
     const struct pr_attention *a = h->a;
 
-    multiply(j, (struct pr_gemm){
-                    .turn_b = true,
-                    .m = (int64_t)(p->to - p->from),
-                    .n = (int64_t)p->keys,
-                    .k = (int64_t)a->width,
-                    .alpha = scale_of(a),
-                    .a = a->q + h->q + p->from * a->ldq,
-                    .b = a->k + h->k,
-                    .c = to,
-                    .lda = (int64_t)a->ldq,
-                    .ldb = (int64_t)a->ldk,
-                    .ldc = (int64_t)a->keys,
-                });
+    multiply_piece(j, (struct pr_gemm){
+                          .turn_b = true,
+                          .m = (int64_t)(p->to - p->from),
+                          .n = (int64_t)p->keys,
+                          .k = (int64_t)a->width,
+                          .alpha = score_scale(a),
+                          .a = a->q + h->q + p->from * a->ldq,
+                          .b = a->k + h->k,
+                          .c = to,
+                          .lda = (int64_t)a->ldq,
+                          .ldb = (int64_t)a->ldk,
+                          .ldc = (int64_t)a->keys,
+                      });
 }
 
-static void weigh(struct job *j, const struct head *h, const struct piece *p,
-                  const float *prob)
+static void weigh_values(struct job *j, const struct head *h,
+                         const struct piece *p, const float *prob)
 {
     const struct pr_attention *a = h->a;
 
-    multiply(j, (struct pr_gemm){
-                    .m = (int64_t)(p->to - p->from),
-                    .n = (int64_t)a->value_width,
-                    .k = (int64_t)p->keys,
-                    .alpha = 1,
-                    .a = prob,
-                    .b = a->v + h->v,
-                    .c = j->y + h->y + p->from * a->ldy,
-                    .lda = (int64_t)a->keys,
-                    .ldb = (int64_t)a->ldv,
-                    .ldc = (int64_t)a->ldy,
-                });
+    multiply_piece(j, (struct pr_gemm){
+                          .m = (int64_t)(p->to - p->from),
+                          .n = (int64_t)a->value_width,
+                          .k = (int64_t)p->keys,
+                          .alpha = 1,
+                          .a = prob,
+                          .b = a->v + h->v,
+                          .c = j->y + h->y + p->from * a->ldy,
+                          .lda = (int64_t)a->keys,
+                          .ldb = (int64_t)a->ldv,
+                          .ldc = (int64_t)a->ldy,
+                      });
 }
 
-PR_INLINE void forward_body(void *ctx, unsigned thread, unsigned threads)
+PR_INLINE void attend_heads_body(void *ctx, unsigned thread, unsigned threads)
 {
     struct job *j = ctx;
     const struct pr_attention *a = j->a;
     size_t from, to;
 
-    pr_par_part(a->samples * a->heads, 1, thread, threads, &from, &to);
+    pr_threads_part(a->samples * a->heads, 1, thread, threads, &from, &to);
     for (size_t i = from; i < to; i++) {
         struct head h;
 
         head_at(a, i, &h);
-        for (size_t k = 0; k < pieces(a); k++) {
+        for (size_t k = 0; k < count_query_pieces(a); k++) {
             struct piece p;
             float *prob;
 
             piece_at(&h, k, &p);
             prob =
                 h.p ? h.p + p.from * a->keys : a->work + thread * work_each(a);
-            scores(j, &h, &p, prob);
+            compute_scores(j, &h, &p, prob);
             for (size_t r = p.from; r < p.to; r++) {
                 float *row = prob + (r - p.from) * a->keys;
-                size_t n = seen(&h, r);
+                size_t n = count_seen_keys(&h, r);
 
                 pr_row_softmax(row, n);
                 memset(row + n, 0, (p.keys - n) * sizeof *row);
             }
-            weigh(j, &h, &p, prob);
+            weigh_values(j, &h, &p, prob);
         }
     }
 }
-PR_KERNEL(forward)
+PR_KERNEL(attend_heads)
 
-static int run(struct job *j, pr_par_fn *fn, struct pr_err *err)
+static int run_attention(struct job *j, pr_threads_fn *fn, struct pr_err *err)
 {
     const struct pr_attention *a = j->a;
 
@@ -194,77 +195,79 @@ static int run(struct job *j, pr_par_fn *fn, struct pr_err *err)
                  : PR_OK;
 }
 
-int pr_k_attention(const struct pr_par *par, const struct pr_dnn *d,
-                   const struct pr_attention *a, float *y, struct pr_err *err)
+int pr_kernel_attention(const struct pr_threads *par, const struct pr_onednn *d,
+                        const struct pr_attention *a, float *y,
+                        struct pr_err *err)
 {
     struct job j = {.par = par, .dnn = d, .a = a, .y = y};
 
-    return run(&j, forward(), err);
+    return run_attention(&j, attend_heads(), err);
 }
 
 /* ---- backward: with s the scores, p = softmax(s), dp = dy v^T,
  *     ds = p * (dp - sum(p * dp)),
  *     dv = p^T dy, dq = ds k / sqrt(width), dk = ds^T q / sqrt(width) */
 
-static void slopes(struct job *j, const struct head *h, const struct piece *p,
-                   float *to)
+static void compute_score_slopes(struct job *j, const struct head *h,
+                                 const struct piece *p, float *to)
 {
     const struct pr_attention *a = h->a;
 
-    multiply(j, (struct pr_gemm){
-                    .turn_b = true,
-                    .m = (int64_t)(p->to - p->from),
-                    .n = (int64_t)p->keys,
-                    .k = (int64_t)a->value_width,
-                    .alpha = 1,
-                    .a = j->b->dy + h->y + p->from * a->ldy,
-                    .b = a->v + h->v,
-                    .c = to,
-                    .lda = (int64_t)a->ldy,
-                    .ldb = (int64_t)a->ldv,
-                    .ldc = (int64_t)a->keys,
-                });
+    multiply_piece(j, (struct pr_gemm){
+                          .turn_b = true,
+                          .m = (int64_t)(p->to - p->from),
+                          .n = (int64_t)p->keys,
+                          .k = (int64_t)a->value_width,
+                          .alpha = 1,
+                          .a = j->b->dy + h->y + p->from * a->ldy,
+                          .b = a->v + h->v,
+                          .c = to,
+                          .lda = (int64_t)a->ldy,
+                          .ldb = (int64_t)a->ldv,
+                          .ldc = (int64_t)a->keys,
+                      });
 }
 
 /* x is [queries of the piece, keys]: to = x^T of, over all pieces. The last
  * one comes first, as it has all keys. */
-static void to_keys(struct job *j, const struct head *h, const struct piece *p,
-                    const float *x, const float *of, size_t ldof, size_t width,
-                    float *to, size_t ldto)
+static void multiply_to_keys(struct job *j, const struct head *h,
+                             const struct piece *p, const float *x,
+                             const float *of, size_t ldof, size_t width,
+                             float *to, size_t ldto)
 {
-    multiply(j, (struct pr_gemm){
-                    .turn_a = true,
-                    .m = (int64_t)p->keys,
-                    .n = (int64_t)width,
-                    .k = (int64_t)(p->to - p->from),
-                    .alpha = 1,
-                    .beta = p->to == h->a->queries ? 0 : 1,
-                    .a = x,
-                    .b = of,
-                    .c = to,
-                    .lda = (int64_t)h->a->keys,
-                    .ldb = (int64_t)ldof,
-                    .ldc = (int64_t)ldto,
-                });
+    multiply_piece(j, (struct pr_gemm){
+                          .turn_a = true,
+                          .m = (int64_t)p->keys,
+                          .n = (int64_t)width,
+                          .k = (int64_t)(p->to - p->from),
+                          .alpha = 1,
+                          .beta = p->to == h->a->queries ? 0 : 1,
+                          .a = x,
+                          .b = of,
+                          .c = to,
+                          .lda = (int64_t)h->a->keys,
+                          .ldb = (int64_t)ldof,
+                          .ldc = (int64_t)ldto,
+                      });
 }
 
-static void to_queries(struct job *j, const struct head *h,
-                       const struct piece *p, const float *ds)
+static void multiply_to_queries(struct job *j, const struct head *h,
+                                const struct piece *p, const float *ds)
 {
     const struct pr_attention *a = h->a;
 
-    multiply(j, (struct pr_gemm){
-                    .m = (int64_t)(p->to - p->from),
-                    .n = (int64_t)a->width,
-                    .k = (int64_t)p->keys,
-                    .alpha = 1,
-                    .a = ds,
-                    .b = a->k + h->k,
-                    .c = j->b->dq + h->q + p->from * a->ldq,
-                    .lda = (int64_t)a->keys,
-                    .ldb = (int64_t)a->ldk,
-                    .ldc = (int64_t)a->ldq,
-                });
+    multiply_piece(j, (struct pr_gemm){
+                          .m = (int64_t)(p->to - p->from),
+                          .n = (int64_t)a->width,
+                          .k = (int64_t)p->keys,
+                          .alpha = 1,
+                          .a = ds,
+                          .b = a->k + h->k,
+                          .c = j->b->dq + h->q + p->from * a->ldq,
+                          .lda = (int64_t)a->keys,
+                          .ldb = (int64_t)a->ldk,
+                          .ldc = (int64_t)a->ldq,
+                      });
 }
 
 /* Keys that nobody saw. */
@@ -281,43 +284,44 @@ static void clear_keys(const struct job *j, const struct head *h, size_t from)
     }
 }
 
-PR_INLINE void back_piece(struct job *j, const struct head *h,
-                          const struct piece *p, float *ds)
+PR_INLINE void attend_piece_back(struct job *j, const struct head *h,
+                                 const struct piece *p, float *ds)
 {
     const struct pr_attention *a = h->a;
     const struct pr_attention_back *b = j->b;
     const float *prob = h->p + p->from * a->keys;
-    float scale = scale_of(a);
+    float scale = score_scale(a);
 
     if (b->dv)
-        to_keys(j, h, p, prob, b->dy + h->y + p->from * a->ldy, a->ldy,
-                a->value_width, b->dv + h->v, a->ldv);
+        multiply_to_keys(j, h, p, prob, b->dy + h->y + p->from * a->ldy, a->ldy,
+                         a->value_width, b->dv + h->v, a->ldv);
     if (!b->dq && !b->dk)
         return;
-    slopes(j, h, p, ds);
+    compute_score_slopes(j, h, p, ds);
     for (size_t r = p->from; r < p->to; r++) {
         float *row = ds + (r - p->from) * a->keys;
-        size_t n = seen(h, r);
+        size_t n = count_seen_keys(h, r);
 
         pr_row_softmax_back(h->p + r * a->keys, n, scale, row);
         memset(row + n, 0, (p->keys - n) * sizeof *row);
     }
     if (b->dq)
-        to_queries(j, h, p, ds);
+        multiply_to_queries(j, h, p, ds);
     if (b->dk)
-        to_keys(j, h, p, ds, a->q + h->q + p->from * a->ldq, a->ldq, a->width,
-                b->dk + h->k, a->ldk);
+        multiply_to_keys(j, h, p, ds, a->q + h->q + p->from * a->ldq, a->ldq,
+                         a->width, b->dk + h->k, a->ldk);
 }
 
-PR_INLINE void back_body(void *ctx, unsigned thread, unsigned threads)
+PR_INLINE void attend_heads_back_body(void *ctx, unsigned thread,
+                                      unsigned threads)
 {
     struct job *j = ctx;
     const struct pr_attention *a = j->a;
     size_t from, to;
 
-    pr_par_part(a->samples * a->heads, 1, thread, threads, &from, &to);
+    pr_threads_part(a->samples * a->heads, 1, thread, threads, &from, &to);
     for (size_t i = from; i < to; i++) {
-        size_t last = pieces(a) - 1;
+        size_t last = count_query_pieces(a) - 1;
         struct piece p;
         struct head h;
 
@@ -326,17 +330,19 @@ PR_INLINE void back_body(void *ctx, unsigned thread, unsigned threads)
         clear_keys(j, &h, p.keys);
         for (size_t k = last + 1; k-- > 0;) {
             piece_at(&h, k, &p);
-            back_piece(j, &h, &p, a->work + thread * work_each(a));
+            attend_piece_back(j, &h, &p, a->work + thread * work_each(a));
         }
     }
 }
-PR_KERNEL(back)
+PR_KERNEL(attend_heads_back)
 
-int pr_k_attention_back(const struct pr_par *par, const struct pr_dnn *d,
-                        const struct pr_attention *a,
-                        const struct pr_attention_back *b, struct pr_err *err)
+int pr_kernel_attention_back(const struct pr_threads *par,
+                             const struct pr_onednn *d,
+                             const struct pr_attention *a,
+                             const struct pr_attention_back *b,
+                             struct pr_err *err)
 {
     struct job j = {.par = par, .dnn = d, .a = a, .b = b};
 
-    return run(&j, back(), err);
+    return run_attention(&j, attend_heads_back(), err);
 }

@@ -1,4 +1,4 @@
-/* Loading oneDNN, once a process, and what a struct pr_dnn owns. */
+/* Loading oneDNN, once a process, and what a struct pr_onednn owns. */
 #include "nn/dnn_impl.h"
 #include "prony_config.h"
 
@@ -12,7 +12,7 @@ static const struct {
     const char *name;
     size_t at; /* offset of the pointer */
 } symbols[] = {
-#define FUNC(name) {#name, offsetof(struct pr_dnn_api, name)},
+#define FUNC(name) {#name, offsetof(struct pr_onednn_api, name)},
 #include "nn/dnn_api.def"
 #undef FUNC
 };
@@ -20,12 +20,12 @@ static const struct {
 /* Filled once, by load(), and never changed again. */
 static struct {
     pthread_once_t once;
-    struct pr_dnn_api api;
+    struct pr_onednn_api api;
     bool is_there;
     char why[200];
 } lib = {.once = PTHREAD_ONCE_INIT};
 
-static void load(void)
+static void load_onednn(void)
 {
     void *so = dlopen(PR_SONAME_ONEDNN, RTLD_NOW | RTLD_LOCAL);
 
@@ -45,9 +45,9 @@ static void load(void)
     lib.is_there = true;
 }
 
-int pr_dnn_load(const struct pr_dnn_api **ret, struct pr_err *err)
+int pr_onednn_load(const struct pr_onednn_api **ret, struct pr_err *err)
 {
-    pthread_once(&lib.once, load);
+    pthread_once(&lib.once, load_onednn);
     if (!lib.is_there) {
         pr_fail(err, PR_E_UNAVAIL, "oneDNN", "%s", lib.why);
         return pr_hint(err, "apt-get install libdnnl-dev, then make");
@@ -56,11 +56,11 @@ int pr_dnn_load(const struct pr_dnn_api **ret, struct pr_err *err)
     return PR_OK;
 }
 
-int pr_dnn_version(char out[static 32], struct pr_err *err)
+int pr_onednn_version(char out[static 32], struct pr_err *err)
 {
-    const struct pr_dnn_api *api;
+    const struct pr_onednn_api *api;
     const dnnl_version_t *v;
-    int rc = pr_dnn_load(&api, err);
+    int rc = pr_onednn_load(&api, err);
 
     if (rc)
         return rc;
@@ -69,17 +69,17 @@ int pr_dnn_version(char out[static 32], struct pr_err *err)
     return PR_OK;
 }
 
-int pr_dnn_new(struct pr_dnn **ret, struct pr_err *err)
+int pr_onednn_new(struct pr_onednn **ret, struct pr_err *err)
 {
-    const struct pr_dnn_api *api;
+    const struct pr_onednn_api *api;
     struct pr_arena *arena;
-    struct pr_dnn *d;
-    int rc = pr_dnn_load(&api, err);
+    struct pr_onednn *d;
+    int rc = pr_onednn_load(&api, err);
 
     if (rc)
         return rc;
     arena = pr_arena_new(256 << 10);
-    d = arena ? PR_ARENA_NEW(arena, struct pr_dnn) : NULL;
+    d = arena ? PR_ARENA_NEW(arena, struct pr_onednn) : NULL;
     if (!d) {
         pr_arena_free(arena);
         return pr_fail_nomem(err);
@@ -89,19 +89,20 @@ int pr_dnn_new(struct pr_dnn **ret, struct pr_err *err)
     if (api->dnnl_engine_create(&d->engine, dnnl_cpu, 0) != dnnl_success ||
         api->dnnl_stream_create(&d->stream, d->engine,
                                 dnnl_stream_default_flags) != dnnl_success) {
-        pr_dnn_free(d);
+        pr_onednn_free(d);
         return pr_fail(err, PR_E_UNAVAIL, "oneDNN", "it does not start");
     }
     *ret = d;
     return PR_OK;
 }
 
-bool pr_dnn_is_short(const struct pr_dnn *d)
+bool pr_onednn_is_out_of_memory(const struct pr_onednn *d)
 {
     return d->is_short;
 }
 
-static void free_prim(const struct pr_dnn_api *api, struct pr_prim *p)
+static void free_primitive(const struct pr_onednn_api *api,
+                           struct pr_primitive *p)
 {
     for (int i = 0; i < p->arg_count; i++)
         api->dnnl_memory_destroy(p->args[i].memory);
@@ -110,21 +111,21 @@ static void free_prim(const struct pr_dnn_api *api, struct pr_prim *p)
     api->dnnl_primitive_desc_destroy(p->desc);
 }
 
-void pr_prim_drop(struct pr_prim *p)
+void pr_primitive_drop(struct pr_primitive *p)
 {
     assert(p->dnn->prims == p);
     p->dnn->prims = p->next;
-    free_prim(p->dnn->api, p);
+    free_primitive(p->dnn->api, p);
 }
 
-void pr_dnn_free(struct pr_dnn *d)
+void pr_onednn_free(struct pr_onednn *d)
 {
     if (!d)
         return;
-    for (struct pr_prim *p = d->prims; p; p = p->next)
-        free_prim(d->api, p);
+    for (struct pr_primitive *p = d->prims; p; p = p->next)
+        free_primitive(d->api, p);
 #if DNNL_VERSION_MAJOR >= 3
-    for (struct pr_lay *l = d->lays; l; l = l->next)
+    for (struct pr_layout *l = d->lays; l; l = l->next)
         d->api->dnnl_memory_desc_destroy(l->md);
 #endif
     if (d->stream)

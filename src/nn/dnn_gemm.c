@@ -1,8 +1,8 @@
 /* Products of plain matrices. */
 #include "nn/dnn_impl.h"
 
-int pr_dnn_gemm(const struct pr_dnn *d, const struct pr_gemm *g,
-                struct pr_err *err)
+int pr_onednn_gemm(const struct pr_onednn *d, const struct pr_gemm *g,
+                   struct pr_err *err)
 {
     dnnl_status_t st;
 

@@ -4,28 +4,28 @@
 #include <stdio.h>
 #include <string.h>
 
-static dnnl_data_type_t type_of(enum pr_lay_type type)
+static dnnl_data_type_t layout_data_type(enum pr_layout_type type)
 {
-    return type == PR_LAY_BF16 ? dnnl_bf16 : dnnl_f32;
+    return type == PR_LAYOUT_BF16 ? dnnl_bf16 : dnnl_f32;
 }
 
 /* Reads the description into the fields of ours. */
 #if DNNL_VERSION_MAJOR >= 3
-static void look_at(struct pr_lay *l)
+static void read_layout_desc(struct pr_layout *l)
 {
     const dnnl_dims_t *dims, *padded, *stride, *blks, *idxs;
     dnnl_data_type_t type = dnnl_f32;
     dnnl_format_kind_t kind = dnnl_format_kind_undef;
-    const struct pr_dnn_api *f = l->api;
+    const struct pr_onednn_api *f = l->api;
     int n = 0, blocks = 0;
 
     f->dnnl_memory_desc_query(l->md, dnnl_query_ndims_s32, &n);
     f->dnnl_memory_desc_query(l->md, dnnl_query_dims, (void *)&dims);
     f->dnnl_memory_desc_query(l->md, dnnl_query_data_type, &type);
     f->dnnl_memory_desc_query(l->md, dnnl_query_format_kind, &kind);
-    l->type = type == dnnl_bf16 ? PR_LAY_BF16 : PR_LAY_F32;
+    l->type = type == dnnl_bf16 ? PR_LAYOUT_BF16 : PR_LAYOUT_F32;
     l->is_any = kind == dnnl_format_kind_any;
-    l->dims = n > PR_LAY_DIMS ? 0 : (unsigned)n;
+    l->dims = n > PR_LAYOUT_DIMS ? 0 : (unsigned)n;
     for (unsigned i = 0; i < l->dims; i++)
         l->at[i] = (*dims)[i];
     l->blocks = -1;
@@ -45,14 +45,14 @@ static void look_at(struct pr_lay *l)
     }
 }
 #else
-static void look_at(struct pr_lay *l)
+static void read_layout_desc(struct pr_layout *l)
 {
     const dnnl_memory_desc_t *md = &l->md;
     const dnnl_blocking_desc_t *b = &md->format_desc.blocking;
 
-    l->type = md->data_type == dnnl_bf16 ? PR_LAY_BF16 : PR_LAY_F32;
+    l->type = md->data_type == dnnl_bf16 ? PR_LAYOUT_BF16 : PR_LAYOUT_F32;
     l->is_any = md->format_kind == dnnl_format_kind_any;
-    l->dims = md->ndims > PR_LAY_DIMS ? 0 : (unsigned)md->ndims;
+    l->dims = md->ndims > PR_LAYOUT_DIMS ? 0 : (unsigned)md->ndims;
     l->blocks = -1;
     for (unsigned i = 0; i < l->dims; i++)
         l->at[i] = md->dims[i];
@@ -68,7 +68,7 @@ static void look_at(struct pr_lay *l)
 }
 #endif
 
-static int64_t places(const struct pr_lay *l)
+static int64_t count_layout_places(const struct pr_layout *l)
 {
     int64_t s = 1;
 
@@ -78,7 +78,7 @@ static int64_t places(const struct pr_lay *l)
 }
 
 /* Whether the places of a channel follow one another, each `step` apart. */
-static bool places_follow(const struct pr_lay *l, int64_t step)
+static bool places_follow(const struct pr_layout *l, int64_t step)
 {
     int64_t want = step;
 
@@ -91,9 +91,9 @@ static bool places_follow(const struct pr_lay *l, int64_t step)
 }
 
 /* The block of struct pr_grid, 0: none fits. */
-static int64_t view_block(const struct pr_lay *l)
+static int64_t view_block(const struct pr_layout *l)
 {
-    int64_t s = places(l), c = l->dims > 1 ? l->at[1] : 0, n = 0;
+    int64_t s = count_layout_places(l), c = l->dims > 1 ? l->at[1] : 0, n = 0;
 
     if (l->dims < 2 || l->blocks < 0 || l->blocks > 1)
         return 0;
@@ -113,7 +113,7 @@ static int64_t view_block(const struct pr_lay *l)
     return n;
 }
 
-static void give_name(struct pr_lay *l)
+static void name_layout(struct pr_layout *l)
 {
     int64_t b = view_block(l);
 
@@ -123,14 +123,14 @@ static void give_name(struct pr_lay *l)
         snprintf(l->name, sizeof l->name, "nChw%dc", (int)b);
     else
         snprintf(l->name, sizeof l->name, "%s",
-                 b == 1 || (b && places(l) == 1) ? "nchw"
-                 : b                             ? "nhwc"
-                                                 : "other");
+                 b == 1 || (b && count_layout_places(l) == 1) ? "nchw"
+                 : b                                          ? "nhwc"
+                                                              : "other");
 }
 
-struct pr_lay *pr_lay_take(struct pr_dnn *d, pr_dnn_md md)
+struct pr_layout *pr_layout_from_md(struct pr_onednn *d, pr_onednn_md md)
 {
-    struct pr_lay *l = PR_ARENA_NEW(d->arena, struct pr_lay);
+    struct pr_layout *l = PR_ARENA_NEW(d->arena, struct pr_layout);
 
     d->is_short = d->is_short || !l;
     if (!l)
@@ -146,40 +146,42 @@ struct pr_lay *pr_lay_take(struct pr_dnn *d, pr_dnn_md md)
 #endif
     l->next = d->lays;
     d->lays = l;
-    look_at(l);
-    give_name(l);
+    read_layout_desc(l);
+    name_layout(l);
     return l;
 }
 
-static const struct pr_lay *make(struct pr_dnn *d, enum pr_lay_type type,
-                                 unsigned dims, const int64_t *at,
-                                 dnnl_format_tag_t tag)
+static const struct pr_layout *layout_build(struct pr_onednn *d,
+                                            enum pr_layout_type type,
+                                            unsigned dims, const int64_t *at,
+                                            dnnl_format_tag_t tag)
 {
     dnnl_dims_t sizes;
-    struct pr_lay *l = NULL;
+    struct pr_layout *l = NULL;
 
     for (unsigned i = 0; i < dims; i++)
         sizes[i] = at[i];
 #if DNNL_VERSION_MAJOR >= 3
     dnnl_memory_desc_t md;
     if (d->api->dnnl_memory_desc_create_with_tag(
-            &md, (int)dims, sizes, type_of(type), tag) != dnnl_success)
+            &md, (int)dims, sizes, layout_data_type(type), tag) != dnnl_success)
         return NULL;
-    l = pr_lay_take(d, md);
+    l = pr_layout_from_md(d, md);
     d->api->dnnl_memory_desc_destroy(md);
 #else
     dnnl_memory_desc_t md;
     if (d->api->dnnl_memory_desc_init_by_tag(
-            &md, (int)dims, sizes, type_of(type), tag) != dnnl_success)
+            &md, (int)dims, sizes, layout_data_type(type), tag) != dnnl_success)
         return NULL;
-    l = pr_lay_take(d, &md);
+    l = pr_layout_from_md(d, &md);
 #endif
     return l;
 }
 
-const struct pr_lay *pr_lay_new(struct pr_dnn *d, enum pr_lay_kind kind,
-                                enum pr_lay_type type, unsigned dims,
-                                const int64_t *at)
+const struct pr_layout *pr_layout_new(struct pr_onednn *d,
+                                      enum pr_layout_kind kind,
+                                      enum pr_layout_type type, unsigned dims,
+                                      const int64_t *at)
 {
     static const dnnl_format_tag_t plain[] = {dnnl_format_tag_undef,
                                               dnnl_a,
@@ -188,12 +190,14 @@ const struct pr_lay *pr_lay_new(struct pr_dnn *d, enum pr_lay_kind kind,
                                               dnnl_abcd,
                                               dnnl_abcde};
 
-    return make(d, type, dims, at,
-                kind == PR_LAY_ANY ? dnnl_format_tag_any : plain[dims]);
+    return layout_build(d, type, dims, at,
+                        kind == PR_LAYOUT_ANY ? dnnl_format_tag_any
+                                              : plain[dims]);
 }
 
-const struct pr_lay *pr_lay_like(struct pr_dnn *d, const struct pr_lay *lay,
-                                 unsigned dims, const int64_t *at)
+const struct pr_layout *pr_layout_like(struct pr_onednn *d,
+                                       const struct pr_layout *lay,
+                                       unsigned dims, const int64_t *at)
 {
     dnnl_format_tag_t tag;
 
@@ -207,43 +211,45 @@ const struct pr_lay *pr_lay_like(struct pr_dnn *d, const struct pr_lay *lay,
                                 : dnnl_format_tag_undef;
     else
         tag = strcmp(lay->name, "nhwc") == 0 ? dnnl_acdb : dnnl_abcd;
-    return tag == dnnl_format_tag_undef ? NULL
-                                        : make(d, lay->type, dims, at, tag);
+    return tag == dnnl_format_tag_undef
+               ? NULL
+               : layout_build(d, lay->type, dims, at, tag);
 }
 
-size_t pr_lay_bytes(const struct pr_lay *lay)
+size_t pr_layout_bytes(const struct pr_layout *lay)
 {
-    return lay ? lay->api->dnnl_memory_desc_get_size(pr_lay_md(lay)) : 0;
+    return lay ? lay->api->dnnl_memory_desc_get_size(pr_layout_md(lay)) : 0;
 }
 
-bool pr_lay_same(const struct pr_lay *a, const struct pr_lay *b)
+bool pr_layout_is_same(const struct pr_layout *a, const struct pr_layout *b)
 {
     return a == b ||
            (a && b &&
-            a->api->dnnl_memory_desc_equal(pr_lay_md(a), pr_lay_md(b)));
+            a->api->dnnl_memory_desc_equal(pr_layout_md(a), pr_layout_md(b)));
 }
 
-unsigned pr_lay_dims(const struct pr_lay *lay, int64_t at[static PR_LAY_DIMS])
+unsigned pr_layout_dims(const struct pr_layout *lay,
+                        int64_t at[static PR_LAYOUT_DIMS])
 {
     for (unsigned i = 0; i < lay->dims; i++)
         at[i] = lay->at[i];
     return lay->dims;
 }
 
-bool pr_lay_view(const struct pr_lay *lay, struct pr_grid *ret)
+bool pr_layout_view(const struct pr_layout *lay, struct pr_grid *ret)
 {
     int64_t block = view_block(lay);
 
-    if (!block || lay->type != PR_LAY_F32)
+    if (!block || lay->type != PR_LAYOUT_F32)
         return false;
     *ret = (struct pr_grid){.n = (size_t)lay->at[0],
                             .c = (size_t)lay->at[1],
-                            .s = (size_t)places(lay),
+                            .s = (size_t)count_layout_places(lay),
                             .block = (size_t)block};
     return true;
 }
 
-const char *pr_lay_name(const struct pr_lay *lay)
+const char *pr_layout_name(const struct pr_layout *lay)
 {
     return lay->name;
 }

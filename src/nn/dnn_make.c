@@ -6,7 +6,7 @@
 #include "nn/dnn_impl.h"
 
 /* What is done to a result before it is stored. */
-static dnnl_status_t add_post_ops(const struct pr_dnn_api *f,
+static dnnl_status_t add_post_ops(const struct pr_onednn_api *f,
                                   dnnl_primitive_attr_t attr, bool sum,
                                   bool relu)
 {
@@ -32,10 +32,10 @@ static dnnl_status_t add_post_ops(const struct pr_dnn_api *f,
     return st;
 }
 
-static dnnl_status_t new_attr(const struct pr_dnn_api *f, bool sum, bool relu,
-                              dnnl_primitive_attr_t *ret)
+static dnnl_status_t new_attr(const struct pr_onednn_api *f, bool sum,
+                              bool relu, dnnl_primitive_attr_t *ret)
 {
-    dnnl_status_t st = pr_prim_attr(f, ret);
+    dnnl_status_t st = pr_primitive_new_attr(f, ret);
 
     if (!st && (sum || relu))
         st = add_post_ops(f, *ret, sum, relu);
@@ -47,9 +47,9 @@ struct window {
     dnnl_dims_t kernel, stride, dilation, pad_l, pad_r;
 };
 
-static void fill_window(struct window *w, const int64_t *kernel,
-                        const int64_t *stride, const int64_t *dilation,
-                        const int64_t *pad)
+static void fill_onednn_window(struct window *w, const int64_t *kernel,
+                               const int64_t *stride, const int64_t *dilation,
+                               const int64_t *pad)
 {
     for (int i = 0; i < 2; i++) {
         w->kernel[i] = kernel ? kernel[i] : 0;
@@ -60,7 +60,7 @@ static void fill_window(struct window *w, const int64_t *kernel,
     }
 }
 
-static dnnl_prop_kind_t prop_of(bool training)
+static dnnl_prop_kind_t pass_prop_kind(bool training)
 {
     return training ? dnnl_forward_training : dnnl_forward_inference;
 }
@@ -72,30 +72,31 @@ static dnnl_alg_kind_t pool_alg(enum pr_pool_kind kind)
                                   : dnnl_pooling_avg_include_padding;
 }
 
-static const_dnnl_primitive_desc_t hint_of(const struct pr_prim *forward)
+static const_dnnl_primitive_desc_t
+primitive_hint(const struct pr_primitive *forward)
 {
     return forward ? forward->desc : NULL;
 }
 
 #if DNNL_VERSION_MAJOR >= 3
 
-static dnnl_status_t make_conv(struct pr_dnn *d, enum pr_pass pass,
-                               const struct pr_product *p,
-                               const_dnnl_primitive_desc_t hint,
-                               dnnl_primitive_attr_t attr,
-                               dnnl_primitive_desc_t *ret)
+static dnnl_status_t create_conv_desc(struct pr_onednn *d, enum pr_pass pass,
+                                      const struct pr_product *p,
+                                      const_dnnl_primitive_desc_t hint,
+                                      dnnl_primitive_attr_t attr,
+                                      dnnl_primitive_desc_t *ret)
 {
-    const struct pr_dnn_api *f = d->api;
-    pr_dnn_md src = pr_lay_md(p->src), weights = pr_lay_md(p->weights);
-    pr_dnn_md bias = pr_lay_md(p->bias), dst = pr_lay_md(p->dst);
+    const struct pr_onednn_api *f = d->api;
+    pr_onednn_md src = pr_layout_md(p->src), weights = pr_layout_md(p->weights);
+    pr_onednn_md bias = pr_layout_md(p->bias), dst = pr_layout_md(p->dst);
     dnnl_alg_kind_t alg = dnnl_convolution_direct;
     struct window w;
 
-    fill_window(&w, NULL, p->stride, p->dilation, p->pad);
+    fill_onednn_window(&w, NULL, p->stride, p->dilation, p->pad);
     if (pass == PR_FORWARD)
         return f->dnnl_convolution_forward_primitive_desc_create(
-            ret, d->engine, prop_of(p->training), alg, src, weights, bias, dst,
-            w.stride, w.dilation, w.pad_l, w.pad_r, attr);
+            ret, d->engine, pass_prop_kind(p->training), alg, src, weights,
+            bias, dst, w.stride, w.dilation, w.pad_l, w.pad_r, attr);
     if (pass == PR_BACKWARD_DATA)
         return f->dnnl_convolution_backward_data_primitive_desc_create(
             ret, d->engine, alg, src, weights, dst, w.stride, w.dilation,
@@ -105,20 +106,20 @@ static dnnl_status_t make_conv(struct pr_dnn *d, enum pr_pass pass,
         w.pad_l, w.pad_r, hint, attr);
 }
 
-static dnnl_status_t make_linear(struct pr_dnn *d, enum pr_pass pass,
-                                 const struct pr_product *p,
-                                 const_dnnl_primitive_desc_t hint,
-                                 dnnl_primitive_attr_t attr,
-                                 dnnl_primitive_desc_t *ret)
+static dnnl_status_t create_linear_desc(struct pr_onednn *d, enum pr_pass pass,
+                                        const struct pr_product *p,
+                                        const_dnnl_primitive_desc_t hint,
+                                        dnnl_primitive_attr_t attr,
+                                        dnnl_primitive_desc_t *ret)
 {
-    const struct pr_dnn_api *f = d->api;
-    pr_dnn_md src = pr_lay_md(p->src), weights = pr_lay_md(p->weights);
-    pr_dnn_md bias = pr_lay_md(p->bias), dst = pr_lay_md(p->dst);
+    const struct pr_onednn_api *f = d->api;
+    pr_onednn_md src = pr_layout_md(p->src), weights = pr_layout_md(p->weights);
+    pr_onednn_md bias = pr_layout_md(p->bias), dst = pr_layout_md(p->dst);
 
     if (pass == PR_FORWARD)
         return f->dnnl_inner_product_forward_primitive_desc_create(
-            ret, d->engine, prop_of(p->training), src, weights, bias, dst,
-            attr);
+            ret, d->engine, pass_prop_kind(p->training), src, weights, bias,
+            dst, attr);
     if (pass == PR_BACKWARD_DATA)
         return f->dnnl_inner_product_backward_data_primitive_desc_create(
             ret, d->engine, src, weights, dst, hint, attr);
@@ -126,40 +127,40 @@ static dnnl_status_t make_linear(struct pr_dnn *d, enum pr_pass pass,
         ret, d->engine, src, weights, bias, dst, hint, attr);
 }
 
-static dnnl_status_t make_pool(struct pr_dnn *d, enum pr_pass pass,
-                               const struct pr_pool *p,
-                               const_dnnl_primitive_desc_t hint,
-                               dnnl_primitive_attr_t attr,
-                               dnnl_primitive_desc_t *ret)
+static dnnl_status_t create_pool_desc(struct pr_onednn *d, enum pr_pass pass,
+                                      const struct pr_pool *p,
+                                      const_dnnl_primitive_desc_t hint,
+                                      dnnl_primitive_attr_t attr,
+                                      dnnl_primitive_desc_t *ret)
 {
-    const struct pr_dnn_api *f = d->api;
-    pr_dnn_md src = pr_lay_md(p->src), dst = pr_lay_md(p->dst);
+    const struct pr_onednn_api *f = d->api;
+    pr_onednn_md src = pr_layout_md(p->src), dst = pr_layout_md(p->dst);
     struct window w;
 
-    fill_window(&w, p->kernel, p->stride, NULL, p->pad);
+    fill_onednn_window(&w, p->kernel, p->stride, NULL, p->pad);
     if (pass == PR_FORWARD)
         return f->dnnl_pooling_forward_primitive_desc_create(
-            ret, d->engine, prop_of(p->training), pool_alg(p->kind), src, dst,
-            w.stride, w.kernel, w.dilation, w.pad_l, w.pad_r, attr);
+            ret, d->engine, pass_prop_kind(p->training), pool_alg(p->kind), src,
+            dst, w.stride, w.kernel, w.dilation, w.pad_l, w.pad_r, attr);
     return f->dnnl_pooling_backward_primitive_desc_create(
         ret, d->engine, pool_alg(p->kind), src, dst, w.stride, w.kernel,
         w.dilation, w.pad_l, w.pad_r, hint, attr);
 }
 
-static dnnl_status_t make_lrn(struct pr_dnn *d, enum pr_pass pass,
-                              const struct pr_lrn *p,
-                              const_dnnl_primitive_desc_t hint,
-                              dnnl_primitive_attr_t attr,
-                              dnnl_primitive_desc_t *ret)
+static dnnl_status_t create_lrn_desc(struct pr_onednn *d, enum pr_pass pass,
+                                     const struct pr_lrn *p,
+                                     const_dnnl_primitive_desc_t hint,
+                                     dnnl_primitive_attr_t attr,
+                                     dnnl_primitive_desc_t *ret)
 {
-    const struct pr_dnn_api *f = d->api;
-    pr_dnn_md src = pr_lay_md(p->src);
+    const struct pr_onednn_api *f = d->api;
+    pr_onednn_md src = pr_layout_md(p->src);
     float alpha = (float)p->alpha, beta = (float)p->beta, k = (float)p->k;
 
     if (pass == PR_FORWARD)
         return f->dnnl_lrn_forward_primitive_desc_create(
-            ret, d->engine, prop_of(p->training), dnnl_lrn_across_channels, src,
-            src, p->size, alpha, beta, k, attr);
+            ret, d->engine, pass_prop_kind(p->training),
+            dnnl_lrn_across_channels, src, src, p->size, alpha, beta, k, attr);
     return f->dnnl_lrn_backward_primitive_desc_create(
         ret, d->engine, dnnl_lrn_across_channels, src, src, src, p->size, alpha,
         beta, k, hint, attr);
@@ -167,25 +168,25 @@ static dnnl_status_t make_lrn(struct pr_dnn *d, enum pr_pass pass,
 
 #else
 
-static dnnl_status_t make_conv(struct pr_dnn *d, enum pr_pass pass,
-                               const struct pr_product *p,
-                               const_dnnl_primitive_desc_t hint,
-                               dnnl_primitive_attr_t attr,
-                               dnnl_primitive_desc_t *ret)
+static dnnl_status_t create_conv_desc(struct pr_onednn *d, enum pr_pass pass,
+                                      const struct pr_product *p,
+                                      const_dnnl_primitive_desc_t hint,
+                                      dnnl_primitive_attr_t attr,
+                                      dnnl_primitive_desc_t *ret)
 {
-    const struct pr_dnn_api *f = d->api;
-    pr_dnn_md src = pr_lay_md(p->src), weights = pr_lay_md(p->weights);
-    pr_dnn_md bias = pr_lay_md(p->bias), dst = pr_lay_md(p->dst);
+    const struct pr_onednn_api *f = d->api;
+    pr_onednn_md src = pr_layout_md(p->src), weights = pr_layout_md(p->weights);
+    pr_onednn_md bias = pr_layout_md(p->bias), dst = pr_layout_md(p->dst);
     dnnl_alg_kind_t alg = dnnl_convolution_direct;
     dnnl_convolution_desc_t c;
     dnnl_status_t st;
     struct window w;
 
-    fill_window(&w, NULL, p->stride, p->dilation, p->pad);
+    fill_onednn_window(&w, NULL, p->stride, p->dilation, p->pad);
     if (pass == PR_FORWARD)
         st = f->dnnl_dilated_convolution_forward_desc_init(
-            &c, prop_of(p->training), alg, src, weights, bias, dst, w.stride,
-            w.dilation, w.pad_l, w.pad_r);
+            &c, pass_prop_kind(p->training), alg, src, weights, bias, dst,
+            w.stride, w.dilation, w.pad_l, w.pad_r);
     else if (pass == PR_BACKWARD_DATA)
         st = f->dnnl_dilated_convolution_backward_data_desc_init(
             &c, alg, src, weights, dst, w.stride, w.dilation, w.pad_l, w.pad_r);
@@ -197,21 +198,21 @@ static dnnl_status_t make_conv(struct pr_dnn *d, enum pr_pass pass,
               : f->dnnl_primitive_desc_create(ret, &c, attr, d->engine, hint);
 }
 
-static dnnl_status_t make_linear(struct pr_dnn *d, enum pr_pass pass,
-                                 const struct pr_product *p,
-                                 const_dnnl_primitive_desc_t hint,
-                                 dnnl_primitive_attr_t attr,
-                                 dnnl_primitive_desc_t *ret)
+static dnnl_status_t create_linear_desc(struct pr_onednn *d, enum pr_pass pass,
+                                        const struct pr_product *p,
+                                        const_dnnl_primitive_desc_t hint,
+                                        dnnl_primitive_attr_t attr,
+                                        dnnl_primitive_desc_t *ret)
 {
-    const struct pr_dnn_api *f = d->api;
-    pr_dnn_md src = pr_lay_md(p->src), weights = pr_lay_md(p->weights);
-    pr_dnn_md bias = pr_lay_md(p->bias), dst = pr_lay_md(p->dst);
+    const struct pr_onednn_api *f = d->api;
+    pr_onednn_md src = pr_layout_md(p->src), weights = pr_layout_md(p->weights);
+    pr_onednn_md bias = pr_layout_md(p->bias), dst = pr_layout_md(p->dst);
     dnnl_inner_product_desc_t i;
     dnnl_status_t st;
 
     if (pass == PR_FORWARD)
-        st = f->dnnl_inner_product_forward_desc_init(&i, prop_of(p->training),
-                                                     src, weights, bias, dst);
+        st = f->dnnl_inner_product_forward_desc_init(
+            &i, pass_prop_kind(p->training), src, weights, bias, dst);
     else if (pass == PR_BACKWARD_DATA)
         st = f->dnnl_inner_product_backward_data_desc_init(&i, src, weights,
                                                            dst);
@@ -222,23 +223,23 @@ static dnnl_status_t make_linear(struct pr_dnn *d, enum pr_pass pass,
               : f->dnnl_primitive_desc_create(ret, &i, attr, d->engine, hint);
 }
 
-static dnnl_status_t make_pool(struct pr_dnn *d, enum pr_pass pass,
-                               const struct pr_pool *p,
-                               const_dnnl_primitive_desc_t hint,
-                               dnnl_primitive_attr_t attr,
-                               dnnl_primitive_desc_t *ret)
+static dnnl_status_t create_pool_desc(struct pr_onednn *d, enum pr_pass pass,
+                                      const struct pr_pool *p,
+                                      const_dnnl_primitive_desc_t hint,
+                                      dnnl_primitive_attr_t attr,
+                                      dnnl_primitive_desc_t *ret)
 {
-    const struct pr_dnn_api *f = d->api;
-    pr_dnn_md src = pr_lay_md(p->src), dst = pr_lay_md(p->dst);
+    const struct pr_onednn_api *f = d->api;
+    pr_onednn_md src = pr_layout_md(p->src), dst = pr_layout_md(p->dst);
     dnnl_pooling_desc_t desc;
     dnnl_status_t st;
     struct window w;
 
-    fill_window(&w, p->kernel, p->stride, NULL, p->pad);
+    fill_onednn_window(&w, p->kernel, p->stride, NULL, p->pad);
     if (pass == PR_FORWARD)
         st = f->dnnl_pooling_forward_desc_init(
-            &desc, prop_of(p->training), pool_alg(p->kind), src, dst, w.stride,
-            w.kernel, w.pad_l, w.pad_r);
+            &desc, pass_prop_kind(p->training), pool_alg(p->kind), src, dst,
+            w.stride, w.kernel, w.pad_l, w.pad_r);
     else
         st = f->dnnl_pooling_backward_desc_init(&desc, pool_alg(p->kind), src,
                                                 dst, w.stride, w.kernel,
@@ -248,20 +249,20 @@ static dnnl_status_t make_pool(struct pr_dnn *d, enum pr_pass pass,
                                               hint);
 }
 
-static dnnl_status_t make_lrn(struct pr_dnn *d, enum pr_pass pass,
-                              const struct pr_lrn *p,
-                              const_dnnl_primitive_desc_t hint,
-                              dnnl_primitive_attr_t attr,
-                              dnnl_primitive_desc_t *ret)
+static dnnl_status_t create_lrn_desc(struct pr_onednn *d, enum pr_pass pass,
+                                     const struct pr_lrn *p,
+                                     const_dnnl_primitive_desc_t hint,
+                                     dnnl_primitive_attr_t attr,
+                                     dnnl_primitive_desc_t *ret)
 {
-    const struct pr_dnn_api *f = d->api;
-    pr_dnn_md src = pr_lay_md(p->src);
+    const struct pr_onednn_api *f = d->api;
+    pr_onednn_md src = pr_layout_md(p->src);
     float alpha = (float)p->alpha, beta = (float)p->beta, k = (float)p->k;
     dnnl_lrn_desc_t desc;
     dnnl_status_t st;
 
     if (pass == PR_FORWARD)
-        st = f->dnnl_lrn_forward_desc_init(&desc, prop_of(p->training),
+        st = f->dnnl_lrn_forward_desc_init(&desc, pass_prop_kind(p->training),
                                            dnnl_lrn_across_channels, src,
                                            p->size, alpha, beta, k);
     else
@@ -274,10 +275,10 @@ static dnnl_status_t make_lrn(struct pr_dnn *d, enum pr_pass pass,
 
 #endif
 
-int pr_prim_product(struct pr_dnn *d, enum pr_pass pass,
-                    const struct pr_product *what,
-                    const struct pr_prim *forward, struct pr_prim **ret,
-                    struct pr_err *err)
+int pr_primitive_product(struct pr_onednn *d, enum pr_pass pass,
+                         const struct pr_product *what,
+                         const struct pr_primitive *forward,
+                         struct pr_primitive **ret, struct pr_err *err)
 {
     dnnl_primitive_attr_t attr = NULL;
     dnnl_primitive_desc_t desc = NULL;
@@ -285,33 +286,37 @@ int pr_prim_product(struct pr_dnn *d, enum pr_pass pass,
                                 pass == PR_FORWARD && what->relu, &attr);
 
     if (!st)
-        st = (what->is_linear ? make_linear : make_conv)(
-            d, pass, what, hint_of(forward), attr, &desc);
-    return pr_prim_end(d, attr, st, desc, ret, err);
+        st = (what->is_linear ? create_linear_desc : create_conv_desc)(
+            d, pass, what, primitive_hint(forward), attr, &desc);
+    return pr_primitive_finish(d, attr, st, desc, ret, err);
 }
 
-int pr_prim_pool(struct pr_dnn *d, enum pr_pass pass,
-                 const struct pr_pool *what, const struct pr_prim *forward,
-                 struct pr_prim **ret, struct pr_err *err)
+int pr_primitive_pool(struct pr_onednn *d, enum pr_pass pass,
+                      const struct pr_pool *what,
+                      const struct pr_primitive *forward,
+                      struct pr_primitive **ret, struct pr_err *err)
 {
     dnnl_primitive_attr_t attr = NULL;
     dnnl_primitive_desc_t desc = NULL;
     dnnl_status_t st = new_attr(d->api, false, false, &attr);
 
     if (!st)
-        st = make_pool(d, pass, what, hint_of(forward), attr, &desc);
-    return pr_prim_end(d, attr, st, desc, ret, err);
+        st = create_pool_desc(d, pass, what, primitive_hint(forward), attr,
+                              &desc);
+    return pr_primitive_finish(d, attr, st, desc, ret, err);
 }
 
-int pr_prim_lrn(struct pr_dnn *d, enum pr_pass pass, const struct pr_lrn *what,
-                const struct pr_prim *forward, struct pr_prim **ret,
-                struct pr_err *err)
+int pr_primitive_lrn(struct pr_onednn *d, enum pr_pass pass,
+                     const struct pr_lrn *what,
+                     const struct pr_primitive *forward,
+                     struct pr_primitive **ret, struct pr_err *err)
 {
     dnnl_primitive_attr_t attr = NULL;
     dnnl_primitive_desc_t desc = NULL;
     dnnl_status_t st = new_attr(d->api, false, false, &attr);
 
     if (!st)
-        st = make_lrn(d, pass, what, hint_of(forward), attr, &desc);
-    return pr_prim_end(d, attr, st, desc, ret, err);
+        st = create_lrn_desc(d, pass, what, primitive_hint(forward), attr,
+                             &desc);
+    return pr_primitive_finish(d, attr, st, desc, ret, err);
 }

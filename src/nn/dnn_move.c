@@ -1,26 +1,27 @@
 /* Primitives that move values: reorders, concatenations and parts of them. */
 #include "nn/dnn_impl.h"
 
-int pr_prim_reorder(struct pr_dnn *d, const struct pr_lay *from,
-                    const struct pr_lay *to, struct pr_prim **ret,
-                    struct pr_err *err)
+int pr_primitive_reorder(struct pr_onednn *d, const struct pr_layout *from,
+                         const struct pr_layout *to, struct pr_primitive **ret,
+                         struct pr_err *err)
 {
     dnnl_primitive_desc_t desc = NULL;
     dnnl_primitive_attr_t attr = NULL;
-    dnnl_status_t st = pr_prim_attr(d->api, &attr);
+    dnnl_status_t st = pr_primitive_new_attr(d->api, &attr);
 
     if (!st)
         st = d->api->dnnl_reorder_primitive_desc_create(
-            &desc, pr_lay_md(from), d->engine, pr_lay_md(to), d->engine, attr);
-    return pr_prim_end(d, attr, st, desc, ret, err);
+            &desc, pr_layout_md(from), d->engine, pr_layout_md(to), d->engine,
+            attr);
+    return pr_primitive_finish(d, attr, st, desc, ret, err);
 }
 
-int pr_prim_slice(struct pr_dnn *d, const struct pr_lay *from, int64_t first,
-                  const struct pr_lay *to, struct pr_prim **ret,
-                  struct pr_err *err)
+int pr_primitive_slice(struct pr_onednn *d, const struct pr_layout *from,
+                       int64_t first, const struct pr_layout *to,
+                       struct pr_primitive **ret, struct pr_err *err)
 {
     dnnl_dims_t sizes, offsets = {0};
-    struct pr_lay *part;
+    struct pr_layout *part;
     dnnl_status_t st;
 
     for (unsigned i = 0; i < to->dims; i++)
@@ -28,31 +29,32 @@ int pr_prim_slice(struct pr_dnn *d, const struct pr_lay *from, int64_t first,
     offsets[1] = first;
 #if DNNL_VERSION_MAJOR >= 3
     dnnl_memory_desc_t md = NULL;
-    st = d->api->dnnl_memory_desc_create_submemory(&md, pr_lay_md(from), sizes,
-                                                   offsets);
-    part = st ? NULL : pr_lay_take(d, md);
+    st = d->api->dnnl_memory_desc_create_submemory(&md, pr_layout_md(from),
+                                                   sizes, offsets);
+    part = st ? NULL : pr_layout_from_md(d, md);
     if (!st)
         d->api->dnnl_memory_desc_destroy(md);
 #else
     dnnl_memory_desc_t md;
-    st = d->api->dnnl_memory_desc_init_submemory(&md, pr_lay_md(from), sizes,
+    st = d->api->dnnl_memory_desc_init_submemory(&md, pr_layout_md(from), sizes,
                                                  offsets);
-    part = st ? NULL : pr_lay_take(d, &md);
+    part = st ? NULL : pr_layout_from_md(d, &md);
 #endif
     if (st)
         return pr_fail(err, PR_E_UNAVAIL, "oneDNN", "it has no such slice");
     if (!part)
         return pr_fail_nomem(err);
-    return pr_prim_reorder(d, part, to, ret, err);
+    return pr_primitive_reorder(d, part, to, ret, err);
 }
 
-int pr_prim_concat(struct pr_dnn *d, const struct pr_lay *const *srcs,
-                   unsigned count, const struct pr_lay *dst,
-                   struct pr_prim **ret, struct pr_err *err)
+int pr_primitive_concat(struct pr_onednn *d,
+                        const struct pr_layout *const *srcs, unsigned count,
+                        const struct pr_layout *dst, struct pr_primitive **ret,
+                        struct pr_err *err)
 {
     dnnl_primitive_desc_t desc = NULL;
     dnnl_primitive_attr_t attr = NULL;
-    dnnl_status_t st = pr_prim_attr(d->api, &attr);
+    dnnl_status_t st = pr_primitive_new_attr(d->api, &attr);
 
 #if DNNL_VERSION_MAJOR >= 3
     const_dnnl_memory_desc_t mds[PR_CONCAT_INPUTS];
@@ -60,14 +62,14 @@ int pr_prim_concat(struct pr_dnn *d, const struct pr_lay *const *srcs,
         mds[i] = srcs[i]->md;
     if (!st)
         st = d->api->dnnl_concat_primitive_desc_create(
-            &desc, d->engine, pr_lay_md(dst), (int)count, 1, mds, attr);
+            &desc, d->engine, pr_layout_md(dst), (int)count, 1, mds, attr);
 #else
     dnnl_memory_desc_t mds[PR_CONCAT_INPUTS];
     for (unsigned i = 0; i < count; i++)
         mds[i] = srcs[i]->md;
     if (!st)
         st = d->api->dnnl_concat_primitive_desc_create(
-            &desc, pr_lay_md(dst), (int)count, 1, mds, attr, d->engine);
+            &desc, pr_layout_md(dst), (int)count, 1, mds, attr, d->engine);
 #endif
-    return pr_prim_end(d, attr, st, desc, ret, err);
+    return pr_primitive_finish(d, attr, st, desc, ret, err);
 }

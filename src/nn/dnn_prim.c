@@ -34,7 +34,7 @@ static int arg_id(int arg)
 }
 
 /* The description that goes with an argument; NULL or empty: it has none. */
-static pr_dnn_md md_of(const struct pr_prim *p, int arg)
+static pr_onednn_md find_argument_md(const struct pr_primitive *p, int arg)
 {
     static const struct {
         dnnl_query_t what;
@@ -61,23 +61,24 @@ static pr_dnn_md md_of(const struct pr_prim *p, int arg)
         many ? arg - PR_ARG_MANY : rows[arg].i);
 }
 
-const struct pr_lay *pr_prim_lay(const struct pr_prim *p, int arg)
+const struct pr_layout *pr_primitive_layout(const struct pr_primitive *p,
+                                            int arg)
 {
-    pr_dnn_md md = md_of(p, arg);
+    pr_onednn_md md = find_argument_md(p, arg);
 
     return md && p->dnn->api->dnnl_memory_desc_get_size(md) > 0
-               ? pr_lay_take(p->dnn, md)
+               ? pr_layout_from_md(p->dnn, md)
                : NULL;
 }
 
-size_t pr_prim_scratch(const struct pr_prim *p)
+size_t pr_primitive_scratch_bytes(const struct pr_primitive *p)
 {
-    pr_dnn_md md = md_of(p, PR_ARG_SCRATCH);
+    pr_onednn_md md = find_argument_md(p, PR_ARG_SCRATCH);
 
     return md ? p->dnn->api->dnnl_memory_desc_get_size(md) : 0;
 }
 
-const char *pr_prim_impl(const struct pr_prim *p)
+const char *pr_primitive_impl(const struct pr_primitive *p)
 {
     const char *text = NULL;
 
@@ -86,15 +87,15 @@ const char *pr_prim_impl(const struct pr_prim *p)
     return text ? text : "";
 }
 
-bool pr_prim_is_slow(const struct pr_prim *p)
+bool pr_primitive_is_slow(const struct pr_primitive *p)
 {
-    return strstr(pr_prim_impl(p), "ref") != NULL;
+    return strstr(pr_primitive_impl(p), "ref") != NULL;
 }
 
-int pr_prim_take(struct pr_dnn *d, dnnl_primitive_desc_t desc,
-                 struct pr_prim **ret, struct pr_err *err)
+int pr_primitive_from_desc(struct pr_onednn *d, dnnl_primitive_desc_t desc,
+                           struct pr_primitive **ret, struct pr_err *err)
 {
-    struct pr_prim *p = PR_ARENA_NEW(d->arena, struct pr_prim);
+    struct pr_primitive *p = PR_ARENA_NEW(d->arena, struct pr_primitive);
 
     if (!p) {
         d->api->dnnl_primitive_desc_destroy(desc);
@@ -108,8 +109,8 @@ int pr_prim_take(struct pr_dnn *d, dnnl_primitive_desc_t desc,
     return PR_OK;
 }
 
-dnnl_status_t pr_prim_attr(const struct pr_dnn_api *f,
-                           dnnl_primitive_attr_t *ret)
+dnnl_status_t pr_primitive_new_attr(const struct pr_onednn_api *f,
+                                    dnnl_primitive_attr_t *ret)
 {
     dnnl_status_t st = f->dnnl_primitive_attr_create(ret);
 
@@ -118,9 +119,9 @@ dnnl_status_t pr_prim_attr(const struct pr_dnn_api *f,
                     *ret, dnnl_scratchpad_mode_user);
 }
 
-int pr_prim_end(struct pr_dnn *d, dnnl_primitive_attr_t attr,
-                dnnl_status_t status, dnnl_primitive_desc_t desc,
-                struct pr_prim **ret, struct pr_err *err)
+int pr_primitive_finish(struct pr_onednn *d, dnnl_primitive_attr_t attr,
+                        dnnl_status_t status, dnnl_primitive_desc_t desc,
+                        struct pr_primitive **ret, struct pr_err *err)
 {
     if (attr)
         d->api->dnnl_primitive_attr_destroy(attr);
@@ -129,16 +130,17 @@ int pr_prim_end(struct pr_dnn *d, dnnl_primitive_attr_t attr,
     if (status != dnnl_success || !desc)
         return pr_fail(err, PR_E_UNAVAIL, "oneDNN",
                        "this processor cannot, says the library");
-    return pr_prim_take(d, desc, ret, err);
+    return pr_primitive_from_desc(d, desc, ret, err);
 }
 
-int pr_prim_bind(struct pr_prim *p, int arg, void *data, struct pr_err *err)
+int pr_primitive_bind(struct pr_primitive *p, int arg, void *data,
+                      struct pr_err *err)
 {
-    const struct pr_dnn_api *f = p->dnn->api;
-    pr_dnn_md md = md_of(p, arg);
+    const struct pr_onednn_api *f = p->dnn->api;
+    pr_onednn_md md = find_argument_md(p, arg);
     dnnl_memory_t memory;
 
-    if (p->arg_count == PR_PRIM_ARGS ||
+    if (p->arg_count == PR_PRIMITIVE_ARGS ||
         f->dnnl_memory_create(&memory, md, p->dnn->engine, data) !=
             dnnl_success)
         return pr_fail_nomem(err);
@@ -147,22 +149,23 @@ int pr_prim_bind(struct pr_prim *p, int arg, void *data, struct pr_err *err)
     return PR_OK;
 }
 
-int pr_prim_ready(struct pr_prim *p, struct pr_err *err)
+int pr_primitive_make_ready(struct pr_primitive *p, struct pr_err *err)
 {
     if (!p->prim &&
         p->dnn->api->dnnl_primitive_create(&p->prim, p->desc) != dnnl_success)
         return pr_fail(err, PR_E_UNAVAIL, "oneDNN", "cannot make '%s'",
-                       pr_prim_impl(p));
+                       pr_primitive_impl(p));
     return PR_OK;
 }
 
-int pr_prim_run(struct pr_prim *p, struct pr_err *err)
+int pr_primitive_run(struct pr_primitive *p, struct pr_err *err)
 {
-    const struct pr_dnn_api *f = p->dnn->api;
+    const struct pr_onednn_api *f = p->dnn->api;
 
     if (f->dnnl_primitive_execute(p->prim, p->dnn->stream, p->arg_count,
                                   p->args) != dnnl_success ||
         f->dnnl_stream_wait(p->dnn->stream) != dnnl_success)
-        return pr_fail(err, PR_E_JOB, "oneDNN", "'%s' failed", pr_prim_impl(p));
+        return pr_fail(err, PR_E_JOB, "oneDNN", "'%s' failed",
+                       pr_primitive_impl(p));
     return PR_OK;
 }

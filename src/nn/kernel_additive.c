@@ -16,7 +16,7 @@ struct job {
     float *dw; /* [samples, width] */
 };
 
-static size_t keys_of(const struct pr_additive *a, size_t sample)
+static size_t count_sample_keys(const struct pr_additive *a, size_t sample)
 {
     return a->lengths ? (size_t)a->lengths[sample] : a->keys;
 }
@@ -34,7 +34,8 @@ PR_INLINE void add_score(const float *q, const float *k, const float *w,
     *sum += z * x;
 }
 
-PR_INLINE float score(const float *q, const float *k, const float *w, size_t n)
+PR_INLINE float additive_score(const float *q, const float *k, const float *w,
+                               size_t n)
 {
     pr_vec s = {0}, t = {0};
     size_t i = 0;
@@ -50,8 +51,8 @@ PR_INLINE float score(const float *q, const float *k, const float *w, size_t n)
 }
 
 /* to = sum of p[i * step] * x[i], n of them, columns [from, end) */
-PR_INLINE void weigh(const float *p, size_t step, size_t n, const float *x,
-                     size_t width, size_t from, size_t end, float *to)
+PR_INLINE void weigh_rows(const float *p, size_t step, size_t n, const float *x,
+                          size_t width, size_t from, size_t end, float *to)
 {
     size_t c = from;
 
@@ -74,55 +75,58 @@ PR_INLINE void weigh(const float *p, size_t step, size_t n, const float *x,
     }
 }
 
-PR_INLINE void forward_body(void *ctx, unsigned thread, unsigned threads)
+PR_INLINE void additive_forward_body(void *ctx, unsigned thread,
+                                     unsigned threads)
 {
     const struct job *j = ctx;
     const struct pr_additive *a = j->a;
     size_t from, to;
 
-    pr_par_part(a->samples * a->queries, 1, thread, threads, &from, &to);
+    pr_threads_part(a->samples * a->queries, 1, thread, threads, &from, &to);
     for (size_t i = from; i < to; i++) {
-        size_t sample = i / a->queries, n = keys_of(a, sample);
+        size_t sample = i / a->queries, n = count_sample_keys(a, sample);
         const float *k = a->k + sample * a->keys * a->width;
         const float *v = a->v + sample * a->keys * a->value_width;
         float *p = a->p + i * a->keys;
 
         for (size_t r = 0; r < n; r++)
-            p[r] = score(a->q + i * a->width, k + r * a->width, a->w, a->width);
+            p[r] = additive_score(a->q + i * a->width, k + r * a->width, a->w,
+                                  a->width);
         pr_row_softmax(p, n);
         memset(p + n, 0, (a->keys - n) * sizeof *p);
-        weigh(p, 1, n, v, a->value_width, 0, a->value_width,
-              j->y + i * a->value_width);
+        weigh_rows(p, 1, n, v, a->value_width, 0, a->value_width,
+                   j->y + i * a->value_width);
     }
 }
-PR_KERNEL(forward)
+PR_KERNEL(additive_forward)
 
-void pr_k_additive(const struct pr_par *par, const struct pr_additive *a,
-                   float *y)
+void pr_kernel_additive(const struct pr_threads *par,
+                        const struct pr_additive *a, float *y)
 {
     struct job j = {.a = a, .y = y};
 
-    pr_kernel_run(par, a->samples * a->queries * a->keys * a->width, forward(),
-                  &j);
+    pr_kernel_run(par, a->samples * a->queries * a->keys * a->width,
+                  additive_forward(), &j);
 }
 
 /* ---- backward */
 
-size_t pr_additive_work(const struct pr_additive *a)
+size_t pr_kernel_additive_work(const struct pr_additive *a)
 {
     return a->samples * (a->queries * a->keys + a->width);
 }
 
 /* Gradients of the scores. */
-PR_INLINE void scores_body(void *ctx, unsigned thread, unsigned threads)
+PR_INLINE void additive_scores_back_body(void *ctx, unsigned thread,
+                                         unsigned threads)
 {
     const struct job *j = ctx;
     const struct pr_additive *a = j->a;
     size_t width = a->value_width, from, to;
 
-    pr_par_part(a->samples * a->queries, 1, thread, threads, &from, &to);
+    pr_threads_part(a->samples * a->queries, 1, thread, threads, &from, &to);
     for (size_t i = from; i < to; i++) {
-        size_t sample = i / a->queries, n = keys_of(a, sample);
+        size_t sample = i / a->queries, n = count_sample_keys(a, sample);
         const float *v = a->v + sample * a->keys * width;
         float *ds = j->ds + i * a->keys;
 
@@ -132,25 +136,26 @@ PR_INLINE void scores_body(void *ctx, unsigned thread, unsigned threads)
         pr_row_softmax_back(a->p + i * a->keys, n, 1, ds);
     }
 }
-PR_KERNEL(scores)
+PR_KERNEL(additive_scores_back)
 
 /* dv = p^T dy; by samples and keys. */
-PR_INLINE void values_body(void *ctx, unsigned thread, unsigned threads)
+PR_INLINE void additive_values_back_body(void *ctx, unsigned thread,
+                                         unsigned threads)
 {
     const struct job *j = ctx;
     const struct pr_additive *a = j->a;
     size_t width = a->value_width, from, to;
 
-    pr_par_part(a->samples * a->keys, 1, thread, threads, &from, &to);
+    pr_threads_part(a->samples * a->keys, 1, thread, threads, &from, &to);
     for (size_t i = from; i < to; i++) {
         size_t sample = i / a->keys;
 
-        weigh(a->p + sample * a->queries * a->keys + i % a->keys, a->keys,
-              a->queries, j->b->dy + sample * a->queries * width, width, 0,
-              width, j->b->dv + i * width);
+        weigh_rows(a->p + sample * a->queries * a->keys + i % a->keys, a->keys,
+                   a->queries, j->b->dy + sample * a->queries * width, width, 0,
+                   width, j->b->dv + i * width);
     }
 }
-PR_KERNEL(values)
+PR_KERNEL(additive_values_back)
 
 /* Columns of a sample, a cache line of them or less. */
 enum { LINE = 16 };
@@ -158,15 +163,15 @@ enum { LINE = 16 };
 /* One vector of columns: rows q, k; sums over all pairs. With u = ds * (1 -
  * tanh²): dq = w * sum over keys of u, dk = w * sum over queries of u, dw = sum
  * of ds * tanh. */
-PR_INLINE void columns(const struct job *j, size_t sample, size_t c,
-                       size_t count)
+PR_INLINE void additive_pair_columns(const struct job *j, size_t sample,
+                                     size_t c, size_t count)
 {
     const struct pr_additive *a = j->a;
     const float *q = a->q + sample * a->queries * a->width + c;
     const float *k = a->k + sample * a->keys * a->width + c;
     float *dq = j->b->dq ? j->b->dq + (q - a->q) : NULL;
     float *dk = j->b->dk ? j->b->dk + (k - a->k) : NULL;
-    size_t n = keys_of(a, sample);
+    size_t n = count_sample_keys(a, sample);
     pr_vec zero = {0}, dw = {0}, w, x, y, u;
 
     pr_row_load(a->w + c, count, 0, &w);
@@ -196,25 +201,26 @@ PR_INLINE void columns(const struct job *j, size_t sample, size_t c,
     pr_row_store(&dw, j->dw + sample * a->width + c, count);
 }
 
-PR_INLINE void pairs_body(void *ctx, unsigned thread, unsigned threads)
+PR_INLINE void additive_pairs_back_body(void *ctx, unsigned thread,
+                                        unsigned threads)
 {
     const struct job *j = ctx;
     size_t width = j->a->width, lines = (width + LINE - 1) / LINE, from, to;
 
-    pr_par_part(j->a->samples * lines, 1, thread, threads, &from, &to);
+    pr_threads_part(j->a->samples * lines, 1, thread, threads, &from, &to);
     for (size_t i = from; i < to; i++) {
         size_t c = i % lines * LINE;
 
         for (size_t k = 0; k < LINE && c < width; k += PR_LANES, c += PR_LANES)
             if (width - c >= PR_LANES)
-                columns(j, i / lines, c, PR_LANES);
+                additive_pair_columns(j, i / lines, c, PR_LANES);
             else
-                columns(j, i / lines, c, width - c);
+                additive_pair_columns(j, i / lines, c, width - c);
     }
 }
-PR_KERNEL(pairs)
+PR_KERNEL(additive_pairs_back)
 
-static void add_up(const struct job *j, float *to)
+static void sum_additive_weights(const struct job *j, float *to)
 {
     size_t width = j->a->width;
 
@@ -227,18 +233,19 @@ static void add_up(const struct job *j, float *to)
     }
 }
 
-void pr_k_additive_back(const struct pr_par *par, const struct pr_additive *a,
-                        const struct pr_additive_back *b)
+void pr_kernel_additive_back(const struct pr_threads *par,
+                             const struct pr_additive *a,
+                             const struct pr_additive_back *b)
 {
     size_t scored = a->samples * a->queries * a->keys;
     struct job j = {.a = a, .b = b, .ds = b->work, .dw = b->work + scored};
 
     if (b->dv)
-        pr_kernel_run(par, scored * a->value_width, values(), &j);
+        pr_kernel_run(par, scored * a->value_width, additive_values_back(), &j);
     if (!b->dq && !b->dk && !b->dw)
         return;
-    pr_kernel_run(par, scored * a->value_width, scores(), &j);
-    pr_kernel_run(par, scored * a->width, pairs(), &j);
+    pr_kernel_run(par, scored * a->value_width, additive_scores_back(), &j);
+    pr_kernel_run(par, scored * a->width, additive_pairs_back(), &j);
     if (b->dw)
-        add_up(&j, b->dw);
+        sum_additive_weights(&j, b->dw);
 }

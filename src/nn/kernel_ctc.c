@@ -28,20 +28,20 @@ struct sample {
 
 /* ---- where things are in work */
 
-static size_t whole(size_t n, size_t of)
+static size_t ctc_round_up(size_t n, size_t of)
 {
     return (n + of - 1) / of * of;
 }
 
 static size_t line_floats(const struct pr_ctc *c)
 {
-    return whole(2 * c->most + 1, PR_LANES) + 2 * PR_PAD;
+    return ctc_round_up(2 * c->most + 1, PR_LANES) + 2 * PR_PAD;
 }
 
 /* Results of samples are first, as doubles. */
 static size_t head_floats(const struct pr_ctc *c)
 {
-    return whole(2 * c->samples, 16);
+    return ctc_round_up(2 * c->samples, 16);
 }
 
 static size_t sample_floats(const struct pr_ctc *c)
@@ -49,10 +49,11 @@ static size_t sample_floats(const struct pr_ctc *c)
     enum { LINES = 3 }; /* emit, back, both */
     size_t line = line_floats(c);
 
-    return 2 * (LINES + c->rows) * line + 2 * line + whole(2 * c->rows, 8);
+    return 2 * (LINES + c->rows) * line + 2 * line +
+           ctc_round_up(2 * c->rows, 8);
 }
 
-size_t pr_ctc_work(const struct pr_ctc *c)
+size_t pr_kernel_ctc_work(const struct pr_ctc *c)
 {
     return head_floats(c) + c->samples * sample_floats(c);
 }
@@ -75,7 +76,7 @@ static void find_states(const struct pr_ctc *c, size_t i, struct sample *s)
     }
 }
 
-static void sample_at(const struct pr_ctc *c, size_t i, struct sample *s)
+static void ctc_sample_at(const struct pr_ctc *c, size_t i, struct sample *s)
 {
     size_t line = line_floats(c);
     float *at = c->work + head_floats(c) + i * sample_floats(c);
@@ -85,7 +86,7 @@ static void sample_at(const struct pr_ctc *c, size_t i, struct sample *s)
     s->dx = c->dx ? c->dx + i * c->rows * c->classes : NULL;
     s->length = (size_t)c->lengths[i];
     s->states = 2 * s->length + 1;
-    s->wide = whole(s->states, PR_LANES);
+    s->wide = ctc_round_up(s->states, PR_LANES);
     s->step = 2 * line;
     pr_line_at(at, line, &s->emit);
     pr_line_at(at + 2 * line, line, &s->back);
@@ -186,7 +187,7 @@ PR_INLINE int32_t row_backward(const struct sample *s,
         pr_pair_multiply(&a, &p);
         pr_pair_normalise(&p);
         pr_pair_store(&p, &s->both, i);
-        pr_more(&p.e, &most);
+        pr_ivec_most(&p.e, &most);
         pr_pair_load(&s->emit, i, 0, &p);
         pr_pair_multiply(&p, &a);
         pr_pair_normalise(&a);
@@ -216,7 +217,7 @@ PR_INLINE double row_shares(const struct sample *s, int32_t top)
 }
 
 /* dx: exp(x - max); becomes (softmax - what the ids say) * scale. */
-PR_INLINE void row_gradient(const struct sample *s, size_t t, double scale)
+PR_INLINE void ctc_row_gradient(const struct sample *s, size_t t, double scale)
 {
     float *dx = s->dx + t * s->c->classes;
     struct pr_line from;
@@ -235,7 +236,7 @@ PR_INLINE void row_gradient(const struct sample *s, size_t t, double scale)
 
 /* ---- samples */
 
-static bool is_valid(const struct pr_ctc *c, size_t i)
+static bool is_valid_ctc_sample(const struct pr_ctc *c, size_t i)
 {
     const int32_t *ids = c->ids + i * c->most;
 
@@ -257,7 +258,7 @@ static double state_log(const struct pr_line *l, size_t state_and_pad)
 }
 
 /* -log p(ids): NaN, or infinite where they do not fit. */
-PR_INLINE double forward(const struct sample *s)
+PR_INLINE double ctc_forward(const struct sample *s)
 {
     struct pr_line from = s->both, to = s->both;
     double a, b;
@@ -280,17 +281,17 @@ PR_INLINE double forward(const struct sample *s)
     return -(fmax(a, b) + log1p(exp(-fabs(a - b))));
 }
 
-PR_INLINE void backward(const struct sample *s, double scale)
+PR_INLINE void ctc_backward(const struct sample *s, double scale)
 {
     size_t end = s->states - 1;
 
     s->back.m[end] = 1; /* after the last row: that was the last state */
     s->back.e[end] = 0;
     for (size_t t = s->c->rows; t-- > 0;)
-        row_gradient(s, t, scale);
+        ctc_row_gradient(s, t, scale);
 }
 
-static void fill(const struct pr_ctc *c, size_t i, float value)
+static void ctc_fill_gradient(const struct pr_ctc *c, size_t i, float value)
 {
     size_t count = c->rows * c->classes;
 
@@ -299,40 +300,40 @@ static void fill(const struct pr_ctc *c, size_t i, float value)
 }
 
 /* The loss of a sample, as it goes into the sum. */
-PR_INLINE double one_sample(const struct pr_ctc *c, size_t i)
+PR_INLINE double ctc_sample_loss(const struct pr_ctc *c, size_t i)
 {
     struct sample s = {0};
     double loss = NAN, scale = c->factor;
 
-    if (is_valid(c, i)) {
-        sample_at(c, i, &s);
-        loss = forward(&s);
+    if (is_valid_ctc_sample(c, i)) {
+        ctc_sample_at(c, i, &s);
+        loss = ctc_forward(&s);
     }
     if (!isfinite(loss)) {
         loss = isnan(loss) ? NAN : 0;
-        fill(c, i, (float)loss);
+        ctc_fill_gradient(c, i, (float)loss);
         return loss;
     }
     if (!c->sum)
         scale /= (double)c->samples * (double)(s.length ? s.length : 1);
     if (c->dx)
-        backward(&s, scale);
+        ctc_backward(&s, scale);
     return loss * scale;
 }
 
-PR_INLINE void samples_body(void *ctx, unsigned thread, unsigned threads)
+PR_INLINE void ctc_samples_body(void *ctx, unsigned thread, unsigned threads)
 {
     const struct pr_ctc *c = ctx;
     double *losses = (double *)(void *)c->work;
     size_t from, to;
 
-    pr_par_part(c->samples, 1, thread, threads, &from, &to);
+    pr_threads_part(c->samples, 1, thread, threads, &from, &to);
     for (size_t i = from; i < to; i++)
-        losses[i] = one_sample(c, i);
+        losses[i] = ctc_sample_loss(c, i);
 }
-PR_KERNEL(samples)
+PR_KERNEL(ctc_samples)
 
-double pr_k_ctc(const struct pr_par *p, const struct pr_ctc *c)
+double pr_kernel_ctc(const struct pr_threads *p, const struct pr_ctc *c)
 {
     enum { FEW = 16 * 1024 };
     struct pr_ctc job = *c;
@@ -341,9 +342,9 @@ double pr_k_ctc(const struct pr_par *p, const struct pr_ctc *c)
     double sum = 0;
 
     if (numbers < FEW)
-        samples()(&job, 0, 1);
+        ctc_samples()(&job, 0, 1);
     else
-        pr_par_run(p, samples(), &job);
+        pr_threads_run(p, ctc_samples(), &job);
     for (size_t i = 0; i < c->samples; i++)
         sum += losses[i];
     return sum;

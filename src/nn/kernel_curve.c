@@ -2,8 +2,9 @@
 #include "nn/kernel_exp.h"
 #include "nn/kernel_flat.h"
 
-PR_INLINE void sigmoid_loop(const struct pr_flat *f, const struct pr_io *io,
-                            size_t first, size_t from, size_t to)
+PR_INLINE void sigmoid_curve_loop(const struct pr_flat *f,
+                                  const struct pr_io *io, size_t first,
+                                  size_t from, size_t to)
 {
     (void)f, (void)first;
     for (size_t i = from; i < to; i += PR_LANES) {
@@ -13,10 +14,11 @@ PR_INLINE void sigmoid_loop(const struct pr_flat *f, const struct pr_io *io,
         PR_PUT(io->out[0] + i, 1 / (1 + e));
     }
 }
-PR_FLAT(sigmoid)
+PR_FLAT(sigmoid_curve)
 
-PR_INLINE void tangent_loop(const struct pr_flat *f, const struct pr_io *io,
-                            size_t first, size_t from, size_t to)
+PR_INLINE void tangent_curve_loop(const struct pr_flat *f,
+                                  const struct pr_io *io, size_t first,
+                                  size_t from, size_t to)
 {
     (void)f, (void)first;
     for (size_t i = from; i < to; i += PR_LANES) {
@@ -26,11 +28,12 @@ PR_INLINE void tangent_loop(const struct pr_flat *f, const struct pr_io *io,
         PR_PUT(io->out[0] + i, x);
     }
 }
-PR_FLAT(tangent)
+PR_FLAT(tangent_curve)
 
 /* Near the largest number there is, and over it, in two factors. */
-PR_INLINE void exponent_loop(const struct pr_flat *f, const struct pr_io *io,
-                             size_t first, size_t from, size_t to)
+PR_INLINE void exponent_curve_loop(const struct pr_flat *f,
+                                   const struct pr_io *io, size_t first,
+                                   size_t from, size_t to)
 {
     const float shift = 44, factor = 1.28516001e19f; /* exp(shift) */
 
@@ -46,14 +49,14 @@ PR_INLINE void exponent_loop(const struct pr_flat *f, const struct pr_io *io,
         PR_PUT(io->out[0] + i, e * scale);
     }
 }
-PR_FLAT(exponent)
+PR_FLAT(exponent_curve)
 
 /* ---- gelu: x times the part of the normal distribution that is below x */
 
 /* The part below -|x| is its density times a quotient of polynomials in |x|,
  * fitted to the least relative error; so nothing cancels out on either side.
  * *density lacks its factor; far out it is 0. */
-PR_INLINE void normal_of(const pr_vec *in, pr_vec *below, pr_vec *density)
+PR_INLINE void normal_below(const pr_vec *in, pr_vec *below, pr_vec *density)
 {
     const float far_out = 12.5f;
     pr_vec x = (pr_vec)(PR_BITS(*in) & INT32_MAX), a, b, d;
@@ -76,47 +79,47 @@ PR_INLINE void normal_of(const pr_vec *in, pr_vec *below, pr_vec *density)
     *below = (pr_vec)((PR_BITS(a) & left) | (PR_BITS(1 - a) & ~left));
 }
 
-PR_INLINE void gelu_loop(const struct pr_flat *f, const struct pr_io *io,
-                         size_t first, size_t from, size_t to)
+PR_INLINE void gelu_curve_loop(const struct pr_flat *f, const struct pr_io *io,
+                               size_t first, size_t from, size_t to)
 {
     (void)f, (void)first;
     for (size_t i = from; i < to; i += PR_LANES) {
         pr_vec x = PR_AT(io->in[0] + i), below, density;
 
-        normal_of(&x, &below, &density);
+        normal_below(&x, &below, &density);
         PR_PUT(io->out[0] + i, x * below);
     }
 }
-PR_FLAT(gelu)
+PR_FLAT(gelu_curve)
 
 PR_INLINE void gelu_slope(const pr_vec *x, pr_vec *ret)
 {
     pr_vec below, density;
 
-    normal_of(x, &below, &density);
+    normal_below(x, &below, &density);
     *ret = below + *x * 0.398942280f * density; /* 1 / sqrt(2 pi) */
 }
 
-void pr_k_curve(const struct pr_par *p, size_t count, enum pr_curve kind,
-                const float *x, float *y)
+void pr_kernel_curve(const struct pr_threads *p, size_t count,
+                     enum pr_curve kind, const float *x, float *y)
 {
     struct pr_flat f = {{{x}, {y}, 1, 1}, count, {0}, 0, 0};
 
     if (kind == PR_CURVE_RELU)
-        pr_k_sum(p, count, &x, 1, true, y);
+        pr_kernel_sum(p, count, &x, 1, true, y);
     else
         pr_kernel_run(p, count,
-                      kind == PR_CURVE_TANH      ? tangent()
-                      : kind == PR_CURVE_SIGMOID ? sigmoid()
-                      : kind == PR_CURVE_EXP     ? exponent()
-                                                 : gelu(),
+                      kind == PR_CURVE_TANH      ? tangent_curve()
+                      : kind == PR_CURVE_SIGMOID ? sigmoid_curve()
+                      : kind == PR_CURVE_EXP     ? exponent_curve()
+                                                 : gelu_curve(),
                       &f);
 }
 
 /* ---- backward. in: y or x, terms */
 
-PR_INLINE void back_kind(const struct pr_io *io, size_t from, size_t to,
-                         enum pr_curve kind)
+PR_INLINE void curve_back_kind(const struct pr_io *io, size_t from, size_t to,
+                               enum pr_curve kind)
 {
     for (size_t i = from; i < to; i += PR_LANES) {
         pr_vec y = PR_AT(io->in[0] + i), g = PR_AT(io->in[1] + i);
@@ -139,26 +142,27 @@ PR_INLINE void back_kind(const struct pr_io *io, size_t from, size_t to,
     }
 }
 
-PR_INLINE void back_loop(const struct pr_flat *f, const struct pr_io *io,
-                         size_t first, size_t from, size_t to)
+PR_INLINE void curve_back_loop(const struct pr_flat *f, const struct pr_io *io,
+                               size_t first, size_t from, size_t to)
 {
     (void)first;
     if (f->key == PR_CURVE_RELU)
-        back_kind(io, from, to, PR_CURVE_RELU);
+        curve_back_kind(io, from, to, PR_CURVE_RELU);
     else if (f->key == PR_CURVE_SIGMOID)
-        back_kind(io, from, to, PR_CURVE_SIGMOID);
+        curve_back_kind(io, from, to, PR_CURVE_SIGMOID);
     else if (f->key == PR_CURVE_TANH)
-        back_kind(io, from, to, PR_CURVE_TANH);
+        curve_back_kind(io, from, to, PR_CURVE_TANH);
     else if (f->key == PR_CURVE_EXP)
-        back_kind(io, from, to, PR_CURVE_EXP);
+        curve_back_kind(io, from, to, PR_CURVE_EXP);
     else
-        back_kind(io, from, to, PR_CURVE_GELU);
+        curve_back_kind(io, from, to, PR_CURVE_GELU);
 }
-PR_FLAT(back)
+PR_FLAT(curve_back)
 
-void pr_k_curve_back(const struct pr_par *p, size_t count, enum pr_curve kind,
-                     const float *y, const float *const *terms,
-                     unsigned term_count, float *dx)
+void pr_kernel_curve_back(const struct pr_threads *p, size_t count,
+                          enum pr_curve kind, const float *y,
+                          const float *const *terms, unsigned term_count,
+                          float *dx)
 {
     struct pr_flat f = {
         .io = {.in = {y}, .out = {dx}, .ins = term_count + 1, .outs = 1},
@@ -168,13 +172,13 @@ void pr_k_curve_back(const struct pr_par *p, size_t count, enum pr_curve kind,
 
     for (unsigned i = 0; i < term_count; i++)
         f.io.in[i + 1] = terms[i];
-    pr_kernel_run(p, count, back(), &f);
+    pr_kernel_run(p, count, curve_back(), &f);
 }
 
 /* ---- leaky relu: in[1] times f0, where in[0] is not above 0 */
 
-PR_INLINE void leaky_loop(const struct pr_flat *f, const struct pr_io *io,
-                          size_t first, size_t from, size_t to)
+PR_INLINE void leaky_curve_loop(const struct pr_flat *f, const struct pr_io *io,
+                                size_t first, size_t from, size_t to)
 {
     (void)first;
     for (size_t i = from; i < to; i += PR_LANES) {
@@ -185,18 +189,19 @@ PR_INLINE void leaky_loop(const struct pr_flat *f, const struct pr_io *io,
                                         (PR_BITS(y * f->f[0]) & ~above)));
     }
 }
-PR_FLAT(leaky)
+PR_FLAT(leaky_curve)
 
-void pr_k_leaky_back(const struct pr_par *p, size_t count, float factor,
-                     const float *x, const float *dy, float *dx)
+void pr_kernel_leaky_back(const struct pr_threads *p, size_t count,
+                          float factor, const float *x, const float *dy,
+                          float *dx)
 {
     struct pr_flat f = {{{x, dy}, {dx}, 2, 1}, count, {factor}, 0, 0};
 
-    pr_kernel_run(p, count, leaky(), &f);
+    pr_kernel_run(p, count, leaky_curve(), &f);
 }
 
-void pr_k_leaky(const struct pr_par *p, size_t count, float factor,
-                const float *x, float *y)
+void pr_kernel_leaky(const struct pr_threads *p, size_t count, float factor,
+                     const float *x, float *y)
 {
-    pr_k_leaky_back(p, count, factor, x, x, y);
+    pr_kernel_leaky_back(p, count, factor, x, x, y);
 }

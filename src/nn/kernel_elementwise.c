@@ -24,8 +24,9 @@ PR_INLINE void sum_terms(const struct pr_flat *f, const struct pr_io *io,
     }
 }
 
-PR_INLINE void sum_loop(const struct pr_flat *f, const struct pr_io *io,
-                        size_t first, size_t from, size_t to)
+PR_INLINE void sum_elements_loop(const struct pr_flat *f,
+                                 const struct pr_io *io, size_t first,
+                                 size_t from, size_t to)
 {
     (void)first;
     if (io->ins == 1)
@@ -37,10 +38,11 @@ PR_INLINE void sum_loop(const struct pr_flat *f, const struct pr_io *io,
     else
         sum_terms(f, io, from, to, 4);
 }
-PR_FLAT(sum)
+PR_FLAT(sum_elements)
 
-void pr_k_sum(const struct pr_par *p, size_t count, const float *const *terms,
-              unsigned term_count, bool relu, float *y)
+void pr_kernel_sum(const struct pr_threads *p, size_t count,
+                   const float *const *terms, unsigned term_count, bool relu,
+                   float *y)
 {
     struct pr_flat f = {
         .io = {.out = {y}, .ins = term_count, .outs = 1},
@@ -50,13 +52,14 @@ void pr_k_sum(const struct pr_par *p, size_t count, const float *const *terms,
 
     for (unsigned i = 0; i < term_count; i++)
         f.io.in[i] = terms[i];
-    pr_kernel_run(p, count, sum(), &f);
+    pr_kernel_run(p, count, sum_elements(), &f);
 }
 
 /* ---- y = f0 * x */
 
-PR_INLINE void scale_loop(const struct pr_flat *f, const struct pr_io *io,
-                          size_t first, size_t from, size_t to)
+PR_INLINE void scale_elements_loop(const struct pr_flat *f,
+                                   const struct pr_io *io, size_t first,
+                                   size_t from, size_t to)
 {
     const float *x = io->in[0];
     float *y = io->out[0], factor = f->f[0];
@@ -65,21 +68,21 @@ PR_INLINE void scale_loop(const struct pr_flat *f, const struct pr_io *io,
     for (size_t i = from; i < to; i += PR_LANES)
         PR_PUT(y + i, PR_AT(x + i) * factor);
 }
-PR_FLAT(scale)
+PR_FLAT(scale_elements)
 
-void pr_k_scale(const struct pr_par *p, size_t count, float factor,
-                const float *x, float *y)
+void pr_kernel_scale(const struct pr_threads *p, size_t count, float factor,
+                     const float *x, float *y)
 {
     struct pr_flat f = {{{x}, {y}, 1, 1}, count, {factor}, 0, 0};
 
-    pr_kernel_run(p, count, scale(), &f);
+    pr_kernel_run(p, count, scale_elements(), &f);
 }
 
 /* ---- dropout: a hash of the place, and two words of the key */
 
 /* Spreads the bits of each number over its whole: multiplication goes up,
  * shifts go down. Constants of C. Wellons' search for little bias. */
-PR_INLINE void mix(pr_uvec *x)
+PR_INLINE void mix_bits(pr_uvec *x)
 {
     *x ^= *x >> 16;
     *x *= 0x21f0aaadu;
@@ -89,8 +92,9 @@ PR_INLINE void mix(pr_uvec *x)
 }
 
 /* f0: factor of what is kept; f->mask holds the bits of the limit. */
-PR_INLINE void dropout_loop(const struct pr_flat *f, const struct pr_io *io,
-                            size_t first, size_t from, size_t to)
+PR_INLINE void dropout_elements_loop(const struct pr_flat *f,
+                                     const struct pr_io *io, size_t first,
+                                     size_t from, size_t to)
 {
     const pr_uvec lanes = {0, 1, 2, 3, 4, 5, 6, 7};
     uint32_t k0 = (uint32_t)f->key, k1 = (uint32_t)(f->key >> 32);
@@ -104,16 +108,16 @@ PR_INLINE void dropout_loop(const struct pr_flat *f, const struct pr_io *io,
         pr_uvec h = lanes + ((uint32_t)place + k0);
         pr_vec kept = PR_AT(x + i) * factor;
 
-        mix(&h);
+        mix_bits(&h);
         h ^= k1 + high;
-        mix(&h);
+        mix_bits(&h);
         PR_PUT(y + i, (pr_vec)(PR_BITS(kept) & (pr_ivec)(h >= limit)));
     }
 }
-PR_FLAT(dropout)
+PR_FLAT(dropout_elements)
 
-void pr_k_dropout(const struct pr_par *p, size_t count, float rate,
-                  uint64_t key, const float *x, float *y)
+void pr_kernel_dropout(const struct pr_threads *p, size_t count, float rate,
+                       uint64_t key, const float *x, float *y)
 {
     /* Below 1 a float is at most 1 - 2^-24, so that the limit has 32 bits. */
     bool all = !(rate < 1);
@@ -126,5 +130,5 @@ void pr_k_dropout(const struct pr_par *p, size_t count, float rate,
         .key = pr_hash_mix(key + 0x9e3779b97f4a7c15u),
     };
 
-    pr_kernel_run(p, count, dropout(), &f);
+    pr_kernel_run(p, count, dropout_elements(), &f);
 }

@@ -29,7 +29,7 @@ size_t pr_ids_find_bad(const int32_t *ids, size_t count, int64_t limit)
 /* ---- forward */
 
 struct copy {
-    const struct pr_table *t;
+    const struct pr_embedding_table *t;
     const float *w;
     float *y;
 };
@@ -39,14 +39,15 @@ static void copy_rows(void *ctx, unsigned thread, unsigned threads)
     const struct copy *c = ctx;
     size_t width = c->t->width, from, to;
 
-    pr_par_part(c->t->count, 1, thread, threads, &from, &to);
+    pr_threads_part(c->t->count, 1, thread, threads, &from, &to);
     for (size_t i = from; i < to; i++)
         memcpy(c->y + i * width, c->w + (size_t)c->t->ids[i] * width,
                width * sizeof *c->y);
 }
 
-void pr_k_table(const struct pr_par *p, const struct pr_table *t,
-                const float *w, float *y)
+void pr_kernel_embedding(const struct pr_threads *p,
+                         const struct pr_embedding_table *t, const float *w,
+                         float *y)
 {
     struct copy c = {t, w, y};
 
@@ -61,7 +62,7 @@ struct runs {
     size_t count;
 };
 
-size_t pr_table_work(size_t count)
+size_t pr_kernel_embedding_work(size_t count)
 {
     return 2 * count * sizeof(uint64_t) +
            (count / 2 + 1) * 2 * sizeof(uint32_t);
@@ -85,7 +86,7 @@ static void sort_by_byte(const uint64_t *from, size_t count, unsigned shift,
         to[at[from[i] >> shift & 255]++] = from[i];
 }
 
-static const uint64_t *sort(const struct pr_table *t)
+static const uint64_t *sort_table_ids(const struct pr_embedding_table *t)
 {
     uint64_t *a = t->work, *b = a + t->count, *swap;
 
@@ -100,10 +101,10 @@ static const uint64_t *sort(const struct pr_table *t)
     return a;
 }
 
-static void find_runs(const struct pr_table *t, struct runs *ret)
+static void find_runs(const struct pr_embedding_table *t, struct runs *ret)
 {
     uint32_t *start = (uint32_t *)((uint64_t *)t->work + 2 * t->count);
-    const uint64_t *order = sort(t);
+    const uint64_t *order = sort_table_ids(t);
     size_t n = 0;
 
     for (size_t i = 0; i < t->count; i++)
@@ -135,7 +136,7 @@ enum what { PUT, SGD, ADAM };
 enum { RATE, KEEP1, KEEP2, EPSILON };
 
 struct back {
-    const struct pr_table *t;
+    const struct pr_embedding_table *t;
     struct runs runs;
     const float *dy;
     enum what what;
@@ -145,8 +146,8 @@ struct back {
 };
 
 /* As torch.optim.SparseAdam does it: epsilon is not corrected. */
-PR_INLINE void adam(const struct back *b, const pr_vec *g, size_t at,
-                    size_t count)
+PR_INLINE void table_adam_step(const struct back *b, const pr_vec *g, size_t at,
+                               size_t count)
 {
     pr_vec w, m, v, s;
 
@@ -163,13 +164,13 @@ PR_INLINE void adam(const struct back *b, const pr_vec *g, size_t at,
     pr_row_store(&v, b->v + at, count);
 }
 
-PR_INLINE void take(const struct back *b, const pr_vec *g, size_t at,
-                    size_t count)
+PR_INLINE void apply_row_sum(const struct back *b, const pr_vec *g, size_t at,
+                             size_t count)
 {
     pr_vec w = *g;
 
     if (b->what == ADAM) {
-        adam(b, g, at, count);
+        table_adam_step(b, g, at, count);
         return;
     }
     if (b->what == SGD) {
@@ -233,8 +234,8 @@ PR_INLINE void sum_narrow(const struct back *b, size_t from, size_t to,
     }
 }
 
-PR_INLINE void do_run(const struct back *b, size_t run, size_t column,
-                      size_t end)
+PR_INLINE void apply_table_run(const struct back *b, size_t run, size_t column,
+                               size_t end)
 {
     size_t from = b->runs.start[run], to = b->runs.start[run + 1];
     size_t at = (size_t)(b->runs.order[from] >> 32) * b->t->width;
@@ -243,47 +244,47 @@ PR_INLINE void do_run(const struct back *b, size_t run, size_t column,
     for (; column + CHUNK <= end; column += CHUNK) {
         sum_wide(b, from, to, column, g);
         for (size_t k = 0; k < SLOTS; k++)
-            take(b, &g[k], at + column + k * PR_LANES, PR_LANES);
+            apply_row_sum(b, &g[k], at + column + k * PR_LANES, PR_LANES);
     }
     for (; column + PR_LANES <= end; column += PR_LANES) {
         sum_narrow(b, from, to, column, PR_LANES, g);
-        take(b, g, at + column, PR_LANES);
+        apply_row_sum(b, g, at + column, PR_LANES);
     }
     if (column < end) {
         sum_narrow(b, from, to, column, end - column, g);
-        take(b, g, at + column, end - column);
+        apply_row_sum(b, g, at + column, end - column);
     }
 }
 
-PR_INLINE void back_body(void *ctx, unsigned thread, unsigned threads)
+PR_INLINE void table_back_body(void *ctx, unsigned thread, unsigned threads)
 {
     const struct back *b = ctx;
     size_t column = 0, end = b->t->width, from = 0, to = b->runs.count;
 
     if (b->by_columns) {
-        pr_par_part(end, CHUNK, thread, threads, &column, &end);
+        pr_threads_part(end, CHUNK, thread, threads, &column, &end);
     } else {
         size_t first, last;
 
-        pr_par_part(b->t->count, 1, thread, threads, &first, &last);
+        pr_threads_part(b->t->count, 1, thread, threads, &first, &last);
         from = run_from(&b->runs, first);
         to = run_from(&b->runs, last);
     }
     for (size_t i = from; i < to; i++)
-        do_run(b, i, column, end);
+        apply_table_run(b, i, column, end);
 }
-PR_KERNEL(back)
+PR_KERNEL(table_back)
 
-static void run_back(const struct pr_par *p, struct back *b)
+static void run_table_back(const struct pr_threads *p, struct back *b)
 {
-    const struct pr_table *t = b->t;
+    const struct pr_embedding_table *t = b->t;
 
     if (t->count == 0)
         return;
     find_runs(t, &b->runs);
     /* Columns are shared out evenly also where all ids are the same. */
-    b->by_columns = t->width >= (size_t)pr_par_threads(p) * CHUNK;
-    pr_kernel_run(p, t->count * t->width, back(), b);
+    b->by_columns = t->width >= (size_t)pr_threads_count(p) * CHUNK;
+    pr_kernel_run(p, t->count * t->width, table_back(), b);
 }
 
 struct clear {
@@ -291,37 +292,40 @@ struct clear {
     size_t count;
 };
 
-static void clear(void *ctx, unsigned thread, unsigned threads)
+static void clear_floats(void *ctx, unsigned thread, unsigned threads)
 {
     const struct clear *c = ctx;
     size_t from, to;
 
-    pr_par_part(c->count, 1024, thread, threads, &from, &to);
+    pr_threads_part(c->count, 1024, thread, threads, &from, &to);
     memset(c->x + from, 0, (to - from) * sizeof *c->x);
 }
 
-void pr_k_table_back(const struct pr_par *p, const struct pr_table *t,
-                     const float *dy, float *dw)
+void pr_kernel_embedding_back(const struct pr_threads *p,
+                              const struct pr_embedding_table *t,
+                              const float *dy, float *dw)
 {
     struct back b = {.t = t, .dy = dy, .what = PUT, .w = dw};
     struct clear c = {dw, t->rows * t->width};
 
-    pr_kernel_run(p, c.count, clear, &c);
-    run_back(p, &b);
+    pr_kernel_run(p, c.count, clear_floats, &c);
+    run_table_back(p, &b);
 }
 
-void pr_k_table_sgd(const struct pr_par *p, const struct pr_table *t,
-                    const float *dy, float rate, float *w)
+void pr_kernel_embedding_sgd(const struct pr_threads *p,
+                             const struct pr_embedding_table *t,
+                             const float *dy, float rate, float *w)
 {
     struct back b = {
         .t = t, .dy = dy, .what = SGD, .w = w, .f = {[RATE] = rate}};
 
-    run_back(p, &b);
+    run_table_back(p, &b);
 }
 
-void pr_k_table_adam(const struct pr_par *p, const struct pr_table *t,
-                     const float *dy, const struct pr_adam *o, float *w,
-                     float *m, float *v)
+void pr_kernel_embedding_adam(const struct pr_threads *p,
+                              const struct pr_embedding_table *t,
+                              const float *dy, const struct pr_adam *o,
+                              float *w, float *m, float *v)
 {
     double left1 = 1 - pow(o->beta1, (double)o->step);
     double left2 = 1 - pow(o->beta2, (double)o->step);
@@ -338,5 +342,5 @@ void pr_k_table_adam(const struct pr_par *p, const struct pr_table *t,
               [EPSILON] = (float)o->epsilon},
     };
 
-    run_back(p, &b);
+    run_table_back(p, &b);
 }

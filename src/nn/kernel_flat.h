@@ -25,7 +25,7 @@ struct pr_flat {
         const struct pr_flat *f = ctx;                                 \
         size_t from, to, rest;                                         \
                                                                        \
-        pr_par_part(f->count, GRAIN, thread, n, &from, &to);           \
+        pr_threads_part(f->count, GRAIN, thread, n, &from, &to);       \
         rest = (to - from) % PR_LANES;                                 \
         name##_loop(f, &f->io, 0, from, to - rest);                    \
         if (rest) {                                                    \

@@ -8,18 +8,18 @@
 enum { CHUNK = 256 };
 
 struct job {
-    const struct pr_gather *g;
+    const struct pr_gather_args *g;
     const float *from;
     float *to;
 };
 
-static void copy(void *ctx, unsigned thread, unsigned threads)
+static void gather_sample_rows(void *ctx, unsigned thread, unsigned threads)
 {
     const struct job *j = ctx;
-    const struct pr_gather *g = j->g;
+    const struct pr_gather_args *g = j->g;
     size_t from, to;
 
-    pr_par_part(g->samples * g->count, 1, thread, threads, &from, &to);
+    pr_threads_part(g->samples * g->count, 1, thread, threads, &from, &to);
     for (size_t i = from; i < to; i++) {
         size_t row = i / g->count * g->rows + (size_t)g->ids[i];
 
@@ -28,19 +28,19 @@ static void copy(void *ctx, unsigned thread, unsigned threads)
     }
 }
 
-void pr_k_gather(const struct pr_par *p, const struct pr_gather *g,
-                 const float *x, float *y)
+void pr_kernel_gather(const struct pr_threads *p,
+                      const struct pr_gather_args *g, const float *x, float *y)
 {
     struct job j = {g, x, y};
 
-    pr_kernel_run(p, g->samples * g->count * g->width, copy, &j);
+    pr_kernel_run(p, g->samples * g->count * g->width, gather_sample_rows, &j);
 }
 
 /* Columns [column, end) of a sample. */
-PR_INLINE void back_piece(const struct job *j, size_t sample, size_t column,
-                          size_t end)
+PR_INLINE void gather_back_piece(const struct job *j, size_t sample,
+                                 size_t column, size_t end)
 {
-    const struct pr_gather *g = j->g;
+    const struct pr_gather_args *g = j->g;
     const float *dy = j->from + sample * g->count * g->width;
     float *dx = j->to + sample * g->rows * g->width;
 
@@ -58,26 +58,27 @@ PR_INLINE void back_piece(const struct job *j, size_t sample, size_t column,
     }
 }
 
-PR_INLINE void back_body(void *ctx, unsigned thread, unsigned threads)
+PR_INLINE void gather_back_body(void *ctx, unsigned thread, unsigned threads)
 {
     const struct job *j = ctx;
     size_t width = j->g->width, pieces = (width + CHUNK - 1) / CHUNK;
     size_t from, to;
 
-    pr_par_part(j->g->samples * pieces, 1, thread, threads, &from, &to);
+    pr_threads_part(j->g->samples * pieces, 1, thread, threads, &from, &to);
     for (size_t i = from; i < to; i++) {
         size_t column = i % pieces * CHUNK;
 
-        back_piece(j, i / pieces, column,
-                   width - column < CHUNK ? width : column + CHUNK);
+        gather_back_piece(j, i / pieces, column,
+                          width - column < CHUNK ? width : column + CHUNK);
     }
 }
-PR_KERNEL(back)
+PR_KERNEL(gather_back)
 
-void pr_k_gather_back(const struct pr_par *p, const struct pr_gather *g,
-                      const float *dy, float *dx)
+void pr_kernel_gather_back(const struct pr_threads *p,
+                           const struct pr_gather_args *g, const float *dy,
+                           float *dx)
 {
     struct job j = {g, dy, dx};
 
-    pr_kernel_run(p, g->samples * g->rows * g->width, back(), &j);
+    pr_kernel_run(p, g->samples * g->rows * g->width, gather_back(), &j);
 }

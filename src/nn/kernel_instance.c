@@ -1,25 +1,27 @@
 /* Instance norm: batch norm of one sample after the other. */
 #include "nn/kernels_rows.h"
 
-static size_t channels(const struct pr_grid *v)
+static size_t count_padded_channels(const struct pr_grid *v)
 {
     return (v->c + v->block - 1) / v->block * v->block;
 }
 
 /* The norm of sample i. */
-static struct pr_norm norm_of(const struct pr_grid *v,
-                              const struct pr_norm *norm, size_t i)
+static struct pr_norm sample_norm(const struct pr_grid *v,
+                                  const struct pr_norm *norm, size_t i)
 {
     struct pr_norm ret = *norm;
 
-    ret.mean += i * channels(v);
-    ret.inv_std += i * channels(v);
+    ret.mean += i * count_padded_channels(v);
+    ret.inv_std += i * count_padded_channels(v);
     ret.running_mean = ret.running_var = NULL;
     return ret;
 }
 
-void pr_k_instance_norm(const struct pr_par *p, const struct pr_grid *v,
-                        const struct pr_norm *norm, const float *x, float *y)
+void pr_kernel_instance_norm(const struct pr_threads *p,
+                             const struct pr_grid *v,
+                             const struct pr_norm *norm, const float *x,
+                             float *y)
 {
     struct pr_grid one = *v;
     size_t step;
@@ -27,19 +29,20 @@ void pr_k_instance_norm(const struct pr_par *p, const struct pr_grid *v,
     one.n = 1;
     step = pr_grid_elements(&one);
     for (size_t i = 0; i < v->n; i++) {
-        struct pr_norm of = norm_of(v, norm, i);
+        struct pr_norm of = sample_norm(v, norm, i);
 
-        pr_k_norm_train(p, &one, &of, x + i * step, NULL, false, y + i * step);
+        pr_kernel_norm_train(p, &one, &of, x + i * step, NULL, false,
+                             y + i * step);
     }
 }
 
-size_t pr_instance_work(const struct pr_grid *v)
+size_t pr_kernel_instance_norm_work(const struct pr_grid *v)
 {
-    return 2 * v->n * channels(v);
+    return 2 * v->n * count_padded_channels(v);
 }
 
 /* to[c] = sum of from[n][c] */
-static void add_up(const float *from, size_t n, size_t c, float *to)
+static void sum_over_samples(const float *from, size_t n, size_t c, float *to)
 {
     for (size_t k = 0; k < c; k++) {
         double sum = 0;
@@ -50,17 +53,18 @@ static void add_up(const float *from, size_t n, size_t c, float *to)
     }
 }
 
-void pr_k_instance_norm_back(const struct pr_par *p, const struct pr_grid *v,
-                             const struct pr_instance_back *b)
+void pr_kernel_instance_norm_back(const struct pr_threads *p,
+                                  const struct pr_grid *v,
+                                  const struct pr_instance_back *b)
 {
-    size_t c = channels(v), step;
+    size_t c = count_padded_channels(v), step;
     float *gammas = b->work, *betas = b->work + v->n * c;
     struct pr_grid one = *v;
 
     one.n = 1;
     step = pr_grid_elements(&one);
     for (size_t i = 0; i < v->n; i++) {
-        struct pr_norm of = norm_of(v, b->norm, i);
+        struct pr_norm of = sample_norm(v, b->norm, i);
         struct pr_norm_back back = {
             .norm = &of,
             .x = b->x + i * step,
@@ -71,10 +75,10 @@ void pr_k_instance_norm_back(const struct pr_par *p, const struct pr_grid *v,
             .dbeta = betas + i * c,
         };
 
-        pr_k_norm_back(p, &one, &back);
+        pr_kernel_norm_back(p, &one, &back);
     }
     if (b->dgamma)
-        add_up(gammas, v->n, c, b->dgamma);
+        sum_over_samples(gammas, v->n, c, b->dgamma);
     if (b->dbeta)
-        add_up(betas, v->n, c, b->dbeta);
+        sum_over_samples(betas, v->n, c, b->dbeta);
 }

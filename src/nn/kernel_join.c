@@ -5,8 +5,9 @@
 
 /* ---- y = product of factors */
 
-PR_INLINE void multiply_loop(const struct pr_flat *f, const struct pr_io *io,
-                             size_t first, size_t from, size_t to)
+PR_INLINE void multiply_elements_loop(const struct pr_flat *f,
+                                      const struct pr_io *io, size_t first,
+                                      size_t from, size_t to)
 {
     (void)f, (void)first;
     for (size_t i = from; i < to; i += PR_LANES) {
@@ -17,10 +18,11 @@ PR_INLINE void multiply_loop(const struct pr_flat *f, const struct pr_io *io,
         PR_PUT(io->out[0] + i, y);
     }
 }
-PR_FLAT(multiply)
+PR_FLAT(multiply_elements)
 
-void pr_k_multiply(const struct pr_par *p, size_t count,
-                   const float *const *factors, unsigned factor_count, float *y)
+void pr_kernel_multiply(const struct pr_threads *p, size_t count,
+                        const float *const *factors, unsigned factor_count,
+                        float *y)
 {
     struct pr_flat f = {
         .io = {.out = {y}, .ins = factor_count, .outs = 1},
@@ -29,7 +31,7 @@ void pr_k_multiply(const struct pr_par *p, size_t count,
 
     for (unsigned i = 0; i < factor_count; i++)
         f.io.in[i] = factors[i];
-    pr_kernel_run(p, count, multiply(), &f);
+    pr_kernel_run(p, count, multiply_elements(), &f);
 }
 
 /* ---- y = relu?(y + bias) */
@@ -72,26 +74,27 @@ PR_INLINE void bias_plane(const struct bias_job *j, const float *bias, float *y)
     }
 }
 
-PR_INLINE void bias_body(void *ctx, unsigned thread, unsigned threads)
+PR_INLINE void add_channel_bias_body(void *ctx, unsigned thread,
+                                     unsigned threads)
 {
     const struct bias_job *j = ctx;
     const struct pr_grid *v = j->v;
     size_t from, to;
 
-    pr_par_part(v->n * j->blocks, 1, thread, threads, &from, &to);
+    pr_threads_part(v->n * j->blocks, 1, thread, threads, &from, &to);
     for (size_t i = from; i < to; i++)
         bias_plane(j, j->bias ? j->bias + i % j->blocks * v->block : NULL,
                    j->y + i * v->s * v->block);
 }
-PR_KERNEL(bias)
+PR_KERNEL(add_channel_bias)
 
-void pr_k_bias(const struct pr_par *p, const struct pr_grid *v,
-               const float *bias_values, bool relu, float *y)
+void pr_kernel_bias(const struct pr_threads *p, const struct pr_grid *v,
+                    const float *bias_values, bool relu, float *y)
 {
     struct bias_job j = {v, (v->c + v->block - 1) / v->block, bias_values, relu,
                          y};
 
-    pr_kernel_run(p, pr_grid_elements(v), bias(), &j);
+    pr_kernel_run(p, pr_grid_elements(v), add_channel_bias(), &j);
 }
 
 /* ---- parts of rows */
@@ -109,7 +112,7 @@ static void copy_parts(void *ctx, unsigned thread, unsigned threads)
     const struct part_job *j = ctx;
     size_t from, to;
 
-    pr_par_part(j->rows, 1, thread, threads, &from, &to);
+    pr_threads_part(j->rows, 1, thread, threads, &from, &to);
     for (size_t i = from; i < to; i++) {
         float *y = j->y + i * j->y_step;
 
@@ -122,8 +125,8 @@ static void copy_parts(void *ctx, unsigned thread, unsigned threads)
     }
 }
 
-void pr_k_part(const struct pr_par *p, size_t rows, size_t width,
-               const float *x, size_t x_step, float *y, size_t y_step)
+void pr_kernel_part(const struct pr_threads *p, size_t rows, size_t width,
+                    const float *x, size_t x_step, float *y, size_t y_step)
 {
     struct part_job j = {.rows = rows,
                          .width = width,
@@ -135,8 +138,8 @@ void pr_k_part(const struct pr_par *p, size_t rows, size_t width,
     pr_kernel_run(p, rows * width, copy_parts, &j);
 }
 
-void pr_k_part_back(const struct pr_par *p, size_t rows, size_t width,
-                    const float *x, float *y, size_t first, size_t y_step)
+void pr_kernel_part_back(const struct pr_threads *p, size_t rows, size_t width,
+                         const float *x, float *y, size_t first, size_t y_step)
 {
     struct part_job j = {.rows = rows,
                          .width = width,

@@ -14,7 +14,7 @@ struct part {
 };
 
 struct job {
-    const struct pr_par *par;
+    const struct pr_threads *par;
     const struct pr_loss_rows *l;
     double scale; /* of each row, or number */
     float *dy;    /* kl: of the other one */
@@ -22,20 +22,21 @@ struct job {
 
 /* Runs it, and adds up what threads have left. Few elements take no longer than
  * starting threads does. */
-static struct part run(struct job *j, size_t elements, pr_par_fn *fn)
+static struct part run_loss_loop(struct job *j, size_t elements,
+                                 pr_threads_fn *fn)
 {
     enum { FEW = 14 * 1024 };
-    unsigned threads = elements < FEW ? 1 : pr_par_threads(j->par);
+    unsigned threads = elements < FEW ? 1 : pr_threads_count(j->par);
     struct part all = {0};
 
     for (unsigned i = 0; i < threads; i++)
-        *(struct part *)pr_par_scratch(j->par, i) = all;
+        *(struct part *)pr_threads_scratch(j->par, i) = all;
     if (threads == 1)
         fn(j, 0, 1);
     else
-        pr_par_run(j->par, fn, j);
+        pr_threads_run(j->par, fn, j);
     for (unsigned i = 0; i < threads; i++) {
-        const struct part *part = pr_par_scratch(j->par, i);
+        const struct part *part = pr_threads_scratch(j->par, i);
 
         all.loss += part->loss;
         all.right += part->right;
@@ -80,8 +81,8 @@ PR_INLINE double row_below(const float *x, size_t c, float max)
 }
 
 /* dx: exp(x - max); becomes g * (softmax - wanted). */
-PR_INLINE void row_gradient(const struct pr_loss_rows *l, size_t id, double sum,
-                            double g, float *dx)
+PR_INLINE void entropy_row_gradient(const struct pr_loss_rows *l, size_t id,
+                                    double sum, double g, float *dx)
 {
     double spread = l->smoothing / (double)l->width;
     double at = (double)dx[id] / sum - (1 - l->smoothing) - spread;
@@ -117,18 +118,18 @@ PR_INLINE void entropy_row(const struct job *j, size_t row, double weight,
     loss = log(sum) - below;
     part->loss += weight * loss;
     if (dx)
-        row_gradient(l, id, sum, weight * j->scale, dx);
+        entropy_row_gradient(l, id, sum, weight * j->scale, dx);
 }
 
-PR_INLINE void entropy_body(void *ctx, unsigned thread, unsigned threads)
+PR_INLINE void row_entropy_body(void *ctx, unsigned thread, unsigned threads)
 {
     const struct job *j = ctx;
     const struct pr_loss_rows *l = j->l;
-    struct part *out = pr_par_scratch(j->par, thread);
+    struct part *out = pr_threads_scratch(j->par, thread);
     struct part part = {0};
     size_t from, to;
 
-    pr_par_part(l->rows, 1, thread, threads, &from, &to);
+    pr_threads_part(l->rows, 1, thread, threads, &from, &to);
     for (size_t i = from; i < to; i++) {
         double weight = row_weight(l, i);
 
@@ -139,10 +140,11 @@ PR_INLINE void entropy_body(void *ctx, unsigned thread, unsigned threads)
     }
     *out = part;
 }
-PR_KERNEL(entropy)
+PR_KERNEL(row_entropy)
 
-double pr_k_cross_entropy(const struct pr_par *p, const struct pr_loss_rows *l,
-                          uint64_t *ret_rows, uint64_t *ret_right)
+double pr_kernel_cross_entropy(const struct pr_threads *p,
+                               const struct pr_loss_rows *l, uint64_t *ret_rows,
+                               uint64_t *ret_right)
 {
     struct job j = {p, l, l->factor, NULL};
     struct part all;
@@ -157,7 +159,7 @@ double pr_k_cross_entropy(const struct pr_par *p, const struct pr_loss_rows *l,
     }
     if (!l->sum && rows)
         j.scale /= weights;
-    all = run(&j, l->rows * l->width, entropy());
+    all = run_loss_loop(&j, l->rows * l->width, row_entropy());
     *ret_rows = rows;
     *ret_right = all.right;
     return rows ? all.loss * j.scale : 0;
@@ -165,8 +167,8 @@ double pr_k_cross_entropy(const struct pr_par *p, const struct pr_loss_rows *l,
 
 /* ---- numbers: what one costs, and the slope */
 
-PR_INLINE void mse_one(const pr_vec *x, const pr_vec *y, float beta,
-                       pr_vec *loss, pr_vec *slope)
+PR_INLINE void mse_loss_one(const pr_vec *x, const pr_vec *y, float beta,
+                            pr_vec *loss, pr_vec *slope)
 {
     pr_vec d = *x - *y;
 
@@ -175,8 +177,8 @@ PR_INLINE void mse_one(const pr_vec *x, const pr_vec *y, float beta,
     *slope = 2 * d;
 }
 
-PR_INLINE void smooth_l1_one(const pr_vec *x, const pr_vec *y, float beta,
-                             pr_vec *loss, pr_vec *slope)
+PR_INLINE void smooth_l1_loss_one(const pr_vec *x, const pr_vec *y, float beta,
+                                  pr_vec *loss, pr_vec *slope)
 {
     pr_vec d = *x - *y, one = PR_ALL(1.f);
     pr_ivec minus = PR_BITS(d) & INT32_MIN;
@@ -207,8 +209,8 @@ PR_INLINE void log_after_one(const pr_vec *u, pr_vec *ret)
 
 /* With u = exp(-|x|): log(1 + exp(x)) = max(x, 0) + log(1 + u), and the same
  * with -x. */
-PR_INLINE void bce_one(const pr_vec *x, const pr_vec *y, float beta,
-                       pr_vec *loss, pr_vec *slope)
+PR_INLINE void bce_loss_one(const pr_vec *x, const pr_vec *y, float beta,
+                            pr_vec *loss, pr_vec *slope)
 {
     pr_ivec above = *x > 0;
     pr_vec down = (pr_vec)(PR_BITS(*x) | INT32_MIN), u, more, sigmoid;
@@ -225,8 +227,8 @@ PR_INLINE void bce_one(const pr_vec *x, const pr_vec *y, float beta,
 
 /* x is the mean, y the log of the variance; e is exp(y) - 1, infinite where
  * that does not fit. */
-PR_INLINE void kl_one(const pr_vec *x, const pr_vec *y, pr_vec *loss,
-                      pr_vec *slope_y)
+PR_INLINE void kl_loss_one(const pr_vec *x, const pr_vec *y, pr_vec *loss,
+                           pr_vec *slope_y)
 {
     pr_ivec high = *y > 88;
     pr_vec scale, rest, e, most = PR_ALL(INFINITY);
@@ -289,16 +291,16 @@ PR_INLINE void part_add(const pr_vec *v, size_t count, pr_dvec *sum)
     {                                                                          \
         const struct job *j = ctx;                                             \
         const struct pr_loss_rows *l = j->l;                                   \
-        struct part *out = pr_par_scratch(j->par, thread);                     \
+        struct part *out = pr_threads_scratch(j->par, thread);                 \
         size_t w = l->width, from, to;                                         \
         double loss = 0;                                                       \
                                                                                \
         if (!l->weights) {                                                     \
-            pr_par_part(l->rows *w, GRAIN, thread, n, &from, &to);             \
+            pr_threads_part(l->rows *w, GRAIN, thread, n, &from, &to);         \
             out->loss = name##_range(j, from, to, 1);                          \
             return;                                                            \
         }                                                                      \
-        pr_par_part(l->rows, 1, thread, n, &from, &to);                        \
+        pr_threads_part(l->rows, 1, thread, n, &from, &to);                    \
         for (size_t i = from; i < to; i++)                                     \
             loss += name##_range(j, i * w, i * w + w, (double)l->weights[i]);  \
         out->loss = loss;                                                      \
@@ -306,15 +308,15 @@ PR_INLINE void part_add(const pr_vec *v, size_t count, pr_dvec *sum)
     PR_KERNEL(name)
 
 enum { GRAIN = 1024 };
-ONE(mse)
-NUMBERS(mse)
-ONE(bce)
-NUMBERS(bce)
-ONE(smooth_l1)
-NUMBERS(smooth_l1)
+ONE(mse_loss)
+NUMBERS(mse_loss)
+ONE(bce_loss)
+NUMBERS(bce_loss)
+ONE(smooth_l1_loss)
+NUMBERS(smooth_l1_loss)
 
-PR_INLINE void kl_at(const struct job *j, size_t at, size_t count,
-                     double weight, pr_dvec *sum)
+PR_INLINE void kl_loss_at(const struct job *j, size_t at, size_t count,
+                          double weight, pr_dvec *sum)
 {
     const struct pr_loss_rows *l = j->l;
     pr_vec x, y, loss, slope;
@@ -322,7 +324,7 @@ PR_INLINE void kl_at(const struct job *j, size_t at, size_t count,
     (void)weight;
     pr_row_load(l->x + at, count, 0, &x);
     pr_row_load(l->y + at, count, 0, &y);
-    kl_one(&x, &y, &loss, &slope);
+    kl_loss_one(&x, &y, &loss, &slope);
     x *= (float)j->scale;
     slope *= (float)j->scale;
     if (l->dx)
@@ -331,10 +333,10 @@ PR_INLINE void kl_at(const struct job *j, size_t at, size_t count,
         pr_row_store(&slope, j->dy + at, count);
     part_add(&loss, count, sum);
 }
-NUMBERS(kl)
+NUMBERS(kl_loss)
 
-static double numbers(const struct pr_par *p, const struct pr_loss_rows *l,
-                      pr_par_fn *fn)
+static double number_loss(const struct pr_threads *p,
+                          const struct pr_loss_rows *l, pr_threads_fn *fn)
 {
     size_t count = l->rows * l->width;
     struct job j = {p, l, l->factor, NULL};
@@ -343,31 +345,32 @@ static double numbers(const struct pr_par *p, const struct pr_loss_rows *l,
         return 0;
     if (!l->sum)
         j.scale /= (double)count;
-    return run(&j, count, fn).loss * j.scale;
+    return run_loss_loop(&j, count, fn).loss * j.scale;
 }
 
-double pr_k_mse(const struct pr_par *p, const struct pr_loss_rows *l)
+double pr_kernel_mse(const struct pr_threads *p, const struct pr_loss_rows *l)
 {
-    return numbers(p, l, mse());
+    return number_loss(p, l, mse_loss());
 }
 
-double pr_k_bce(const struct pr_par *p, const struct pr_loss_rows *l)
+double pr_kernel_bce(const struct pr_threads *p, const struct pr_loss_rows *l)
 {
-    return numbers(p, l, bce());
+    return number_loss(p, l, bce_loss());
 }
 
-double pr_k_smooth_l1(const struct pr_par *p, const struct pr_loss_rows *l)
+double pr_kernel_smooth_l1(const struct pr_threads *p,
+                           const struct pr_loss_rows *l)
 {
-    return numbers(p, l, smooth_l1());
+    return number_loss(p, l, smooth_l1_loss());
 }
 
-double pr_k_kl(const struct pr_par *p, size_t count, const float *mean,
-               const float *log_variance, double factor, float *dmean,
-               float *dlog_variance)
+double pr_kernel_kl(const struct pr_threads *p, size_t count, const float *mean,
+                    const float *log_variance, double factor, float *dmean,
+                    float *dlog_variance)
 {
     struct pr_loss_rows l = {
         .rows = 1, .width = count, .x = mean, .y = log_variance, .dx = dmean};
     struct job j = {p, &l, factor, dlog_variance};
 
-    return run(&j, count, kl()).loss * factor;
+    return run_loss_loop(&j, count, kl_loss()).loss * factor;
 }

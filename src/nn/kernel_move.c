@@ -33,12 +33,12 @@ PR_INLINE void add_strip(const struct turn *t, const float *x, float *y,
         y[i] += x[i];
 }
 
-PR_INLINE void turn_body(void *ctx, unsigned thread, unsigned threads)
+PR_INLINE void turn_matrix_body(void *ctx, unsigned thread, unsigned threads)
 {
     const struct turn *t = ctx;
     size_t strips = (t->columns + TILE - 1) / TILE, from, to;
 
-    pr_par_part(t->n * strips, 1, thread, threads, &from, &to);
+    pr_threads_part(t->n * strips, 1, thread, threads, &from, &to);
     for (size_t i = from; i < to; i++) {
         size_t at = i / strips * t->rows * t->columns;
         size_t first = i % strips * TILE;
@@ -49,22 +49,22 @@ PR_INLINE void turn_body(void *ctx, unsigned thread, unsigned threads)
             add_strip(t, t->x + at, t->y + at, first, end);
     }
 }
-PR_KERNEL(turn)
+PR_KERNEL(turn_matrix)
 
-void pr_k_transpose(const struct pr_par *p, size_t n, size_t rows,
-                    size_t columns, const float *x, float *y)
+void pr_kernel_transpose(const struct pr_threads *p, size_t n, size_t rows,
+                         size_t columns, const float *x, float *y)
 {
     struct turn t = {n, rows, columns, x, y, false};
 
-    pr_kernel_run(p, n * rows * columns, turn(), &t);
+    pr_kernel_run(p, n * rows * columns, turn_matrix(), &t);
 }
 
-void pr_k_fold(const struct pr_par *p, size_t n, size_t rows, const float *x,
-               float *y)
+void pr_kernel_fold(const struct pr_threads *p, size_t n, size_t rows,
+                    const float *x, float *y)
 {
     struct turn t = {n, rows, rows, x, y, true};
 
-    pr_kernel_run(p, n * rows * rows, turn(), &t);
+    pr_kernel_run(p, n * rows * rows, turn_matrix(), &t);
 }
 
 /* ---- channels that become places */
@@ -83,7 +83,7 @@ static void shuffle_rows(void *ctx, unsigned thread, unsigned threads)
     const struct pr_shuffle *s = j->s;
     size_t size = s->size, columns = s->columns, from, to;
 
-    pr_par_part(s->n * s->rows, 1, thread, threads, &from, &to);
+    pr_threads_part(s->n * s->rows, 1, thread, threads, &from, &to);
     for (size_t i = from; i < to; i++)
         for (size_t k = 0; k < size * size; k++) {
             size_t channel = i / s->rows * size * size + k;
@@ -95,13 +95,13 @@ static void shuffle_rows(void *ctx, unsigned thread, unsigned threads)
         }
 }
 
-static void gather_rows(void *ctx, unsigned thread, unsigned threads)
+static void unshuffle_rows(void *ctx, unsigned thread, unsigned threads)
 {
     const struct shuffle *j = ctx;
     const struct pr_shuffle *s = j->s;
     size_t size = s->size, columns = s->columns, from, to;
 
-    pr_par_part(s->n * s->rows, 1, thread, threads, &from, &to);
+    pr_threads_part(s->n * s->rows, 1, thread, threads, &from, &to);
     for (size_t i = from; i < to; i++)
         for (size_t k = 0; k < size * size; k++) {
             size_t channel = i / s->rows * size * size + k;
@@ -119,18 +119,19 @@ static size_t shuffle_elements(const struct pr_shuffle *s)
     return s->n * s->rows * s->columns * s->size * s->size;
 }
 
-void pr_k_shuffle(const struct pr_par *p, const struct pr_shuffle *s,
-                  const float *x, float *y)
+void pr_kernel_shuffle(const struct pr_threads *p, const struct pr_shuffle *s,
+                       const float *x, float *y)
 {
     struct shuffle j = {s, x, y};
 
     pr_kernel_run(p, shuffle_elements(s), shuffle_rows, &j);
 }
 
-void pr_k_shuffle_back(const struct pr_par *p, const struct pr_shuffle *s,
-                       const float *dy, float *dx)
+void pr_kernel_shuffle_back(const struct pr_threads *p,
+                            const struct pr_shuffle *s, const float *dy,
+                            float *dx)
 {
     struct shuffle j = {s, dy, dx};
 
-    pr_kernel_run(p, shuffle_elements(s), gather_rows, &j);
+    pr_kernel_run(p, shuffle_elements(s), unshuffle_rows, &j);
 }

@@ -30,12 +30,12 @@ static void room_at(const struct pr_multibox *m, struct room *ret)
     ret->share = ret->max + all;
 }
 
-size_t pr_multibox_work(const struct pr_multibox *m)
+size_t pr_kernel_multibox_work(const struct pr_multibox *m)
 {
     return (2 * m->samples + 15) / 16 * 16 + 3 * m->samples * m->boxes;
 }
 
-static size_t pieces(const struct pr_multibox *m)
+static size_t count_box_pieces(const struct pr_multibox *m)
 {
     return (m->boxes + PIECE - 1) / PIECE;
 }
@@ -102,21 +102,21 @@ PR_INLINE void entropy_piece(const struct pr_multibox *m, size_t sample,
     }
 }
 
-PR_INLINE void entropy_body(void *ctx, unsigned thread, unsigned threads)
+PR_INLINE void box_entropy_body(void *ctx, unsigned thread, unsigned threads)
 {
     const struct pr_multibox *m = ctx;
-    size_t each = pieces(m), from, to;
+    size_t each = count_box_pieces(m), from, to;
 
-    pr_par_part(m->samples * each, 1, thread, threads, &from, &to);
+    pr_threads_part(m->samples * each, 1, thread, threads, &from, &to);
     for (size_t i = from; i < to; i++)
         entropy_piece(m, i / each, i % each * PIECE);
 }
-PR_KERNEL(entropy)
+PR_KERNEL(box_entropy)
 
 /* ---- which boxes count */
 
 /* A loss is never below 0, so its bits are in the same order, NaN last. */
-static uint32_t bits_of(float x)
+static uint32_t loss_bits(float x)
 {
     uint32_t bits;
 
@@ -137,8 +137,8 @@ static uint32_t find_least(const int32_t *ids, const float *loss, size_t boxes,
         uint32_t byte = 255;
 
         for (size_t i = 0; i < boxes; i++)
-            if (ids[i] == 0 && (bits_of(loss[i]) & mask) == found)
-                have[bits_of(loss[i]) >> shift & 255]++;
+            if (ids[i] == 0 && (loss_bits(loss[i]) & mask) == found)
+                have[loss_bits(loss[i]) >> shift & 255]++;
         for (; have[byte] < count; byte--)
             count -= have[byte];
         found |= byte << shift;
@@ -149,8 +149,8 @@ static uint32_t find_least(const int32_t *ids, const float *loss, size_t boxes,
 }
 
 /* Adds up the losses of boxes that count; theirs become scale, others 0. */
-static double choose(const int32_t *ids, size_t boxes, size_t mine,
-                     double scale, float *loss)
+static double choose_boxes(const int32_t *ids, size_t boxes, size_t mine,
+                           double scale, float *loss)
 {
     size_t others = OTHERS * mine, equal = 0;
     uint32_t least;
@@ -160,7 +160,7 @@ static double choose(const int32_t *ids, size_t boxes, size_t mine,
         others = boxes - mine;
     least = others ? find_least(ids, loss, boxes, others, &equal) : UINT32_MAX;
     for (size_t i = 0; i < boxes; i++) {
-        uint32_t bits = bits_of(loss[i]);
+        uint32_t bits = loss_bits(loss[i]);
         bool counts = ids[i] || bits > least;
 
         if (!counts && bits == least && equal) {
@@ -173,14 +173,14 @@ static double choose(const int32_t *ids, size_t boxes, size_t mine,
     return sum;
 }
 
-static void fill(float *x, size_t count, float value)
+static void fill_floats(float *x, size_t count, float value)
 {
     for (size_t i = 0; x && i < count; i++)
         x[i] = value;
 }
 
 /* Smooth l1 of one number; *ret_slope is between -1 and 1. */
-static double smooth(double d, double *ret_slope)
+static double smooth_l1_value(double d, double *ret_slope)
 {
     double size = fabs(d);
 
@@ -196,13 +196,13 @@ static double place_loss(const struct pr_multibox *m, size_t sample,
     size_t first = sample * 4 * m->boxes;
     double sum = 0, slope;
 
-    fill(m->dplaces ? m->dplaces + first : NULL, 4 * m->boxes, 0);
+    fill_floats(m->dplaces ? m->dplaces + first : NULL, 4 * m->boxes, 0);
     for (size_t i = 0; i < m->boxes; i++)
         for (size_t k = 0; ids[i] && k < 4; k++) {
             size_t at = first + k * m->boxes + i;
 
-            sum +=
-                smooth((double)m->places[at] - (double)m->wanted[at], &slope);
+            sum += smooth_l1_value(
+                (double)m->places[at] - (double)m->wanted[at], &slope);
             if (m->dplaces)
                 m->dplaces[at] = (float)(scale * slope);
         }
@@ -223,7 +223,7 @@ static int64_t count_mine(const struct pr_multibox *m, size_t sample)
     return mine;
 }
 
-static double choose_sample(const struct pr_multibox *m, size_t sample)
+static double choose_sample_boxes(const struct pr_multibox *m, size_t sample)
 {
     size_t at = sample * m->boxes;
     int64_t mine = count_mine(m, sample);
@@ -234,26 +234,27 @@ static double choose_sample(const struct pr_multibox *m, size_t sample)
     if (mine <= 0) {
         float value = mine < 0 ? NAN : 0;
 
-        fill(r.loss + at, m->boxes, value);
-        fill(m->dplaces ? m->dplaces + 4 * at : NULL, 4 * m->boxes, value);
+        fill_floats(r.loss + at, m->boxes, value);
+        fill_floats(m->dplaces ? m->dplaces + 4 * at : NULL, 4 * m->boxes,
+                    value);
         return (double)value;
     }
     scale = m->factor / ((double)mine * (double)m->samples);
-    return scale *
-           (place_loss(m, sample, scale) +
-            choose(m->ids + at, m->boxes, (size_t)mine, scale, r.loss + at));
+    return scale * (place_loss(m, sample, scale) +
+                    choose_boxes(m->ids + at, m->boxes, (size_t)mine, scale,
+                                 r.loss + at));
 }
 
-static void choose_all(void *ctx, unsigned thread, unsigned threads)
+static void choose_all_boxes(void *ctx, unsigned thread, unsigned threads)
 {
     const struct pr_multibox *m = ctx;
     size_t from, to;
     struct room r;
 
     room_at(m, &r);
-    pr_par_part(m->samples, 1, thread, threads, &from, &to);
+    pr_threads_part(m->samples, 1, thread, threads, &from, &to);
     for (size_t i = from; i < to; i++)
-        r.losses[i] = choose_sample(m, i);
+        r.losses[i] = choose_sample_boxes(m, i);
 }
 
 /* ---- gradients of logits */
@@ -285,50 +286,52 @@ PR_INLINE void box_gradient(const struct pr_multibox *m, size_t sample,
     dx[id * m->boxes] -= scale;
 }
 
-PR_INLINE void gradient_body(void *ctx, unsigned thread, unsigned threads)
+PR_INLINE void logit_gradients_body(void *ctx, unsigned thread,
+                                    unsigned threads)
 {
     const struct pr_multibox *m = ctx;
-    size_t each = pieces(m), from, to;
+    size_t each = count_box_pieces(m), from, to;
     struct room r;
 
     room_at(m, &r);
-    pr_par_part(m->samples * each, 1, thread, threads, &from, &to);
+    pr_threads_part(m->samples * each, 1, thread, threads, &from, &to);
     for (size_t i = from; i < to; i++) {
         size_t sample = i / each, box = i % each * PIECE;
         size_t end = m->boxes - box < PIECE ? m->boxes : box + PIECE;
         float *dx = m->dlogits + sample * m->classes * m->boxes;
 
         for (size_t k = 0; k < m->classes; k++)
-            fill(dx + k * m->boxes + box, end - box, 0);
+            fill_floats(dx + k * m->boxes + box, end - box, 0);
         for (; box < end; box++)
             if (r.loss[sample * m->boxes + box] != 0)
                 box_gradient(m, sample, box, &r);
     }
 }
-PR_KERNEL(gradient)
+PR_KERNEL(logit_gradients)
 
-static void run(const struct pr_par *p, size_t numbers, pr_par_fn *fn,
-                struct pr_multibox *m)
+static void run_multibox_loop(const struct pr_threads *p, size_t numbers,
+                              pr_threads_fn *fn, struct pr_multibox *m)
 {
     enum { FEW = 16 * 1024 };
 
     if (numbers < FEW)
         fn(m, 0, 1);
     else
-        pr_par_run(p, fn, m);
+        pr_threads_run(p, fn, m);
 }
 
-double pr_k_multibox(const struct pr_par *p, const struct pr_multibox *m)
+double pr_kernel_multibox(const struct pr_threads *p,
+                          const struct pr_multibox *m)
 {
     size_t numbers = m->samples * m->classes * m->boxes;
     struct pr_multibox job = *m;
     double sum = 0;
     struct room r;
 
-    run(p, numbers, entropy(), &job);
-    run(p, numbers, choose_all, &job);
+    run_multibox_loop(p, numbers, box_entropy(), &job);
+    run_multibox_loop(p, numbers, choose_all_boxes, &job);
     if (m->dlogits)
-        run(p, numbers, gradient(), &job);
+        run_multibox_loop(p, numbers, logit_gradients(), &job);
     room_at(m, &r);
     for (size_t i = 0; i < m->samples; i++)
         sum += r.losses[i];

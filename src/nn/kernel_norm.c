@@ -10,7 +10,7 @@
 #include <string.h>
 
 struct job {
-    const struct pr_par *par;
+    const struct pr_threads *par;
     const struct pr_grid *v;
     const struct pr_norm *norm;
     struct pr_io io; /* x, add?; y */
@@ -165,55 +165,56 @@ PR_UNIT_LOOP(apply)
 
 /* ---- channels */
 
-static float inv_std(const struct pr_norm *norm, double var)
+static float norm_inv_std(const struct pr_norm *norm, double var)
 {
     return (float)(1 / sqrt(var + (double)norm->epsilon));
 }
 
-static void mix_in(float *old, float momentum, double now)
+static void mix_into_running(float *old, float momentum, double now)
 {
     *old =
         (float)((1 - (double)momentum) * (double)*old + (double)momentum * now);
 }
 
 /* Writes down what backward and inference need. */
-static void keep(const struct pr_norm *norm, const struct pr_tally *t, size_t i,
-                 size_t c)
+static void keep_channel_stats(const struct pr_norm *norm,
+                               const struct pr_tally *t, size_t i, size_t c)
 {
     double rest = t->count > 1 ? t->count - 1 : 1;
 
     norm->mean[c] = (float)t->a[i];
-    norm->inv_std[c] = inv_std(norm, t->b[i] / t->count);
+    norm->inv_std[c] = norm_inv_std(norm, t->b[i] / t->count);
     if (norm->running_mean)
-        mix_in(&norm->running_mean[c], norm->momentum, t->a[i]);
+        mix_into_running(&norm->running_mean[c], norm->momentum, t->a[i]);
     if (norm->running_var)
-        mix_in(&norm->running_var[c], norm->momentum, t->b[i] / rest);
+        mix_into_running(&norm->running_var[c], norm->momentum, t->b[i] / rest);
 }
 
 /* Mean and deviation of a unit from its tally. */
-static void finish(const struct job *j, const struct pr_unit *u,
-                   const struct pr_tally *t)
+static void finish_unit_stats(const struct job *j, const struct pr_unit *u,
+                              const struct pr_tally *t)
 {
     const struct pr_norm *norm = j->norm;
 
     for (size_t i = 0; i < u->real; i++)
-        keep(norm, t, i, u->first + i);
+        keep_channel_stats(norm, t, i, u->first + i);
     for (size_t i = u->real; i < u->lanes; i++)
         norm->mean[u->first + i] = norm->inv_std[u->first + i] = 0;
 }
 
 /* Parameters of a unit; what fills up becomes 0. */
-static void set_lanes(const struct job *j, const struct pr_unit *u,
-                      struct pr_lanes *l)
+static void set_forward_lanes(const struct job *j, const struct pr_unit *u,
+                              struct pr_lanes *l)
 {
     const struct pr_norm *norm = j->norm;
 
     for (size_t i = 0; i < u->lanes; i++) {
         size_t c = u->first + i;
         bool real = i < u->real;
-        float inv = !real      ? 0
-                    : j->infer ? inv_std(norm, (double)norm->running_var[c])
-                               : norm->inv_std[c];
+        float inv = !real ? 0
+                    : j->infer
+                        ? norm_inv_std(norm, (double)norm->running_var[c])
+                        : norm->inv_std[c];
 
         l->p[0][i] =
             !real ? 0 : (j->infer ? norm->running_mean : norm->mean)[c];
@@ -227,12 +228,12 @@ static void set_lanes(const struct job *j, const struct pr_unit *u,
 /* ---- threads */
 
 /* Statistics and result of whole units. */
-PR_INLINE void units_body(void *ctx, unsigned thread, unsigned threads)
+PR_INLINE void norm_units_body(void *ctx, unsigned thread, unsigned threads)
 {
     const struct job *j = ctx;
     size_t rows = j->v->n * j->v->s, from, to;
 
-    pr_par_part(pr_unit_count(j->v), 1, thread, threads, &from, &to);
+    pr_threads_part(pr_unit_count(j->v), 1, thread, threads, &from, &to);
     for (size_t i = from; i < to; i++) {
         struct pr_tally t = {0};
         struct pr_lanes l = {.relu = j->relu ? -1 : 0, .tally = &t};
@@ -242,19 +243,19 @@ PR_INLINE void units_body(void *ctx, unsigned thread, unsigned threads)
         l.lanes = u.lanes;
         if (!j->infer) {
             stats_twice(&j->io, &l, j->v, &u, 0, rows);
-            finish(j, &u, &t);
+            finish_unit_stats(j, &u, &t);
         }
-        set_lanes(j, &u, &l);
+        set_forward_lanes(j, &u, &l);
         apply_range(&j->io, &l, j->v, &u, 0, rows);
     }
 }
-PR_KERNEL(units)
+PR_KERNEL(norm_units)
 
 /* Statistics of some rows of all units. */
-PR_INLINE void tally_body(void *ctx, unsigned thread, unsigned threads)
+PR_INLINE void norm_tally_body(void *ctx, unsigned thread, unsigned threads)
 {
     const struct job *j = ctx;
-    struct pr_tally *t = pr_par_scratch(j->par, thread);
+    struct pr_tally *t = pr_threads_scratch(j->par, thread);
     size_t units = pr_unit_count(j->v), turn = pr_unit_turn(j->v);
     size_t from, to, rows;
 
@@ -272,22 +273,22 @@ PR_INLINE void tally_body(void *ctx, unsigned thread, unsigned threads)
         }
     }
 }
-PR_KERNEL(tally)
+PR_KERNEL(norm_tally)
 
 /* Puts the tallies of all threads together, in their order. */
-PR_INLINE void gather_body(void *ctx, unsigned thread, unsigned threads)
+PR_INLINE void norm_gather_body(void *ctx, unsigned thread, unsigned threads)
 {
     const struct job *j = ctx;
     size_t from, to;
 
-    pr_par_part(pr_unit_count(j->v), 1, thread, threads, &from, &to);
+    pr_threads_part(pr_unit_count(j->v), 1, thread, threads, &from, &to);
     for (size_t i = from; i < to; i++) {
         struct pr_tally all = {0};
         struct pr_unit u;
 
         pr_unit_at(j->v, i, &u);
         for (unsigned k = 0; k < threads; k++) {
-            const struct pr_tally *t = pr_par_scratch(j->par, k);
+            const struct pr_tally *t = pr_threads_scratch(j->par, k);
 
             t += i;
             if (t->count == 0)
@@ -299,13 +300,13 @@ PR_INLINE void gather_body(void *ctx, unsigned thread, unsigned threads)
             }
             all.count += t->count;
         }
-        finish(j, &u, &all);
+        finish_unit_stats(j, &u, &all);
     }
 }
-PR_KERNEL(gather)
+PR_KERNEL(norm_gather)
 
 /* Result of some rows of all units. */
-PR_INLINE void rows_body(void *ctx, unsigned thread, unsigned threads)
+PR_INLINE void norm_rows_body(void *ctx, unsigned thread, unsigned threads)
 {
     const struct job *j = ctx;
     size_t units = pr_unit_count(j->v), turn = pr_unit_turn(j->v);
@@ -319,42 +320,42 @@ PR_INLINE void rows_body(void *ctx, unsigned thread, unsigned threads)
             struct pr_unit u;
 
             pr_unit_at(j->v, i, &u);
-            set_lanes(j, &u, &l);
+            set_forward_lanes(j, &u, &l);
             apply_range(&j->io, &l, j->v, &u, r, r + rows);
         }
     }
 }
-PR_KERNEL(rows)
+PR_KERNEL(norm_rows)
 
-static void run(struct job *j)
+static void run_norm(struct job *j)
 {
     size_t elements = pr_grid_elements(j->v);
 
     if (!pr_unit_by_rows(j->par, j->v)) {
-        pr_kernel_run(j->par, elements, units(), j);
+        pr_kernel_run(j->par, elements, norm_units(), j);
         return;
     }
     if (!j->infer) {
-        pr_kernel_run(j->par, elements, tally(), j);
-        pr_kernel_run(j->par, elements, gather(), j);
+        pr_kernel_run(j->par, elements, norm_tally(), j);
+        pr_kernel_run(j->par, elements, norm_gather(), j);
     }
-    pr_kernel_run(j->par, elements, rows(), j);
+    pr_kernel_run(j->par, elements, norm_rows(), j);
 }
 
-void pr_k_norm_train(const struct pr_par *p, const struct pr_grid *v,
-                     const struct pr_norm *norm, const float *x,
-                     const float *add, bool relu, float *y)
+void pr_kernel_norm_train(const struct pr_threads *p, const struct pr_grid *v,
+                          const struct pr_norm *norm, const float *x,
+                          const float *add, bool relu, float *y)
 {
     struct job j = {p, v, norm, {{x, add}, {y}, add ? 2 : 1, 1}, relu, false};
 
-    run(&j);
+    run_norm(&j);
 }
 
-void pr_k_norm_infer(const struct pr_par *p, const struct pr_grid *v,
-                     const struct pr_norm *norm, const float *x,
-                     const float *add, bool relu, float *y)
+void pr_kernel_norm_infer(const struct pr_threads *p, const struct pr_grid *v,
+                          const struct pr_norm *norm, const float *x,
+                          const float *add, bool relu, float *y)
 {
     struct job j = {p, v, norm, {{x, add}, {y}, add ? 2 : 1, 1}, relu, true};
 
-    run(&j);
+    run_norm(&j);
 }

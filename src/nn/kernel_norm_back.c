@@ -11,7 +11,7 @@
 #include <string.h>
 
 struct job {
-    const struct pr_par *par;
+    const struct pr_threads *par;
     const struct pr_grid *v;
     const struct pr_norm_back *b;
     struct pr_io sums; /* x, terms, y?; g? */
@@ -20,9 +20,10 @@ struct job {
 
 /* ---- sums of g and of g * (x - p0) */
 
-PR_INLINE void sums_steps(const struct pr_io *io, struct pr_lanes *l, size_t at,
-                          size_t steps, size_t step, size_t lane, int slots,
-                          unsigned terms, bool masked)
+PR_INLINE void norm_sums_steps(const struct pr_io *io, struct pr_lanes *l,
+                               size_t at, size_t steps, size_t step,
+                               size_t lane, int slots, unsigned terms,
+                               bool masked)
 {
     const float *x = io->in[0];
     const float *y = masked ? io->in[terms + 1] : NULL;
@@ -61,32 +62,33 @@ PR_INLINE void sums_steps(const struct pr_io *io, struct pr_lanes *l, size_t at,
 #undef CLOSE
 }
 
-PR_INLINE void sums_core(const struct pr_io *io, struct pr_lanes *l, size_t at,
-                         size_t steps, size_t step, size_t lane, int slots)
+PR_INLINE void norm_sums_core(const struct pr_io *io, struct pr_lanes *l,
+                              size_t at, size_t steps, size_t step, size_t lane,
+                              int slots)
 {
     bool masked = l->relu;
     unsigned terms = io->ins - 1 - masked;
 
     if (slots > 1 && terms == 1 && masked)
-        sums_steps(io, l, at, steps, step, lane, slots, 1, true);
+        norm_sums_steps(io, l, at, steps, step, lane, slots, 1, true);
     else if (slots > 1 && terms == 1)
-        sums_steps(io, l, at, steps, step, lane, slots, 1, false);
+        norm_sums_steps(io, l, at, steps, step, lane, slots, 1, false);
     else if (slots > 1 && terms == 2 && masked)
-        sums_steps(io, l, at, steps, step, lane, slots, 2, true);
+        norm_sums_steps(io, l, at, steps, step, lane, slots, 2, true);
     else
-        sums_steps(io, l, at, steps, step, lane, slots, terms, masked);
+        norm_sums_steps(io, l, at, steps, step, lane, slots, terms, masked);
 }
 
-PR_INLINE void sums_start(const struct pr_io *io, struct pr_lanes *l,
-                          const struct pr_grid *v, size_t at)
+PR_INLINE void norm_sums_start(const struct pr_io *io, struct pr_lanes *l,
+                               const struct pr_grid *v, size_t at)
 {
     (void)io, (void)v, (void)at;
     memset(l->s, 0, sizeof l->s);
     memset(l->q, 0, sizeof l->q);
 }
 
-PR_INLINE void sums_flush(struct pr_lanes *l, const struct pr_grid *v,
-                          size_t rows)
+PR_INLINE void norm_sums_flush(struct pr_lanes *l, const struct pr_grid *v,
+                               size_t rows)
 {
     struct pr_tally *t = l->tally;
 
@@ -99,7 +101,7 @@ PR_INLINE void sums_flush(struct pr_lanes *l, const struct pr_grid *v,
     t->count += (double)rows;
 }
 
-PR_UNIT_LOOP(sums)
+PR_UNIT_LOOP(norm_sums)
 
 /* ---- dx = (g - p1 - (x - p0) * p2) * p3 */
 
@@ -144,27 +146,28 @@ static void set_means(const struct job *j, const struct pr_unit *u,
     pr_lanes_repeat(j->v, l->p[0]);
 }
 
-static void put(float *to, const struct pr_unit *u, size_t i, double value)
+static void put_unit_lane(float *to, const struct pr_unit *u, size_t i,
+                          double value)
 {
     if (to)
         to[u->first + i] = i < u->real ? (float)value : 0;
 }
 
-static void keep(const struct job *j, const struct pr_unit *u,
-                 const struct pr_tally *t)
+static void keep_unit_gradients(const struct job *j, const struct pr_unit *u,
+                                const struct pr_tally *t)
 {
     for (size_t i = 0; i < u->lanes; i++) {
         double inv =
             i < u->real ? (double)j->b->norm->inv_std[u->first + i] : 0;
 
-        put(j->b->dbeta, u, i, t->a[i]);
-        put(j->b->dgamma, u, i, t->b[i] * inv);
+        put_unit_lane(j->b->dbeta, u, i, t->a[i]);
+        put_unit_lane(j->b->dgamma, u, i, t->b[i] * inv);
     }
 }
 
 /* The other parameters; p0 is there. */
-static void set_lanes(const struct job *j, const struct pr_unit *u,
-                      const struct pr_tally *t, struct pr_lanes *l)
+static void set_backward_lanes(const struct job *j, const struct pr_unit *u,
+                               const struct pr_tally *t, struct pr_lanes *l)
 {
     const struct pr_norm *norm = j->b->norm;
 
@@ -184,12 +187,13 @@ static void set_lanes(const struct job *j, const struct pr_unit *u,
 
 /* ---- threads */
 
-PR_INLINE void units_body(void *ctx, unsigned thread, unsigned threads)
+PR_INLINE void norm_units_back_body(void *ctx, unsigned thread,
+                                    unsigned threads)
 {
     const struct job *j = ctx;
     size_t rows = j->v->n * j->v->s, from, to;
 
-    pr_par_part(pr_unit_count(j->v), 1, thread, threads, &from, &to);
+    pr_threads_part(pr_unit_count(j->v), 1, thread, threads, &from, &to);
     for (size_t i = from; i < to; i++) {
         struct pr_tally t = {0};
         struct pr_lanes l = {.relu = j->b->y ? -1 : 0, .tally = &t};
@@ -198,18 +202,19 @@ PR_INLINE void units_body(void *ctx, unsigned thread, unsigned threads)
         pr_unit_at(j->v, i, &u);
         l.lanes = u.lanes;
         set_means(j, &u, &l);
-        sums_range(&j->sums, &l, j->v, &u, 0, rows);
-        keep(j, &u, &t);
-        set_lanes(j, &u, &t, &l);
+        norm_sums_range(&j->sums, &l, j->v, &u, 0, rows);
+        keep_unit_gradients(j, &u, &t);
+        set_backward_lanes(j, &u, &t, &l);
         dx_range(&j->dx, &l, j->v, &u, 0, rows);
     }
 }
-PR_KERNEL(units)
+PR_KERNEL(norm_units_back)
 
-PR_INLINE void tally_body(void *ctx, unsigned thread, unsigned threads)
+PR_INLINE void norm_tally_back_body(void *ctx, unsigned thread,
+                                    unsigned threads)
 {
     const struct job *j = ctx;
-    struct pr_tally *t = pr_par_scratch(j->par, thread);
+    struct pr_tally *t = pr_threads_scratch(j->par, thread);
     size_t units = pr_unit_count(j->v), turn = pr_unit_turn(j->v);
     size_t from, to, rows;
 
@@ -224,26 +229,26 @@ PR_INLINE void tally_body(void *ctx, unsigned thread, unsigned threads)
             pr_unit_at(j->v, i, &u);
             l.lanes = u.lanes;
             set_means(j, &u, &l);
-            sums_range(&j->sums, &l, j->v, &u, r, r + rows);
+            norm_sums_range(&j->sums, &l, j->v, &u, r, r + rows);
         }
     }
 }
-PR_KERNEL(tally)
+PR_KERNEL(norm_tally_back)
 
 /* Puts the sums of all threads together, in the memory of the first. */
-static void gather(void *ctx, unsigned thread, unsigned threads)
+static void norm_gather_back(void *ctx, unsigned thread, unsigned threads)
 {
     const struct job *j = ctx;
-    struct pr_tally *all = pr_par_scratch(j->par, 0);
+    struct pr_tally *all = pr_threads_scratch(j->par, 0);
     size_t from, to;
 
-    pr_par_part(pr_unit_count(j->v), 1, thread, threads, &from, &to);
+    pr_threads_part(pr_unit_count(j->v), 1, thread, threads, &from, &to);
     for (size_t i = from; i < to; i++) {
         struct pr_unit u;
 
         pr_unit_at(j->v, i, &u);
         for (unsigned k = 1; k < threads; k++) {
-            const struct pr_tally *t = pr_par_scratch(j->par, k);
+            const struct pr_tally *t = pr_threads_scratch(j->par, k);
 
             for (size_t n = 0; n < PR_TILE; n++) {
                 all[i].a[n] += t[i].a[n];
@@ -251,14 +256,14 @@ static void gather(void *ctx, unsigned thread, unsigned threads)
             }
             all[i].count += t[i].count;
         }
-        keep(j, &u, &all[i]);
+        keep_unit_gradients(j, &u, &all[i]);
     }
 }
 
-PR_INLINE void rows_body(void *ctx, unsigned thread, unsigned threads)
+PR_INLINE void norm_rows_back_body(void *ctx, unsigned thread, unsigned threads)
 {
     const struct job *j = ctx;
-    const struct pr_tally *all = pr_par_scratch(j->par, 0);
+    const struct pr_tally *all = pr_threads_scratch(j->par, 0);
     size_t units = pr_unit_count(j->v), turn = pr_unit_turn(j->v);
     size_t from, to, rows;
 
@@ -271,15 +276,15 @@ PR_INLINE void rows_body(void *ctx, unsigned thread, unsigned threads)
 
             pr_unit_at(j->v, i, &u);
             set_means(j, &u, &l);
-            set_lanes(j, &u, &all[i], &l);
+            set_backward_lanes(j, &u, &all[i], &l);
             dx_range(&j->dx, &l, j->v, &u, r, r + rows);
         }
     }
 }
-PR_KERNEL(rows)
+PR_KERNEL(norm_rows_back)
 
 /* Where g is left by the first pass, and found by the second. */
-static void set_io(struct job *j)
+static void set_norm_back_io(struct job *j)
 {
     const struct pr_norm_back *b = j->b;
     bool lone = b->term_count == 1 && !b->y;
@@ -299,18 +304,18 @@ static void set_io(struct job *j)
     j->dx.outs = 1;
 }
 
-void pr_k_norm_back(const struct pr_par *p, const struct pr_grid *v,
-                    const struct pr_norm_back *b)
+void pr_kernel_norm_back(const struct pr_threads *p, const struct pr_grid *v,
+                         const struct pr_norm_back *b)
 {
     struct job j = {.par = p, .v = v, .b = b};
     size_t elements = pr_grid_elements(v);
 
-    set_io(&j);
+    set_norm_back_io(&j);
     if (!pr_unit_by_rows(p, v)) {
-        pr_kernel_run(p, elements, units(), &j);
+        pr_kernel_run(p, elements, norm_units_back(), &j);
         return;
     }
-    pr_kernel_run(p, elements, tally(), &j);
-    pr_kernel_run(p, elements, gather, &j);
-    pr_kernel_run(p, elements, rows(), &j);
+    pr_kernel_run(p, elements, norm_tally_back(), &j);
+    pr_kernel_run(p, elements, norm_gather_back, &j);
+    pr_kernel_run(p, elements, norm_rows_back(), &j);
 }

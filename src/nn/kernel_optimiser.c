@@ -7,8 +7,9 @@
 
 /* ---- SGD: in g; out w, m; f: -rate, momentum, decay; mask: not the first */
 
-PR_INLINE void sgd_loop(const struct pr_flat *f, const struct pr_io *io,
-                        size_t first, size_t from, size_t to)
+PR_INLINE void sgd_momentum_loop(const struct pr_flat *f,
+                                 const struct pr_io *io, size_t first,
+                                 size_t from, size_t to)
 {
     const float *g = io->in[0];
     float *w = io->out[0], *m = io->out[1];
@@ -26,10 +27,11 @@ PR_INLINE void sgd_loop(const struct pr_flat *f, const struct pr_io *io,
         PR_PUT(w + i, old + d * f->f[0]);
     }
 }
-PR_FLAT(sgd)
+PR_FLAT(sgd_momentum)
 
-PR_INLINE void plain_loop(const struct pr_flat *f, const struct pr_io *io,
-                          size_t first, size_t from, size_t to)
+PR_INLINE void sgd_without_momentum_loop(const struct pr_flat *f,
+                                         const struct pr_io *io, size_t first,
+                                         size_t from, size_t to)
 {
     const float *g = io->in[0];
     float *w = io->out[0];
@@ -42,10 +44,11 @@ PR_INLINE void plain_loop(const struct pr_flat *f, const struct pr_io *io,
         PR_PUT(w + i, old + d * f->f[0]);
     }
 }
-PR_FLAT(plain)
+PR_FLAT(sgd_without_momentum)
 
-void pr_k_sgd(const struct pr_par *p, size_t count, float rate, float momentum,
-              float decay, bool first, float *w, const float *g, float *m)
+void pr_kernel_sgd(const struct pr_threads *p, size_t count, float rate,
+                   float momentum, float decay, bool first, float *w,
+                   const float *g, float *m)
 {
     bool with = momentum != 0;
     struct pr_flat f = {
@@ -55,7 +58,7 @@ void pr_k_sgd(const struct pr_par *p, size_t count, float rate, float momentum,
         .mask = first ? 0 : -1,
     };
 
-    pr_kernel_run(p, count, with ? sgd() : plain(), &f);
+    pr_kernel_run(p, count, with ? sgd_momentum() : sgd_without_momentum(), &f);
 }
 
 /* ---- Adam */
@@ -63,8 +66,8 @@ void pr_k_sgd(const struct pr_par *p, size_t count, float rate, float momentum,
 enum { STEP, KEEP1, KEEP2, BETA2, EPSILON, DECAY, CORRECTION };
 
 /* in g; out w, m, v. KEEP1, KEEP2: 1 - beta. */
-PR_INLINE void adam_loop(const struct pr_flat *f, const struct pr_io *io,
-                         size_t first, size_t from, size_t to)
+PR_INLINE void adam_update_loop(const struct pr_flat *f, const struct pr_io *io,
+                                size_t first, size_t from, size_t to)
 {
     const float *g = io->in[0], *k = f->f;
     float *w = io->out[0], *m = io->out[1], *v = io->out[2];
@@ -83,10 +86,11 @@ PR_INLINE void adam_loop(const struct pr_flat *f, const struct pr_io *io,
         PR_PUT(w + i, old - a / (s * k[CORRECTION] + k[EPSILON]) * k[STEP]);
     }
 }
-PR_FLAT(adam)
+PR_FLAT(adam_update)
 
-void pr_k_adam(const struct pr_par *p, size_t count, const struct pr_adam *o,
-               float *w, const float *g, float *m, float *v)
+void pr_kernel_adam(const struct pr_threads *p, size_t count,
+                    const struct pr_adam *o, float *w, const float *g, float *m,
+                    float *v)
 {
     double left1 = 1 - pow(o->beta1, (double)o->step);
     double left2 = 1 - pow(o->beta2, (double)o->step);
@@ -102,25 +106,25 @@ void pr_k_adam(const struct pr_par *p, size_t count, const struct pr_adam *o,
               [CORRECTION] = (float)(1 / sqrt(left2))},
     };
 
-    pr_kernel_run(p, count, adam(), &f);
+    pr_kernel_run(p, count, adam_update(), &f);
 }
 
 /* ---- the sum of squares: one for each thread, added up in their order */
 
 struct squares {
-    const struct pr_par *par;
+    const struct pr_threads *par;
     const float *x;
     size_t count;
 };
 
-PR_INLINE void squares_body(void *ctx, unsigned thread, unsigned n)
+PR_INLINE void sum_squares_body(void *ctx, unsigned thread, unsigned n)
 {
     const struct squares *s = ctx;
-    double *sum = pr_par_scratch(s->par, thread);
+    double *sum = pr_threads_scratch(s->par, thread);
     pr_dvec all = {0};
     size_t i, to;
 
-    pr_par_part(s->count, PR_LANES, thread, n, &i, &to);
+    pr_threads_part(s->count, PR_LANES, thread, n, &i, &to);
     for (; i + PR_DLANES <= to; i += PR_DLANES) {
         pr_dvec v = PR_TO_DOUBLE(s->x + i);
 
@@ -130,17 +134,18 @@ PR_INLINE void squares_body(void *ctx, unsigned thread, unsigned n)
     for (; i < to; i++)
         *sum += (double)s->x[i] * (double)s->x[i];
 }
-PR_KERNEL(squares)
+PR_KERNEL(sum_squares)
 
-double pr_k_squares(const struct pr_par *p, size_t count, const float *x)
+double pr_kernel_squares(const struct pr_threads *p, size_t count,
+                         const float *x)
 {
     struct squares s = {p, x, count};
     double sum = 0;
 
-    for (unsigned t = 0; t < pr_par_threads(p); t++)
-        *(double *)pr_par_scratch(p, t) = 0;
-    pr_kernel_run(p, count, squares(), &s);
-    for (unsigned t = 0; t < pr_par_threads(p); t++)
-        sum += *(double *)pr_par_scratch(p, t);
+    for (unsigned t = 0; t < pr_threads_count(p); t++)
+        *(double *)pr_threads_scratch(p, t) = 0;
+    pr_kernel_run(p, count, sum_squares(), &s);
+    for (unsigned t = 0; t < pr_threads_count(p); t++)
+        sum += *(double *)pr_threads_scratch(p, t);
     return sum;
 }

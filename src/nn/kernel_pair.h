@@ -80,7 +80,7 @@ PR_INLINE void pr_pair_mask(const pr_ivec *mask, struct pr_pair *p)
     p->e = (p->e & *mask) | (PR_NEVER & ~*mask);
 }
 
-PR_INLINE void pr_more(const pr_ivec *v, pr_ivec *most)
+PR_INLINE void pr_ivec_most(const pr_ivec *v, pr_ivec *most)
 {
     pr_ivec more = *v > *most;
 
@@ -113,8 +113,8 @@ PR_INLINE void pr_pair_add(const struct pr_pair *a, const struct pr_pair *b,
     pr_ivec top = a->e;
     pr_vec x, y, z;
 
-    pr_more(&b->e, &top);
-    pr_more(&c->e, &top);
+    pr_ivec_most(&b->e, &top);
+    pr_ivec_most(&c->e, &top);
     pr_pair_at(a, &top, &x);
     pr_pair_at(b, &top, &y);
     pr_pair_at(c, &top, &z);

@@ -40,12 +40,13 @@ static void fill_panel(const struct pr_panels *to,
             at[n - first] = f->from[k * f->by_k + (n - f->n0) * f->by_n];
 }
 
-void pr_k_panel_fill(const struct pr_panels *to, const struct pr_panel_fill *f,
-                     unsigned thread, unsigned threads)
+void pr_kernel_panel_fill(const struct pr_panels *to,
+                          const struct pr_panel_fill *f, unsigned thread,
+                          unsigned threads)
 {
     size_t from, end;
 
-    pr_par_part(to->n, PR_PANEL, thread, threads, &from, &end);
+    pr_threads_part(to->n, PR_PANEL, thread, threads, &from, &end);
     for (; from < end; from += PR_PANEL)
         if (from < f->n0 + f->n && from + PR_PANEL > f->n0)
             fill_panel(to, f, from);
@@ -64,7 +65,7 @@ struct tile {
 #define EACH(X) X(0) X(1) X(2) X(3) X(4) X(5)
 
 /* rows and wide are constants: what they exclude is not compiled. */
-PR_INLINE void tile_of(const struct tile *t, unsigned rows, bool wide)
+PR_INLINE void multiply_tile_of(const struct tile *t, unsigned rows, bool wide)
 {
     const float *a = t->a, *b = t->b;
     const size_t a_row = t->a_row, a_col = t->a_col, c_row = t->c_row;
@@ -108,15 +109,15 @@ PR_INLINE void tile_of(const struct tile *t, unsigned rows, bool wide)
 #undef STORE
 }
 
-PR_INLINE void tile(const struct tile *t, size_t rows, bool wide)
+PR_INLINE void multiply_tile(const struct tile *t, size_t rows, bool wide)
 {
     switch (rows) {
-#define CASE(n)                   \
-    case n:                       \
-        if (wide)                 \
-            tile_of(t, n, true);  \
-        else                      \
-            tile_of(t, n, false); \
+#define CASE(n)                            \
+    case n:                                \
+        if (wide)                          \
+            multiply_tile_of(t, n, true);  \
+        else                               \
+            multiply_tile_of(t, n, false); \
         break;
         CASE(1)
         CASE(2)
@@ -129,8 +130,8 @@ PR_INLINE void tile(const struct tile *t, size_t rows, bool wide)
 }
 
 /* A tile whose columns c has not all: in a copy. */
-PR_INLINE void tile_cut(const struct tile *t, size_t rows, size_t columns,
-                        bool wide)
+PR_INLINE void multiply_cut_tile(const struct tile *t, size_t rows,
+                                 size_t columns, bool wide)
 {
     float copy[TALL * PR_PANEL];
     struct tile mine = *t;
@@ -142,14 +143,15 @@ PR_INLINE void tile_cut(const struct tile *t, size_t rows, size_t columns,
             for (size_t j = 0; j < PR_PANEL; j++)
                 copy[i * PR_PANEL + j] =
                     j < columns ? t->c[i * t->c_row + j] : 0;
-    tile(&mine, rows, wide);
+    multiply_tile(&mine, rows, wide);
     for (size_t i = 0; i < rows; i++)
         for (size_t j = 0; j < columns; j++)
             t->c[i * t->c_row + j] = copy[i * PR_PANEL + j];
 }
 
 /* A panel, or a piece of its depth, with all rows: in tiles of equal height. */
-PR_INLINE void panel(const struct pr_panel_product *p, struct tile *t, size_t n)
+PR_INLINE void multiply_panel(const struct pr_panel_product *p, struct tile *t,
+                              size_t n)
 {
     size_t width = width_at(p->b, n), columns = p->to - n;
     size_t tiles = (p->m + TALL - 1) / TALL;
@@ -159,9 +161,9 @@ PR_INLINE void panel(const struct pr_panel_product *p, struct tile *t, size_t n)
         size_t rows = low + (i < tall);
 
         if (columns < width)
-            tile_cut(t, rows, columns, width == PR_PANEL);
+            multiply_cut_tile(t, rows, columns, width == PR_PANEL);
         else
-            tile(t, rows, width == PR_PANEL);
+            multiply_tile(t, rows, width == PR_PANEL);
         t->a += rows * t->a_row;
         t->c += rows * t->c_row;
     }
@@ -169,7 +171,7 @@ PR_INLINE void panel(const struct pr_panel_product *p, struct tile *t, size_t n)
 
 /* In pieces of the depth, so that one of a panel stays in the nearest cache
  * for all rows. */
-PR_INLINE void product_body(void *ctx, unsigned thread, unsigned threads)
+PR_INLINE void panel_product_body(void *ctx, unsigned thread, unsigned threads)
 {
     const struct pr_panel_product *p = ctx;
     size_t depth = p->b->k;
@@ -188,13 +190,13 @@ PR_INLINE void product_body(void *ctx, unsigned thread, unsigned threads)
                 .add = p->add || k,
             };
 
-            panel(p, &t, n);
+            multiply_panel(p, &t, n);
         }
 }
-PR_KERNEL(product)
+PR_KERNEL(panel_product)
 
-void pr_k_panel_product(const struct pr_panel_product *p)
+void pr_kernel_panel_product(const struct pr_panel_product *p)
 {
     if (p->m)
-        product()((void *)(uintptr_t)p, 0, 1);
+        panel_product()((void *)(uintptr_t)p, 0, 1);
 }

@@ -7,8 +7,8 @@
 #include "base/clock.h"
 
 struct work {
-    const struct pr_par *par;
-    pr_par_fn *fn;
+    const struct pr_threads *par;
+    pr_threads_fn *fn;
     size_t steps;
     float factor, more;
 };
@@ -31,7 +31,7 @@ struct work {
         typedef float vec __attribute__((vector_size(bytes)));               \
         const struct work *w = ctx;                                          \
         vec start = {0}, factor = start + w->factor, more = start + w->more; \
-        float *out = pr_par_scratch(w->par, thread);                         \
+        float *out = pr_threads_scratch(w->par, thread);                     \
                                                                              \
         (void)threads;                                                       \
         LIST(OPEN)                                                           \
@@ -45,37 +45,37 @@ struct work {
 
 /* clang-format off */
 #if defined(__x86_64__)
-LOOP(avx512, __attribute__((target("avx512f"))), 64, MANY, 24)
-LOOP(avx2, __attribute__((target("avx2,fma"))), 32, FEW, 12)
-LOOP(plain, , 16, FEW, 12)
+LOOP(peak_avx512, __attribute__((target("avx512f"))), 64, MANY, 24)
+LOOP(peak_avx2, __attribute__((target("avx2,fma"))), 32, FEW, 12)
+LOOP(peak_baseline, , 16, FEW, 12)
 #else
 LOOP(plain, , 16, MANY, 24)
 #endif
 /* clang-format on */
 
-static pr_par_fn *choose(double *ret_flops)
+static pr_threads_fn *choose_peak_loop(double *ret_flops)
 {
 #if defined(__x86_64__)
     if (__builtin_cpu_supports("avx512f")) {
-        *ret_flops = avx512_flops;
-        return avx512;
+        *ret_flops = peak_avx512_flops;
+        return peak_avx512;
     }
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
-        *ret_flops = avx2_flops;
-        return avx2;
+        *ret_flops = peak_avx2_flops;
+        return peak_avx2;
     }
 #endif
-    *ret_flops = plain_flops;
-    return plain;
+    *ret_flops = peak_baseline_flops;
+    return peak_baseline;
 }
 
 /* Beside the result a thread leaves how long it took. */
 enum { NS_AT = 64 };
 
-static void timed(void *ctx, unsigned thread, unsigned threads)
+static void run_timed_loop(void *ctx, unsigned thread, unsigned threads)
 {
     const struct work *w = ctx;
-    char *scratch = pr_par_scratch(w->par, thread);
+    char *scratch = pr_threads_scratch(w->par, thread);
     uint64_t from = pr_clock_ns();
 
     w->fn(ctx, thread, threads);
@@ -84,13 +84,13 @@ static void timed(void *ctx, unsigned thread, unsigned threads)
 
 /* How long the work took the quickest and the slowest thread: where others
  * compute too, the round itself is mostly waiting for threads to start. */
-static void times(const struct pr_par *p, uint64_t *ret_least,
-                  uint64_t *ret_most)
+static void read_loop_times(const struct pr_threads *p, uint64_t *ret_least,
+                            uint64_t *ret_most)
 {
     *ret_least = UINT64_MAX;
     *ret_most = 1;
-    for (unsigned i = 0; i < pr_par_threads(p); i++) {
-        const char *scratch = pr_par_scratch(p, i);
+    for (unsigned i = 0; i < pr_threads_count(p); i++) {
+        const char *scratch = pr_threads_scratch(p, i);
         uint64_t ns = *(const uint64_t *)(const void *)(scratch + NS_AT);
 
         *ret_least = ns < *ret_least ? ns : *ret_least;
@@ -98,21 +98,21 @@ static void times(const struct pr_par *p, uint64_t *ret_least,
     }
 }
 
-double pr_k_peak(const struct pr_par *p)
+double pr_kernel_peak(const struct pr_threads *p)
 {
     const uint64_t round_ns = 3000000, all_ns = 250000000;
     struct work w = {p, NULL, 10000, 0.9999f, 0.0001f};
     uint64_t begin = pr_clock_ns();
     double flops, best = 0;
 
-    w.fn = choose(&flops);
-    flops *= pr_par_threads(p);
+    w.fn = choose_peak_loop(&flops);
+    flops *= pr_threads_count(p);
     while (pr_clock_ns() - begin < all_ns) {
         uint64_t least, most;
         double rate;
 
-        pr_par_run(p, timed, &w);
-        times(p, &least, &most);
+        pr_threads_run(p, run_timed_loop, &w);
+        read_loop_times(p, &least, &most);
         rate = flops * (double)w.steps * 1e9 / (double)most;
         if (rate > best)
             best = rate;

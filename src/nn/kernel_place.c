@@ -50,13 +50,13 @@ PR_INLINE void stretch_row(const struct pr_places *v, size_t size,
         }
 }
 
-PR_INLINE void stretch_body(void *ctx, unsigned thread, unsigned threads)
+PR_INLINE void stretch_places_body(void *ctx, unsigned thread, unsigned threads)
 {
     const struct job *j = ctx;
     const struct pr_places *v = j->v;
     size_t row = v->columns * v->block, wide = row * j->size, from, to;
 
-    pr_par_part(v->n * v->rows, 1, thread, threads, &from, &to);
+    pr_threads_part(v->n * v->rows, 1, thread, threads, &from, &to);
     for (size_t i = from; i < to; i++) {
         const float *x = j->x + i * row;
         float *y = j->y + i * wide * j->size;
@@ -66,19 +66,20 @@ PR_INLINE void stretch_body(void *ctx, unsigned thread, unsigned threads)
             memcpy(y + k * wide, y, wide * sizeof *y);
     }
 }
-PR_KERNEL(stretch)
+PR_KERNEL(stretch_places)
 
-static size_t elements(const struct pr_places *v)
+static size_t count_place_elements(const struct pr_places *v)
 {
     return v->n * v->rows * v->columns * v->block;
 }
 
-void pr_k_upsample(const struct pr_par *p, const struct pr_places *v,
-                   size_t size, const float *x, float *y)
+void pr_kernel_upsample(const struct pr_threads *p, const struct pr_places *v,
+                        size_t size, const float *x, float *y)
 {
     struct job j = {.v = v, .size = size, .x = x, .y = y};
 
-    pr_kernel_run(p, elements(v) * size * size, stretch(), &j);
+    pr_kernel_run(p, count_place_elements(v) * size * size, stretch_places(),
+                  &j);
 }
 
 /* x: size rows of the larger tensor. */
@@ -109,13 +110,13 @@ PR_INLINE void shrink_line(const struct pr_places *v, size_t size,
     }
 }
 
-PR_INLINE void shrink_body(void *ctx, unsigned thread, unsigned threads)
+PR_INLINE void shrink_places_body(void *ctx, unsigned thread, unsigned threads)
 {
     const struct job *j = ctx;
     const struct pr_places *v = j->v;
     size_t row = v->columns * v->block, wide = row * j->size, from, to;
 
-    pr_par_part(v->n * v->rows, 1, thread, threads, &from, &to);
+    pr_threads_part(v->n * v->rows, 1, thread, threads, &from, &to);
     for (size_t i = from; i < to; i++) {
         const float *x = j->x + i * wide * j->size;
         float *y = j->y + i * row;
@@ -126,27 +127,29 @@ PR_INLINE void shrink_body(void *ctx, unsigned thread, unsigned threads)
             shrink_row(v, j->size, x, y);
     }
 }
-PR_KERNEL(shrink)
+PR_KERNEL(shrink_places)
 
-void pr_k_upsample_back(const struct pr_par *p, const struct pr_places *v,
-                        size_t size, const float *dy, float *dx)
+void pr_kernel_upsample_back(const struct pr_threads *p,
+                             const struct pr_places *v, size_t size,
+                             const float *dy, float *dx)
 {
     struct job j = {.v = v, .size = size, .x = dy, .y = dx};
 
-    pr_kernel_run(p, elements(v) * size * size, shrink(), &j);
+    pr_kernel_run(p, count_place_elements(v) * size * size, shrink_places(),
+                  &j);
 }
 
 /* ---- reflect. Place i of a line is i - before of the inner ones; outside of
  * them the first and the last one are mirrors. */
 
-PR_INLINE size_t mirrored(size_t i, size_t before, size_t count)
+PR_INLINE size_t mirror_index(size_t i, size_t before, size_t count)
 {
     size_t at = i < before ? before - i : i - before;
 
     return at < count ? at : 2 * (count - 1) - at;
 }
 
-PR_INLINE void frame_body(void *ctx, unsigned thread, unsigned threads)
+PR_INLINE void frame_places_body(void *ctx, unsigned thread, unsigned threads)
 {
     const struct job *j = ctx;
     const struct pr_places *v = j->v;
@@ -154,9 +157,9 @@ PR_INLINE void frame_body(void *ctx, unsigned thread, unsigned threads)
     size_t rows = v->rows + top + (size_t)j->pad[2];
     size_t columns = v->columns + left + (size_t)j->pad[3], block = v->block;
 
-    pr_par_part(v->n * rows, 1, thread, threads, &from, &to);
+    pr_threads_part(v->n * rows, 1, thread, threads, &from, &to);
     for (size_t i = from; i < to; i++) {
-        size_t row = mirrored(i % rows, top, v->rows);
+        size_t row = mirror_index(i % rows, top, v->rows);
         const float *x = j->x + (i / rows * v->rows + row) * v->columns * block;
         float *y = j->y + i * columns * block;
 
@@ -165,28 +168,29 @@ PR_INLINE void frame_body(void *ctx, unsigned thread, unsigned threads)
         memcpy(y + left * block, x, v->columns * block * sizeof *y);
         for (size_t c = left + v->columns; c < columns; c++)
             copy_floats(y + c * block,
-                        x + mirrored(c, left, v->columns) * block, block);
+                        x + mirror_index(c, left, v->columns) * block, block);
     }
 }
-PR_KERNEL(frame)
+PR_KERNEL(frame_places)
 
-static size_t framed(const struct pr_places *v, const int64_t *pad)
+static size_t count_framed_elements(const struct pr_places *v,
+                                    const int64_t *pad)
 {
     return v->n * (v->rows + (size_t)(pad[0] + pad[2])) *
            (v->columns + (size_t)(pad[1] + pad[3])) * v->block;
 }
 
-void pr_k_reflect(const struct pr_par *p, const struct pr_places *v,
-                  const int64_t pad[static 4], const float *x, float *y)
+void pr_kernel_reflect(const struct pr_threads *p, const struct pr_places *v,
+                       const int64_t pad[static 4], const float *x, float *y)
 {
     struct job j = {.v = v, .pad = pad, .x = x, .y = y};
 
-    pr_kernel_run(p, framed(v, pad), frame(), &j);
+    pr_kernel_run(p, count_framed_elements(v, pad), frame_places(), &j);
 }
 
 /* Adds a row of the larger tensor to the one that it was made of. */
-PR_INLINE void add_row(const struct job *j, const float *x, float *y,
-                       bool is_first)
+PR_INLINE void add_framed_row(const struct job *j, const float *x, float *y,
+                              bool is_first)
 {
     const struct pr_places *v = j->v;
     size_t left = (size_t)j->pad[1], right = (size_t)j->pad[3];
@@ -201,7 +205,7 @@ PR_INLINE void add_row(const struct job *j, const float *x, float *y,
                    false);
 }
 
-PR_INLINE void unframe_body(void *ctx, unsigned thread, unsigned threads)
+PR_INLINE void unframe_places_body(void *ctx, unsigned thread, unsigned threads)
 {
     const struct job *j = ctx;
     const struct pr_places *v = j->v;
@@ -209,25 +213,27 @@ PR_INLINE void unframe_body(void *ctx, unsigned thread, unsigned threads)
     size_t columns = v->columns + (size_t)(j->pad[1] + j->pad[3]);
     size_t wide = columns * v->block, last = v->rows - 1;
 
-    pr_par_part(v->n * v->rows, 1, thread, threads, &from, &to);
+    pr_threads_part(v->n * v->rows, 1, thread, threads, &from, &to);
     for (size_t i = from; i < to; i++) {
         size_t row = i % v->rows;
         const float *x = j->x + i / v->rows * (v->rows + top + bottom) * wide;
         float *y = j->y + i * v->columns * v->block;
 
-        add_row(j, x + (top + row) * wide, y, true);
+        add_framed_row(j, x + (top + row) * wide, y, true);
         if (row > 0 && row <= top)
-            add_row(j, x + (top - row) * wide, y, false);
+            add_framed_row(j, x + (top - row) * wide, y, false);
         if (row < last && last - row <= bottom)
-            add_row(j, x + (top + 2 * last - row) * wide, y, false);
+            add_framed_row(j, x + (top + 2 * last - row) * wide, y, false);
     }
 }
-PR_KERNEL(unframe)
+PR_KERNEL(unframe_places)
 
-void pr_k_reflect_back(const struct pr_par *p, const struct pr_places *v,
-                       const int64_t pad[static 4], const float *dy, float *dx)
+void pr_kernel_reflect_back(const struct pr_threads *p,
+                            const struct pr_places *v,
+                            const int64_t pad[static 4], const float *dy,
+                            float *dx)
 {
     struct job j = {.v = v, .pad = pad, .x = dy, .y = dx};
 
-    pr_kernel_run(p, framed(v, pad), unframe(), &j);
+    pr_kernel_run(p, count_framed_elements(v, pad), unframe_places(), &j);
 }

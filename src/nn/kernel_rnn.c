@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-PR_INLINE void sigmoid(pr_vec *x)
+PR_INLINE void gate_sigmoid(pr_vec *x)
 {
     pr_vec e = -*x;
 
@@ -13,7 +13,7 @@ PR_INLINE void sigmoid(pr_vec *x)
 }
 
 /* The first n of a vector; the others are 0, or stay. */
-PR_INLINE void get(const float *from, size_t n, pr_vec *ret)
+PR_INLINE void load_gate(const float *from, size_t n, pr_vec *ret)
 {
     float part[PR_LANES] = {0};
 
@@ -26,7 +26,7 @@ PR_INLINE void get(const float *from, size_t n, pr_vec *ret)
     *ret = PR_AT(part);
 }
 
-PR_INLINE void put(float *to, size_t n, const pr_vec *v)
+PR_INLINE void store_gate(float *to, size_t n, const pr_vec *v)
 {
     float part[PR_LANES];
 
@@ -39,31 +39,32 @@ PR_INLINE void put(float *to, size_t n, const pr_vec *v)
         to[i] = part[i];
 }
 
-PR_INLINE void get4(const float *from, size_t gap, size_t n, pr_vec ret[4])
+PR_INLINE void load_gates(const float *from, size_t gap, size_t n,
+                          pr_vec ret[4])
 {
-    get(from, n, &ret[0]);
-    get(from + gap, n, &ret[1]);
-    get(from + 2 * gap, n, &ret[2]);
-    get(from + 3 * gap, n, &ret[3]);
+    load_gate(from, n, &ret[0]);
+    load_gate(from + gap, n, &ret[1]);
+    load_gate(from + 2 * gap, n, &ret[2]);
+    load_gate(from + 3 * gap, n, &ret[3]);
 }
 
-PR_INLINE void put4(float *to, size_t gap, size_t n, const pr_vec v[4])
+PR_INLINE void store_gates(float *to, size_t gap, size_t n, const pr_vec v[4])
 {
-    put(to, n, &v[0]);
-    put(to + gap, n, &v[1]);
-    put(to + 2 * gap, n, &v[2]);
-    put(to + 3 * gap, n, &v[3]);
+    store_gate(to, n, &v[0]);
+    store_gate(to + gap, n, &v[1]);
+    store_gate(to + 2 * gap, n, &v[2]);
+    store_gate(to + 3 * gap, n, &v[3]);
 }
 
-static size_t rounded(size_t out)
+static size_t round_up_lanes(size_t out)
 {
     return (out + PR_LANES - 1) / PR_LANES * PR_LANES;
 }
 
-void pr_k_rnn_bias(bool is_gru, size_t out, const float *bias,
-                   const float *recurrent, float *to)
+void pr_kernel_rnn_bias(bool is_gru, size_t out, const float *bias,
+                        const float *recurrent, float *to)
 {
-    size_t wide = rounded(out);
+    size_t wide = round_up_lanes(out);
 
     memset(to, 0, 4 * wide * sizeof *to);
     for (size_t j = 0; j < out; j++) {
@@ -82,10 +83,10 @@ void pr_k_rnn_bias(bool is_gru, size_t out, const float *bias,
 
 PR_INLINE void lstm_at(pr_vec v[4], pr_vec *c, pr_vec *h)
 {
-    sigmoid(&v[0]);
-    sigmoid(&v[1]);
+    gate_sigmoid(&v[0]);
+    gate_sigmoid(&v[1]);
     pr_vec_tangent(&v[2]);
-    sigmoid(&v[3]);
+    gate_sigmoid(&v[3]);
     *c = v[1] * *c + v[0] * v[2];
     *h = *c;
     pr_vec_tangent(h);
@@ -94,66 +95,66 @@ PR_INLINE void lstm_at(pr_vec v[4], pr_vec *c, pr_vec *h)
 
 PR_INLINE void gru_at(pr_vec v[4], const pr_vec *before, pr_vec *h)
 {
-    sigmoid(&v[1]);
-    sigmoid(&v[2]);
+    gate_sigmoid(&v[1]);
+    gate_sigmoid(&v[2]);
     v[3] += v[1] * v[0];
     pr_vec_tangent(&v[3]);
     *h = v[3] + v[2] * (*before - v[3]);
 }
 
-PR_INLINE void forward_at(const struct pr_rnn_gates *g, size_t i, size_t j,
-                          size_t own, size_t n, bool is_gru)
+PR_INLINE void gates_forward_at(const struct pr_rnn_gates *g, size_t i,
+                                size_t j, size_t own, size_t n, bool is_gru)
 {
     float *gates = g->gates + i * g->gate_row + j;
     pr_vec v[4], b[4], before = {0}, h;
 
-    get4(gates, g->gap, own, v);
+    load_gates(gates, g->gap, own, v);
     if (g->bias) {
-        get4(g->bias + j, rounded(g->out), PR_LANES, b);
+        load_gates(g->bias + j, round_up_lanes(g->out), PR_LANES, b);
         v[0] += b[0], v[1] += b[1], v[2] += b[2], v[3] += b[3];
     }
     if (g->before)
-        get(g->before + i * g->before_row + j, n, &before);
+        load_gate(g->before + i * g->before_row + j, n, &before);
     if (is_gru) {
         gru_at(v, &before, &h);
     } else {
         lstm_at(v, &before, &h);
-        put(g->cell + i * g->cell_row + j, own, &before);
+        store_gate(g->cell + i * g->cell_row + j, own, &before);
     }
-    put4(gates, g->gap, own, v);
-    put(g->y + i * g->y_row + j, n, &h);
+    store_gates(gates, g->gap, own, v);
+    store_gate(g->y + i * g->y_row + j, n, &h);
     if (g->state)
-        put(g->state + i * g->state_row + j, n, &h);
+        store_gate(g->state + i * g->state_row + j, n, &h);
 }
 
-PR_INLINE void forward_kind(const struct pr_rnn_gates *g, bool is_gru)
+PR_INLINE void gates_forward_kind(const struct pr_rnn_gates *g, bool is_gru)
 {
     size_t rest = g->out % PR_LANES, whole = g->out - rest;
     size_t own = g->gap > g->out ? PR_LANES : rest;
 
     for (size_t i = 0; i < g->count; i++) {
         for (size_t j = 0; j < whole; j += PR_LANES)
-            forward_at(g, i, j, PR_LANES, PR_LANES, is_gru);
+            gates_forward_at(g, i, j, PR_LANES, PR_LANES, is_gru);
         if (rest)
-            forward_at(g, i, whole, own, rest, is_gru);
+            gates_forward_at(g, i, whole, own, rest, is_gru);
     }
 }
 
-PR_INLINE void forward_body(void *ctx, unsigned thread, unsigned threads)
+PR_INLINE void gates_forward_body(void *ctx, unsigned thread, unsigned threads)
 {
     const struct pr_rnn_gates *g = ctx;
 
     (void)thread, (void)threads;
     if (g->is_gru)
-        forward_kind(g, true);
+        gates_forward_kind(g, true);
     else
-        forward_kind(g, false);
+        gates_forward_kind(g, false);
 }
-PR_KERNEL(forward)
+PR_KERNEL(gates_forward)
 
-void pr_k_rnn_gates(const struct pr_rnn_gates *g)
+void pr_kernel_rnn_gates(const struct pr_rnn_gates *g)
 {
-    forward()((void *)(uintptr_t)g, 0, 1);
+    gates_forward()((void *)(uintptr_t)g, 0, 1);
 }
 
 /* ---- backward: v becomes the gradients of the sums */
@@ -183,59 +184,60 @@ PR_INLINE void gru_back(pr_vec v[4], const pr_vec *before, pr_vec *dh)
     *dh *= z;
 }
 
-PR_INLINE void back_at(const struct pr_rnn_gates_back *g, size_t i, size_t j,
-                       size_t own, size_t n, bool is_gru)
+PR_INLINE void gates_backward_at(const struct pr_rnn_gates_back *g, size_t i,
+                                 size_t j, size_t own, size_t n, bool is_gru)
 {
     size_t at = i * g->d_row + j;
     pr_vec v[4], before = {0}, cell, dh, more, dc = {0};
 
-    get4(g->gates + i * g->gate_row + j, g->gap, own, v);
-    get(g->dy + i * g->dy_row + j, n, &dh);
+    load_gates(g->gates + i * g->gate_row + j, g->gap, own, v);
+    load_gate(g->dy + i * g->dy_row + j, n, &dh);
     if (g->before)
-        get(g->before + i * g->before_row + j, n, &before);
+        load_gate(g->before + i * g->before_row + j, n, &before);
     if (!g->is_last) {
-        get(g->dh + at, own, &more);
+        load_gate(g->dh + at, own, &more);
         dh += more;
         if (!is_gru)
-            get(g->dc + at, own, &dc);
+            load_gate(g->dc + at, own, &dc);
     }
     if (is_gru) {
         gru_back(v, &before, &dh);
-        put(g->dh + at, own, &dh);
+        store_gate(g->dh + at, own, &dh);
     } else {
-        get(g->cell + i * g->cell_row + j, own, &cell);
+        load_gate(g->cell + i * g->cell_row + j, own, &cell);
         lstm_back(v, &before, &cell, &dh, &dc);
-        put(g->dc + at, own, &dc);
+        store_gate(g->dc + at, own, &dc);
     }
-    put4(g->sums + i * g->sum_row + j, g->gap, own, v);
+    store_gates(g->sums + i * g->sum_row + j, g->gap, own, v);
 }
 
-PR_INLINE void back_kind(const struct pr_rnn_gates_back *g, bool is_gru)
+PR_INLINE void gates_backward_kind(const struct pr_rnn_gates_back *g,
+                                   bool is_gru)
 {
     size_t rest = g->out % PR_LANES, whole = g->out - rest;
     size_t own = g->gap > g->out ? PR_LANES : rest;
 
     for (size_t i = 0; i < g->count; i++) {
         for (size_t j = 0; j < whole; j += PR_LANES)
-            back_at(g, i, j, PR_LANES, PR_LANES, is_gru);
+            gates_backward_at(g, i, j, PR_LANES, PR_LANES, is_gru);
         if (rest)
-            back_at(g, i, whole, own, rest, is_gru);
+            gates_backward_at(g, i, whole, own, rest, is_gru);
     }
 }
 
-PR_INLINE void back_body(void *ctx, unsigned thread, unsigned threads)
+PR_INLINE void gates_backward_body(void *ctx, unsigned thread, unsigned threads)
 {
     const struct pr_rnn_gates_back *g = ctx;
 
     (void)thread, (void)threads;
     if (g->is_gru)
-        back_kind(g, true);
+        gates_backward_kind(g, true);
     else
-        back_kind(g, false);
+        gates_backward_kind(g, false);
 }
-PR_KERNEL(back)
+PR_KERNEL(gates_backward)
 
-void pr_k_rnn_gates_back(const struct pr_rnn_gates_back *g)
+void pr_kernel_rnn_gates_back(const struct pr_rnn_gates_back *g)
 {
-    back()((void *)(uintptr_t)g, 0, 1);
+    gates_backward()((void *)(uintptr_t)g, 0, 1);
 }

@@ -16,7 +16,7 @@
 enum { FEW_ROWS = 32 };
 
 struct job {
-    const struct pr_par *par;
+    const struct pr_threads *par;
     const struct pr_row_norm *norm;
     const float *x, *dy;
     float *out; /* y or dx */
@@ -85,8 +85,9 @@ PR_INLINE void per_column(const float *p, size_t i, size_t count, float none,
         *ret = PR_ALL(none);
 }
 
-PR_INLINE void apply(const struct pr_row_norm *norm, const float *x, float mean,
-                     float inv, size_t i, size_t count, float *y)
+PR_INLINE void normalise_columns(const struct pr_row_norm *norm, const float *x,
+                                 float mean, float inv, size_t i, size_t count,
+                                 float *y)
 {
     pr_vec v, g, b;
 
@@ -97,8 +98,8 @@ PR_INLINE void apply(const struct pr_row_norm *norm, const float *x, float mean,
     pr_row_store(&v, y + i, count);
 }
 
-PR_INLINE void forward_row(const struct pr_row_norm *norm, size_t row,
-                           const float *x, float *y)
+PR_INLINE void row_norm_forward_row(const struct pr_row_norm *norm, size_t row,
+                                    const float *x, float *y)
 {
     size_t n = norm->width, i = 0;
     double width = (double)n;
@@ -113,28 +114,30 @@ PR_INLINE void forward_row(const struct pr_row_norm *norm, size_t row,
     norm->mean[row] = m;
     norm->inv_std[row] = inv;
     for (; i + PR_LANES <= n; i += PR_LANES)
-        apply(norm, x, m, inv, i, PR_LANES, y);
+        normalise_columns(norm, x, m, inv, i, PR_LANES, y);
     if (i < n)
-        apply(norm, x, m, inv, i, n - i, y);
+        normalise_columns(norm, x, m, inv, i, n - i, y);
 }
 
-PR_INLINE void forward_body(void *ctx, unsigned thread, unsigned threads)
+PR_INLINE void row_norm_forward_body(void *ctx, unsigned thread,
+                                     unsigned threads)
 {
     const struct job *j = ctx;
     size_t n = j->norm->width, from, to;
 
-    pr_par_part(j->norm->rows, 1, thread, threads, &from, &to);
+    pr_threads_part(j->norm->rows, 1, thread, threads, &from, &to);
     for (size_t r = from; r < to; r++)
-        forward_row(j->norm, r, j->x + r * n, j->out + r * n);
+        row_norm_forward_row(j->norm, r, j->x + r * n, j->out + r * n);
 }
-PR_KERNEL(forward)
+PR_KERNEL(row_norm_forward)
 
-void pr_k_layer_norm(const struct pr_par *p, const struct pr_row_norm *norm,
-                     const float *x, float *y)
+void pr_kernel_layer_norm(const struct pr_threads *p,
+                          const struct pr_row_norm *norm, const float *x,
+                          float *y)
 {
     struct job j = {.par = p, .norm = norm, .x = x, .out = y};
 
-    pr_kernel_run(p, norm->rows * norm->width, forward(), &j);
+    pr_kernel_run(p, norm->rows * norm->width, row_norm_forward(), &j);
 }
 
 /* ---- sums over rows */
@@ -146,19 +149,19 @@ struct sums {
     size_t width;
 };
 
-static size_t padded(size_t width)
+static size_t pad_row_width(size_t width)
 {
     return (width + PR_LANES - 1) / PR_LANES * PR_LANES;
 }
 
-static size_t sums_bytes(size_t width)
+static size_t row_sums_bytes(size_t width)
 {
-    return padded(width) * 2 * (sizeof(double) + sizeof(float));
+    return pad_row_width(width) * 2 * (sizeof(double) + sizeof(float));
 }
 
-static void sums_at(void *memory, size_t width, struct sums *ret)
+static void row_sums_at(void *memory, size_t width, struct sums *ret)
 {
-    size_t n = padded(width);
+    size_t n = pad_row_width(width);
 
     ret->gamma = memory;
     ret->beta = ret->gamma + n;
@@ -167,7 +170,7 @@ static void sums_at(void *memory, size_t width, struct sums *ret)
     ret->width = width;
 }
 
-PR_INLINE void sums_flush(const struct sums *s)
+PR_INLINE void row_sums_flush(const struct sums *s)
 {
     for (size_t i = 0; i < s->width; i += PR_DLANES) {
         PR_DPUT(s->gamma + i,
@@ -175,11 +178,12 @@ PR_INLINE void sums_flush(const struct sums *s)
         PR_DPUT(s->beta + i,
                 PR_DAT(s->beta + i) + PR_TO_DOUBLE(s->few_beta + i));
     }
-    memset(s->few_gamma, 0, padded(s->width) * 2 * sizeof(float));
+    memset(s->few_gamma, 0, pad_row_width(s->width) * 2 * sizeof(float));
 }
 
-PR_INLINE void add_column(const struct sums *s, const float *x, const float *dy,
-                          float mean, float inv, size_t i, size_t count)
+PR_INLINE void row_sums_add_column(const struct sums *s, const float *x,
+                                   const float *dy, float mean, float inv,
+                                   size_t i, size_t count)
 {
     pr_vec h, g;
 
@@ -191,15 +195,15 @@ PR_INLINE void add_column(const struct sums *s, const float *x, const float *dy,
 }
 
 /* A row, or the columns of it that x and dy point to. */
-PR_INLINE void sums_add(const struct sums *s, const float *x, const float *dy,
-                        float mean, float inv)
+PR_INLINE void row_sums_add(const struct sums *s, const float *x,
+                            const float *dy, float mean, float inv)
 {
     size_t i = 0;
 
     for (; i + PR_LANES <= s->width; i += PR_LANES)
-        add_column(s, x, dy, mean, inv, i, PR_LANES);
+        row_sums_add_column(s, x, dy, mean, inv, i, PR_LANES);
     if (i < s->width)
-        add_column(s, x, dy, mean, inv, i, s->width - i);
+        row_sums_add_column(s, x, dy, mean, inv, i, s->width - i);
 }
 
 /* ---- backward */
@@ -209,9 +213,9 @@ struct means {
     pr_vec t, th;
 };
 
-PR_INLINE void add_means(const struct job *j, const float *x, const float *dy,
-                         float mean, float inv, size_t i, size_t count,
-                         struct means *m)
+PR_INLINE void add_row_means(const struct job *j, const float *x,
+                             const float *dy, float mean, float inv, size_t i,
+                             size_t count, struct means *m)
 {
     pr_vec h, t, g;
 
@@ -236,11 +240,11 @@ PR_INLINE void row_means(const struct job *j, const float *x, const float *dy,
         struct means a = {{0}, {0}}, b = {{0}, {0}};
 
         for (; i + 2 * PR_LANES <= end; i += 2 * PR_LANES) {
-            add_means(j, x, dy, mean, inv, i, PR_LANES, &a);
-            add_means(j, x, dy, mean, inv, i + PR_LANES, PR_LANES, &b);
+            add_row_means(j, x, dy, mean, inv, i, PR_LANES, &a);
+            add_row_means(j, x, dy, mean, inv, i + PR_LANES, PR_LANES, &b);
         }
         for (; i < end; i += PR_LANES)
-            add_means(j, x, dy, mean, inv, i, end - i, &a);
+            add_row_means(j, x, dy, mean, inv, i, end - i, &a);
         a.t += b.t;
         a.th += b.th;
         pr_vec_add_up(&a.t, &t);
@@ -277,7 +281,7 @@ PR_INLINE void dx_row(const struct job *j, const float *x, const float *dy,
         put_dx(j, x, dy, mean, inv, means, i, n - i, dx);
 }
 
-PR_INLINE void back_body(void *ctx, unsigned thread, unsigned threads)
+PR_INLINE void row_norm_back_body(void *ctx, unsigned thread, unsigned threads)
 {
     struct job *j = ctx;
     size_t n = j->norm->width, from, to;
@@ -286,28 +290,28 @@ PR_INLINE void back_body(void *ctx, unsigned thread, unsigned threads)
     if (thread == 0)
         j->threads = threads;
     if (j->sums) {
-        void *memory = pr_par_scratch(j->par, thread);
+        void *memory = pr_threads_scratch(j->par, thread);
 
-        memset(memory, 0, sums_bytes(n));
-        sums_at(memory, n, &s);
+        memset(memory, 0, row_sums_bytes(n));
+        row_sums_at(memory, n, &s);
     }
-    pr_par_part(j->norm->rows, 1, thread, threads, &from, &to);
+    pr_threads_part(j->norm->rows, 1, thread, threads, &from, &to);
     for (size_t r = from; r < to; r++) {
         const float *x = j->x + r * n, *dy = j->dy + r * n;
         float mean = j->norm->mean[r], inv = j->norm->inv_std[r];
 
         if (j->sums) {
-            sums_add(&s, x, dy, mean, inv);
+            row_sums_add(&s, x, dy, mean, inv);
             if ((r - from) % FEW_ROWS == FEW_ROWS - 1 || r + 1 == to)
-                sums_flush(&s);
+                row_sums_flush(&s);
         }
         if (j->out)
             dx_row(j, x, dy, mean, inv, j->out + r * n);
     }
 }
-PR_KERNEL(back)
+PR_KERNEL(row_norm_back)
 
-static void put_sums(const struct job *j, const struct sums *s, size_t at)
+static void write_row_sums(const struct job *j, const struct sums *s, size_t at)
 {
     for (size_t i = 0; i < s->width; i++) {
         if (j->dgamma)
@@ -318,53 +322,54 @@ static void put_sums(const struct job *j, const struct sums *s, size_t at)
 }
 
 /* Puts the sums of all threads together, in their order. */
-static void gather(const struct job *j)
+static void gather_row_sums(const struct job *j)
 {
     struct sums all, s;
 
-    sums_at(pr_par_scratch(j->par, 0), j->norm->width, &all);
+    row_sums_at(pr_threads_scratch(j->par, 0), j->norm->width, &all);
     for (unsigned k = 1; k < j->threads; k++) {
-        sums_at(pr_par_scratch(j->par, k), j->norm->width, &s);
+        row_sums_at(pr_threads_scratch(j->par, k), j->norm->width, &s);
         for (size_t i = 0; i < s.width; i++) {
             all.gamma[i] += s.gamma[i];
             all.beta[i] += s.beta[i];
         }
     }
-    put_sums(j, &all, 0);
+    write_row_sums(j, &all, 0);
 }
 
 /* Sums of rows that are too wide for the memory of a thread: some columns of
  * all rows. */
-PR_INLINE void columns_body(void *ctx, unsigned thread, unsigned threads)
+PR_INLINE void row_norm_columns_body(void *ctx, unsigned thread,
+                                     unsigned threads)
 {
     enum { TILE = 4096 };
     const struct job *j = ctx;
     size_t n = j->norm->width, from, to;
-    void *memory = pr_par_scratch(j->par, thread);
+    void *memory = pr_threads_scratch(j->par, thread);
 
-    pr_par_part(n, 64, thread, threads, &from, &to);
+    pr_threads_part(n, 64, thread, threads, &from, &to);
     for (size_t at = from; at < to; at += TILE) {
         struct sums s;
 
-        sums_at(memory, to - at < TILE ? to - at : TILE, &s);
-        memset(memory, 0, sums_bytes(s.width));
+        row_sums_at(memory, to - at < TILE ? to - at : TILE, &s);
+        memset(memory, 0, row_sums_bytes(s.width));
         for (size_t r = 0; r < j->norm->rows; r++) {
-            sums_add(&s, j->x + r * n + at, j->dy + r * n + at,
-                     j->norm->mean[r], j->norm->inv_std[r]);
+            row_sums_add(&s, j->x + r * n + at, j->dy + r * n + at,
+                         j->norm->mean[r], j->norm->inv_std[r]);
             if (r % FEW_ROWS == FEW_ROWS - 1 || r + 1 == j->norm->rows)
-                sums_flush(&s);
+                row_sums_flush(&s);
         }
-        put_sums(j, &s, at);
+        write_row_sums(j, &s, at);
     }
 }
-PR_KERNEL(columns)
+PR_KERNEL(row_norm_columns)
 
-void pr_k_layer_norm_back(const struct pr_par *p,
-                          const struct pr_row_norm_back *b)
+void pr_kernel_layer_norm_back(const struct pr_threads *p,
+                               const struct pr_row_norm_back *b)
 {
     size_t elements = b->norm->rows * b->norm->width;
     bool wanted = b->dgamma || b->dbeta;
-    bool fits = sums_bytes(b->norm->width) <= PR_PAR_SCRATCH;
+    bool fits = row_sums_bytes(b->norm->width) <= PR_THREADS_SCRATCH_BYTES;
     struct job j = {
         .par = p,
         .norm = b->norm,
@@ -377,9 +382,9 @@ void pr_k_layer_norm_back(const struct pr_par *p,
     };
 
     if (wanted && !fits) /* before dx is written over dy */
-        pr_kernel_run(p, elements, columns(), &j);
+        pr_kernel_run(p, elements, row_norm_columns(), &j);
     if (j.sums || b->dx)
-        pr_kernel_run(p, elements, back(), &j);
+        pr_kernel_run(p, elements, row_norm_back(), &j);
     if (j.sums)
-        gather(&j);
+        gather_row_sums(&j);
 }

@@ -7,12 +7,12 @@ struct job {
     float *out;
 };
 
-PR_INLINE void softmax_body(void *ctx, unsigned thread, unsigned threads)
+PR_INLINE void softmax_rows_body(void *ctx, unsigned thread, unsigned threads)
 {
     const struct job *j = ctx;
     size_t from, to;
 
-    pr_par_part(j->n, 1, thread, threads, &from, &to);
+    pr_threads_part(j->n, 1, thread, threads, &from, &to);
     for (size_t i = from; i < to; i++) {
         const float *x = j->x + i * j->c;
         float *y = j->out + i * j->c;
@@ -22,14 +22,14 @@ PR_INLINE void softmax_body(void *ctx, unsigned thread, unsigned threads)
         pr_logits_scale(y, j->c, (float)(1 / sum), 0);
     }
 }
-PR_KERNEL(softmax)
+PR_KERNEL(softmax_rows)
 
-void pr_k_softmax(const struct pr_par *p, size_t n, size_t c, const float *x,
-                  float *y)
+void pr_kernel_softmax(const struct pr_threads *p, size_t n, size_t c,
+                       const float *x, float *y)
 {
     struct job j = {.n = n, .c = c, .x = x, .out = y};
 
-    pr_kernel_run(p, n * c, softmax(), &j);
+    pr_kernel_run(p, n * c, softmax_rows(), &j);
 }
 
 /* dx = y * (dy - sum(y * dy)) */
@@ -55,21 +55,22 @@ PR_INLINE void back_row(const float *y, const float *dy, size_t c, float *dx)
         dx[i] = y[i] * (dy[i] - mean);
 }
 
-PR_INLINE void back_body(void *ctx, unsigned thread, unsigned threads)
+PR_INLINE void softmax_rows_back_body(void *ctx, unsigned thread,
+                                      unsigned threads)
 {
     const struct job *j = ctx;
     size_t from, to;
 
-    pr_par_part(j->n, 1, thread, threads, &from, &to);
+    pr_threads_part(j->n, 1, thread, threads, &from, &to);
     for (size_t i = from; i < to; i++)
         back_row(j->x + i * j->c, j->dy + i * j->c, j->c, j->out + i * j->c);
 }
-PR_KERNEL(back)
+PR_KERNEL(softmax_rows_back)
 
-void pr_k_softmax_back(const struct pr_par *p, size_t n, size_t c,
-                       const float *y, const float *dy, float *dx)
+void pr_kernel_softmax_back(const struct pr_threads *p, size_t n, size_t c,
+                            const float *y, const float *dy, float *dx)
 {
     struct job j = {.n = n, .c = c, .x = y, .dy = dy, .out = dx};
 
-    pr_kernel_run(p, n * c, back(), &j);
+    pr_kernel_run(p, n * c, softmax_rows_back(), &j);
 }

@@ -185,12 +185,13 @@ PR_INLINE void pr_lanes_fold(const struct pr_grid *v, float *p)
  * the second pass over a unit reads is still in the cache then. Else rows, with
  * a tally of each unit in the memory of the thread; so it is done also where
  * units lie side by side, in the order of memory. */
-PR_INLINE bool pr_unit_by_rows(const struct pr_par *p, const struct pr_grid *v)
+PR_INLINE bool pr_unit_by_rows(const struct pr_threads *p,
+                               const struct pr_grid *v)
 {
     size_t units = pr_unit_count(v);
 
-    return (units < pr_par_threads(p) || !pr_view_is_narrow(v)) &&
-           units <= PR_PAR_SCRATCH / sizeof(struct pr_tally);
+    return (units < pr_threads_count(p) || !pr_view_is_narrow(v)) &&
+           units <= PR_THREADS_SCRATCH_BYTES / sizeof(struct pr_tally);
 }
 
 /* Rows that are taken of one unit before the next one's turn. */
@@ -204,7 +205,7 @@ PR_INLINE void pr_unit_rows(const struct pr_grid *v, unsigned thread,
 {
     enum { GRAIN = 16 }; /* a cache line of the smallest block */
 
-    pr_par_part(v->n * v->s, GRAIN, thread, threads, ret_from, ret_to);
+    pr_threads_part(v->n * v->s, GRAIN, thread, threads, ret_from, ret_to);
 }
 
 #endif

@@ -63,21 +63,21 @@ typedef float pr_half __attribute__((vector_size(16), aligned(4), may_alias));
     {                                                                  \
         name##_body(ctx, t, n);                                        \
     }                                                                  \
-    static pr_par_fn *name(void)                                       \
+    static pr_threads_fn *name(void)                                   \
     {                                                                  \
         return PR_HAS_WIDE() ? name##_wide : name##_plain;             \
     }
 
 /* Runs on all threads, or at once where starting them takes longer. */
-static inline void pr_kernel_run(const struct pr_par *p, size_t elements,
-                                 pr_par_fn *fn, void *ctx)
+static inline void pr_kernel_run(const struct pr_threads *p, size_t elements,
+                                 pr_threads_fn *fn, void *ctx)
 {
     enum { FEW = 8192 };
 
     if (elements < FEW)
         fn(ctx, 0, 1);
     else
-        pr_par_run(p, fn, ctx);
+        pr_threads_run(p, fn, ctx);
 }
 
 /* What a loop reads and writes: element i of each belongs together. */

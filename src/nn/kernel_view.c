@@ -17,8 +17,9 @@ size_t pr_grid_elements(const struct pr_grid *v)
 
 /* ---- sums of x */
 
-PR_INLINE void sums_core(const struct pr_io *io, struct pr_lanes *l, size_t at,
-                         size_t steps, size_t step, size_t lane, int slots)
+PR_INLINE void view_sums_core(const struct pr_io *io, struct pr_lanes *l,
+                              size_t at, size_t steps, size_t step, size_t lane,
+                              int slots)
 {
     const float *x = io->in[0] + at;
 
@@ -41,15 +42,15 @@ PR_INLINE void sums_core(const struct pr_io *io, struct pr_lanes *l, size_t at,
 #undef CLOSE
 }
 
-PR_INLINE void sums_start(const struct pr_io *io, struct pr_lanes *l,
-                          const struct pr_grid *v, size_t at)
+PR_INLINE void view_sums_start(const struct pr_io *io, struct pr_lanes *l,
+                               const struct pr_grid *v, size_t at)
 {
     (void)io, (void)v, (void)at;
     memset(l->s, 0, sizeof l->s);
 }
 
-PR_INLINE void sums_flush(struct pr_lanes *l, const struct pr_grid *v,
-                          size_t rows)
+PR_INLINE void view_sums_flush(struct pr_lanes *l, const struct pr_grid *v,
+                               size_t rows)
 {
     double *a = l->tally->a;
 
@@ -59,15 +60,15 @@ PR_INLINE void sums_flush(struct pr_lanes *l, const struct pr_grid *v,
         PR_DPUT(a + i, PR_DAT(a + i) + PR_TO_DOUBLE(l->s + i));
 }
 
-PR_UNIT_LOOP(sums)
+PR_UNIT_LOOP(view_sums)
 
-PR_INLINE void mean_body(void *ctx, unsigned thread, unsigned threads)
+PR_INLINE void view_mean_body(void *ctx, unsigned thread, unsigned threads)
 {
     const struct job *j = ctx;
     const struct pr_grid *v = j->v;
     size_t units = pr_unit_count(v), from, to;
 
-    pr_par_part(v->n * units, 1, thread, threads, &from, &to);
+    pr_threads_part(v->n * units, 1, thread, threads, &from, &to);
     for (size_t i = from; i < to; i++) {
         size_t n = i / units;
         struct pr_tally t = {0};
@@ -76,25 +77,26 @@ PR_INLINE void mean_body(void *ctx, unsigned thread, unsigned threads)
 
         pr_unit_at(v, i % units, &u);
         l.lanes = u.lanes;
-        sums_range(&j->io, &l, v, &u, n * v->s, (n + 1) * v->s);
+        view_sums_range(&j->io, &l, v, &u, n * v->s, (n + 1) * v->s);
         for (size_t k = 0; k < u.real; k++)
             j->y[n * v->c + u.first + k] = (float)(t.a[k] / (double)v->s);
     }
 }
-PR_KERNEL(mean)
+PR_KERNEL(view_mean)
 
-void pr_k_mean(const struct pr_par *p, const struct pr_grid *v, const float *x,
-               float *y)
+void pr_kernel_mean(const struct pr_threads *p, const struct pr_grid *v,
+                    const float *x, float *y)
 {
     struct job j = {.v = v, .io = {.in = {x}, .ins = 1}, .y = y};
 
-    pr_kernel_run(p, pr_grid_elements(v), mean(), &j);
+    pr_kernel_run(p, pr_grid_elements(v), view_mean(), &j);
 }
 
 /* ---- dx = p0 */
 
-PR_INLINE void fill_core(const struct pr_io *io, struct pr_lanes *l, size_t at,
-                         size_t steps, size_t step, size_t lane, int slots)
+PR_INLINE void view_fill_core(const struct pr_io *io, struct pr_lanes *l,
+                              size_t at, size_t steps, size_t step, size_t lane,
+                              int slots)
 {
     float *dx = io->out[0] + at;
 
@@ -103,16 +105,16 @@ PR_INLINE void fill_core(const struct pr_io *io, struct pr_lanes *l, size_t at,
             PR_PUT(dx + PR_LANES * i, PR_AT(l->p[0] + lane + PR_LANES * i));
 }
 
-PR_UNIT_NO_SUMS(fill)
-PR_UNIT_LOOP(fill)
+PR_UNIT_NO_SUMS(view_fill)
+PR_UNIT_LOOP(view_fill)
 
-PR_INLINE void back_body(void *ctx, unsigned thread, unsigned threads)
+PR_INLINE void view_mean_back_body(void *ctx, unsigned thread, unsigned threads)
 {
     const struct job *j = ctx;
     const struct pr_grid *v = j->v;
     size_t units = pr_unit_count(v), from, to;
 
-    pr_par_part(v->n * units, 1, thread, threads, &from, &to);
+    pr_threads_part(v->n * units, 1, thread, threads, &from, &to);
     for (size_t i = from; i < to; i++) {
         size_t n = i / units;
         struct pr_lanes l = {.relu = 0};
@@ -122,15 +124,15 @@ PR_INLINE void back_body(void *ctx, unsigned thread, unsigned threads)
         for (size_t k = 0; k < u.real; k++)
             l.p[0][k] = j->dy[n * v->c + u.first + k] / (float)v->s;
         pr_lanes_repeat(v, l.p[0]);
-        fill_range(&j->io, &l, v, &u, n * v->s, (n + 1) * v->s);
+        view_fill_range(&j->io, &l, v, &u, n * v->s, (n + 1) * v->s);
     }
 }
-PR_KERNEL(back)
+PR_KERNEL(view_mean_back)
 
-void pr_k_mean_back(const struct pr_par *p, const struct pr_grid *v,
-                    const float *dy, float *dx)
+void pr_kernel_mean_back(const struct pr_threads *p, const struct pr_grid *v,
+                         const float *dy, float *dx)
 {
     struct job j = {.v = v, .io = {.out = {dx}, .outs = 1}, .dy = dy};
 
-    pr_kernel_run(p, pr_grid_elements(v), back(), &j);
+    pr_kernel_run(p, pr_grid_elements(v), view_mean_back(), &j);
 }

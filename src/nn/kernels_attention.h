@@ -19,25 +19,27 @@ struct pr_attention {
     bool causal;               /* query i sees keys 0 … i */
     const int32_t *lengths;    /* keys of each sample that count, in [1, keys];
                                   NULL: all */
-    float *p;    /* probabilities, [samples, heads, queries, keys], for
-                    backward; NULL: not wanted */
-    float *work; /* pr_attention_work floats: backward; forward without p */
+    float *p; /* probabilities, [samples, heads, queries, keys], for
+                 backward; NULL: not wanted */
+    float *
+        work; /* pr_kernel_attention_work floats: backward; forward without p */
 };
-size_t pr_attention_work(const struct pr_par *par,
-                         const struct pr_attention *a);
-int pr_k_attention(const struct pr_par *par, const struct pr_dnn *d,
-                   const struct pr_attention *a, float *y,
-                   struct pr_err *err) PR_MUST_CHECK;
+size_t pr_kernel_attention_work(const struct pr_threads *par,
+                                const struct pr_attention *a);
+int pr_kernel_attention(const struct pr_threads *par, const struct pr_onednn *d,
+                        const struct pr_attention *a, float *y,
+                        struct pr_err *err) PR_MUST_CHECK;
 
 /* Gradients lie like what they are of. NULL: not wanted. */
 struct pr_attention_back {
     const float *dy;
     float *dq, *dk, *dv;
 };
-int pr_k_attention_back(const struct pr_par *par, const struct pr_dnn *d,
-                        const struct pr_attention *a,
-                        const struct pr_attention_back *b,
-                        struct pr_err *err) PR_MUST_CHECK;
+int pr_kernel_attention_back(const struct pr_threads *par,
+                             const struct pr_onednn *d,
+                             const struct pr_attention *a,
+                             const struct pr_attention_back *b,
+                             struct pr_err *err) PR_MUST_CHECK;
 
 /* ---- additive: softmax over keys of sum_f w_f tanh(q_f + k_f) */
 
@@ -49,16 +51,17 @@ struct pr_additive {
     const int32_t *lengths; /* as above */
     float *p;               /* probabilities, [samples, queries, keys] */
 };
-void pr_k_additive(const struct pr_par *par, const struct pr_additive *a,
-                   float *y);
+void pr_kernel_additive(const struct pr_threads *par,
+                        const struct pr_additive *a, float *y);
 
 struct pr_additive_back {
     const float *dy;
     float *dq, *dk, *dv, *dw; /* NULL: not wanted */
-    float *work;              /* pr_additive_work floats */
+    float *work;              /* pr_kernel_additive_work floats */
 };
-size_t pr_additive_work(const struct pr_additive *a);
-void pr_k_additive_back(const struct pr_par *par, const struct pr_additive *a,
-                        const struct pr_additive_back *b);
+size_t pr_kernel_additive_work(const struct pr_additive *a);
+void pr_kernel_additive_back(const struct pr_threads *par,
+                             const struct pr_additive *a,
+                             const struct pr_additive_back *b);
 
 #endif

@@ -35,25 +35,27 @@ struct pr_loss_rows {
 /* *ret_rows, *ret_right: rows that count, and those of them whose largest value
  * (the first of equal ones) is at the id. An id out of range makes NaN, the
  * gradient of its row too. */
-double pr_k_cross_entropy(const struct pr_par *p, const struct pr_loss_rows *l,
-                          uint64_t *ret_rows, uint64_t *ret_right);
-double pr_k_mse(const struct pr_par *p, const struct pr_loss_rows *l);
+double pr_kernel_cross_entropy(const struct pr_threads *p,
+                               const struct pr_loss_rows *l, uint64_t *ret_rows,
+                               uint64_t *ret_right);
+double pr_kernel_mse(const struct pr_threads *p, const struct pr_loss_rows *l);
 /* Of logits: y log(1 + e^-x) + (1 - y) log(1 + e^x). */
-double pr_k_bce(const struct pr_par *p, const struct pr_loss_rows *l);
+double pr_kernel_bce(const struct pr_threads *p, const struct pr_loss_rows *l);
 /* d = |x - y|: d < beta ? d² / (2 beta) : d - beta / 2. beta may be 0. */
-double pr_k_smooth_l1(const struct pr_par *p, const struct pr_loss_rows *l);
+double pr_kernel_smooth_l1(const struct pr_threads *p,
+                           const struct pr_loss_rows *l);
 
 /* -½ Σ (1 + v - m² - e^v) * factor; dm and dv may be NULL. */
-double pr_k_kl(const struct pr_par *p, size_t count, const float *mean,
-               const float *log_variance, double factor, float *dmean,
-               float *dlog_variance);
+double pr_kernel_kl(const struct pr_threads *p, size_t count, const float *mean,
+                    const float *log_variance, double factor, float *dmean,
+                    float *dlog_variance);
 
 /* Connectionist temporal classification: the mean over samples of -log
  * p(ids), each divided by its count of ids, as PyTorch's 'mean'; or the sum.
  * Softmax is part of it. Class 0 is blank. Samples whose ids do not fit into
  * their rows count 0 (zero_infinity). An id or a length out of range makes
- * NaN, the gradient of its sample too. work: pr_ctc_work floats, at a multiple
- * of 64 bytes. */
+ * NaN, the gradient of its sample too. work: pr_kernel_ctc_work floats, at a
+ * multiple of 64 bytes. */
 struct pr_ctc {
     size_t samples, rows, classes;
     const float *x;     /* [samples, rows, classes] */
@@ -65,8 +67,8 @@ struct pr_ctc {
     float *dx; /* NULL: not wanted; not x */
     float *work;
 };
-size_t pr_ctc_work(const struct pr_ctc *c);
-double pr_k_ctc(const struct pr_par *p, const struct pr_ctc *c);
+size_t pr_kernel_ctc_work(const struct pr_ctc *c);
+double pr_kernel_ctc(const struct pr_threads *p, const struct pr_ctc *c);
 
 /* SSD's: for each sample, (smooth l1 of the boxes that have a class + cross
  * entropy of these and of three times as many of the others, those with the
@@ -82,9 +84,10 @@ struct pr_multibox {
     const int32_t *ids;  /* [samples, boxes] */
     double factor;
     float *dplaces, *dlogits; /* NULL: not wanted */
-    float *work; /* pr_multibox_work floats, at a multiple of 64 bytes */
+    float *work; /* pr_kernel_multibox_work floats, at a multiple of 64 bytes */
 };
-size_t pr_multibox_work(const struct pr_multibox *m);
-double pr_k_multibox(const struct pr_par *p, const struct pr_multibox *m);
+size_t pr_kernel_multibox_work(const struct pr_multibox *m);
+double pr_kernel_multibox(const struct pr_threads *p,
+                          const struct pr_multibox *m);
 
 #endif

@@ -7,8 +7,8 @@
 #include <string.h>
 
 /* The key 'model' is the name of its file. */
-static int check_file(struct pr_model_builder *b, const struct pr_value *root,
-                      const char *file)
+static int check_model_file_name(struct pr_model_builder *b,
+                                 const struct pr_value *root, const char *file)
 {
     if (!file || strcmp(b->m->name, file) == 0)
         return PR_OK;
@@ -17,34 +17,36 @@ static int check_file(struct pr_model_builder *b, const struct pr_value *root,
                          b->m->name, file);
 }
 
-static int build(struct pr_model_builder *b, const char *file,
-                 const struct pr_model_variant *variant)
+static int build_model_parts(struct pr_model_builder *b, const char *file,
+                             const struct pr_model_variant *variant)
 {
     const struct pr_value *root = b->root;
-    int rc = pr_model_keys(b, variant);
+    int rc = pr_model_read_keys(b, variant);
 
     if (!rc)
-        rc = check_file(b, root, file);
+        rc = check_model_file_name(b, root, file);
     if (!rc)
-        rc = pr_model_blocks(b, pr_get(root, "blocks"));
+        rc = pr_model_read_blocks(b, pr_get(root, "blocks"));
     if (!rc)
-        rc = pr_model_items(b, pr_get(root, "layers"), "'layers'", &b->body);
+        rc = pr_model_read_items(b, pr_get(root, "layers"), "'layers'",
+                                 &b->body);
     if (!rc)
         rc = pr_model_expand(b);
     if (!rc)
-        rc = pr_model_turns(b);
+        rc = pr_model_read_turns(b);
     if (!rc)
-        rc = pr_model_output(b);
+        rc = pr_model_read_output(b);
     if (!rc)
-        rc = pr_model_losses(b);
+        rc = pr_model_read_losses(b);
     if (!rc)
         rc = pr_model_assign_turns(b);
     return rc ? rc : pr_model_check(b);
 }
 
 /* With all memory there. */
-static int build_in(struct pr_model_builder *b, const char *text, size_t len,
-                    const char *file, const struct pr_model_variant *variant)
+static int build_model_in(struct pr_model_builder *b, const char *text,
+                          size_t len, const char *file,
+                          const struct pr_model_variant *variant)
 {
     struct pr_value *root = PR_ARENA_NEW(b->work, struct pr_value);
     int rc;
@@ -54,7 +56,7 @@ static int build_in(struct pr_model_builder *b, const char *text, size_t len,
         return pr_fail_nomem(b->err);
     rc = pr_yaml_read(text, len, b->name, b->work, root, b->err);
     b->root = root;
-    return rc ? rc : build(b, file, variant);
+    return rc ? rc : build_model_parts(b, file, variant);
 }
 
 int pr_model_build(const char *text, size_t len, const char *name,
@@ -81,10 +83,10 @@ int pr_model_build(const char *text, size_t len, const char *name,
     rc = len > PR_MODEL_BYTES
              ? pr_fail(b->err, PR_E_CONF, name,
                        "a definition has at most %d bytes", PR_MODEL_BYTES)
-             : build_in(b, text, len, file, variant);
-    pr_keyset_done(&b->names);
-    pr_buf_done(&b->text);
-    pr_buf_done(&b->answer);
+             : build_model_in(b, text, len, file, variant);
+    pr_keyset_free(&b->names);
+    pr_buf_free(&b->text);
+    pr_buf_free(&b->answer);
     if (!rc)
         *ret = b->m;
     return rc;

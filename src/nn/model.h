@@ -223,7 +223,7 @@ int pr_model_parse(const char *text, size_t len, const char *name,
                    struct pr_model **ret, struct pr_err *err) PR_MUST_CHECK;
 
 /* Layers and losses as JSON, "prony.model/2": what frameworks read. */
-void pr_model_json(const struct pr_model *m, struct pr_jb *jb);
+void pr_model_write_json(const struct pr_model *m, struct pr_json_writer *jb);
 
 /* The input of that name; -1: none. */
 int pr_model_input(const struct pr_model *m, const char *name);

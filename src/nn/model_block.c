@@ -23,7 +23,7 @@ int pr_model_block_param(const struct pr_model_block *block, const char *name)
 
 /* ---- what a block says */
 
-static bool is_word(const char *s, size_t len)
+static bool is_block_word(const char *s, size_t len)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyz"
                                   "ABCDEFGHIJKLMNOPQRSTUVWXYZ_";
@@ -36,7 +36,7 @@ static bool is_word(const char *s, size_t len)
 
 int pr_model_check_param(struct pr_model_builder *b, const struct pr_member *m)
 {
-    if (!is_word(m->key, m->key_len))
+    if (!is_block_word(m->key, m->key_len))
         return PR_MODEL_FAIL(b, m,
                              "'%.64s' cannot be a parameter: letters, digits "
                              "and '_' make one",
@@ -49,16 +49,17 @@ int pr_model_check_param(struct pr_model_builder *b, const struct pr_member *m)
     return PR_OK;
 }
 
-static int read_given(struct pr_model_builder *b, struct pr_model_block *block,
-                      const struct pr_value *given)
+static int read_block_given(struct pr_model_builder *b,
+                            struct pr_model_block *block,
+                            const struct pr_value *given)
 {
     int rc = PR_OK;
 
     if (given->kind == PR_NULL)
         return PR_OK;
     if (given->kind != PR_MAP)
-        return pr_model_wants(b, given, "given",
-                              "parameters and their defaults: {width: null}");
+        return pr_model_fail_wants(
+            b, given, "given", "parameters and their defaults: {width: null}");
     if (given->len > PR_MODEL_GIVEN)
         return PR_MODEL_FAIL(b, given, "a block has at most %d parameters",
                              PR_MODEL_GIVEN);
@@ -68,7 +69,8 @@ static int read_given(struct pr_model_builder *b, struct pr_model_block *block,
     return rc;
 }
 
-static int unknown_key(struct pr_model_builder *b, const struct pr_member *m)
+static int fail_unknown_block_key(struct pr_model_builder *b,
+                                  const struct pr_member *m)
 {
     struct pr_nearest near;
 
@@ -81,14 +83,14 @@ static int unknown_key(struct pr_model_builder *b, const struct pr_member *m)
 }
 
 /* Its name and parameters; its layers are read when all blocks are known. */
-static int declare(struct pr_model_builder *b, const struct pr_member *m)
+static int declare_block(struct pr_model_builder *b, const struct pr_member *m)
 {
     struct pr_model_block *block = &b->blocks[b->block_count];
     int rc = PR_OK;
 
     if (b->block_count == PR_MODEL_BLOCKS)
         return PR_MODEL_FAIL(b, m, "more than %d blocks", PR_MODEL_BLOCKS);
-    if (!is_word(m->key, m->key_len) || m->key_len > PR_MODEL_NAME)
+    if (!is_block_word(m->key, m->key_len) || m->key_len > PR_MODEL_NAME)
         return PR_MODEL_FAIL(b, m,
                              "'%.64s' cannot be a block: letters, digits and "
                              "'_' make a name",
@@ -107,9 +109,9 @@ static int declare(struct pr_model_builder *b, const struct pr_member *m)
         const struct pr_member *k = &m->value.members[i];
 
         if (strcmp(k->key, "given") == 0)
-            rc = read_given(b, block, &k->value);
+            rc = read_block_given(b, block, &k->value);
         else if (strcmp(k->key, "layers") != 0)
-            rc = unknown_key(b, k);
+            rc = fail_unknown_block_key(b, k);
     }
     b->block_count += !rc;
     return rc;
@@ -117,11 +119,12 @@ static int declare(struct pr_model_builder *b, const struct pr_member *m)
 
 /* ---- none inside of itself */
 
-static int visit(struct pr_model_builder *b, struct pr_model_block *block);
+static int visit_block(struct pr_model_builder *b,
+                       struct pr_model_block *block);
 
-static int visit_list(struct pr_model_builder *b,
-                      const struct pr_model_list *list,
-                      const struct pr_model_block *in)
+static int visit_block_list(struct pr_model_builder *b,
+                            const struct pr_model_list *list,
+                            const struct pr_model_block *in)
 {
     int rc = PR_OK;
 
@@ -129,7 +132,7 @@ static int visit_list(struct pr_model_builder *b,
         const struct pr_model_item *item = &list->items[i];
 
         for (unsigned k = 0; k < item->branch_count && !rc; k++)
-            rc = visit_list(b, &item->branches[k], in);
+            rc = visit_block_list(b, &item->branches[k], in);
         if (rc || !item->block)
             continue;
         if (item->block == in)
@@ -139,37 +142,37 @@ static int visit_list(struct pr_model_builder *b,
                                  "block '%s' uses itself, by way of "
                                  "'%s'",
                                  item->block->name, in->name);
-        rc = visit(b, item->block);
+        rc = visit_block(b, item->block);
     }
     return rc;
 }
 
-static int visit(struct pr_model_builder *b, struct pr_model_block *block)
+static int visit_block(struct pr_model_builder *b, struct pr_model_block *block)
 {
     int rc;
 
     if (block->state == PR_BLOCK_DONE)
         return PR_OK;
     block->state = PR_BLOCK_OPEN;
-    rc = visit_list(b, &block->body, block);
+    rc = visit_block_list(b, &block->body, block);
     block->state = PR_BLOCK_DONE;
     return rc;
 }
 
-int pr_model_blocks(struct pr_model_builder *b, const struct pr_value *map)
+int pr_model_read_blocks(struct pr_model_builder *b, const struct pr_value *map)
 {
     int rc = PR_OK;
 
     if (!map || map->kind == PR_NULL)
         return PR_OK;
     if (map->kind != PR_MAP)
-        return pr_model_wants(b, map, "blocks", "a map of blocks");
+        return pr_model_fail_wants(b, map, "blocks", "a map of blocks");
     for (uint32_t i = 0; i < map->len && !rc; i++)
-        rc = declare(b, &map->members[i]);
+        rc = declare_block(b, &map->members[i]);
     for (uint32_t i = 0; i < b->block_count && !rc; i++)
-        rc = pr_model_items(b, pr_get(&map->members[i].value, "layers"),
-                            "'layers'", &b->blocks[i].body);
+        rc = pr_model_read_items(b, pr_get(&map->members[i].value, "layers"),
+                                 "'layers'", &b->blocks[i].body);
     for (uint32_t i = 0; i < b->block_count && !rc; i++)
-        rc = visit(b, &b->blocks[i]);
+        rc = visit_block(b, &b->blocks[i]);
     return rc;
 }

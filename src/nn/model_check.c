@@ -8,7 +8,8 @@
 
 /* ---- the output */
 
-static int check_output(struct pr_model_builder *b, const struct pr_value *at)
+static int check_model_output(struct pr_model_builder *b,
+                              const struct pr_value *at)
 {
     const struct pr_layer *l = &b->m->layers[b->m->output];
     unsigned dims = l->shape.dims;
@@ -31,7 +32,7 @@ static int check_output(struct pr_model_builder *b, const struct pr_value *at)
     return pr_hint(b->err, "end with {linear: $classes}");
 }
 
-int pr_model_output(struct pr_model_builder *b)
+int pr_model_read_output(struct pr_model_builder *b)
 {
     static const struct pr_model_env no_env;
     static const struct pr_model_scope whole = {.prefix = "", .env = &no_env};
@@ -47,12 +48,12 @@ int pr_model_output(struct pr_model_builder *b)
         return rc;
     if (b->m->layers[b->m->output].op == PR_LAYER_INPUT)
         return PR_MODEL_FAIL(b, v ? v : &at, "the output is an input");
-    return check_output(b, v ? v : &at);
+    return check_model_output(b, v ? v : &at);
 }
 
 /* ---- use */
 
-static void use_losses(const struct pr_model *m, bool *used)
+static void mark_loss_layers(const struct pr_model *m, bool *used)
 {
     for (unsigned i = 0; i < m->loss_count; i++) {
         const struct pr_loss *l = &m->losses[i];
@@ -68,7 +69,7 @@ static void use_losses(const struct pr_model *m, bool *used)
     }
 }
 
-static int check_use(struct pr_model_builder *b)
+static int check_layers_used(struct pr_model_builder *b)
 {
     struct pr_model *m = b->m;
     bool *used = PR_ARENA_ARRAY(b->work, bool, m->layer_count);
@@ -76,7 +77,7 @@ static int check_use(struct pr_model_builder *b)
     if (!used)
         return pr_fail_nomem(b->err);
     used[m->output] = true;
-    use_losses(m, used);
+    mark_loss_layers(m, used);
     for (unsigned i = m->layer_count; i-- > 0;)
         for (unsigned k = 0; used[i] && k < m->layers[i].input_count; k++)
             used[m->layers[i].inputs[k]] = true;
@@ -94,7 +95,7 @@ static int check_use(struct pr_model_builder *b)
 
 /* ---- sums */
 
-static int sum(struct pr_model_builder *b)
+static int sum_layer_costs(struct pr_model_builder *b)
 {
     struct pr_model *m = b->m;
 
@@ -108,10 +109,12 @@ static int sum(struct pr_model_builder *b)
     return PR_OK;
 }
 
-static int check_params(struct pr_model_builder *b, const struct pr_value *v)
+static int check_reference_params(struct pr_model_builder *b,
+                                  const struct pr_value *v)
 {
     if (v->kind != PR_INT || v->i < 1)
-        return pr_model_wants(b, v, "params", "a whole number of at least 1");
+        return pr_model_fail_wants(b, v, "params",
+                                   "a whole number of at least 1");
     b->m->reference_params = (uint64_t)v->i;
     if (b->is_changed || (uint64_t)v->i == b->m->params)
         return PR_OK;
@@ -120,35 +123,38 @@ static int check_params(struct pr_model_builder *b, const struct pr_value *v)
                          b->m->params, v->i);
 }
 
-static int check_flops(struct pr_model_builder *b, const struct pr_value *v)
+static int check_reference_flops(struct pr_model_builder *b,
+                                 const struct pr_value *v)
 {
     double is = (double)b->m->flops;
 
-    if (!pr_is_number(v) || !(pr_number(v) > 0) || !isfinite(pr_number(v)))
-        return pr_model_wants(b, v, "flops", "a number above 0");
-    b->m->reference_flops = pr_number(v);
-    if (b->is_changed || fabs(is - pr_number(v)) <= 0.01 * pr_number(v))
+    if (!pr_value_is_number(v) || !(pr_value_number(v) > 0) ||
+        !isfinite(pr_value_number(v)))
+        return pr_model_fail_wants(b, v, "flops", "a number above 0");
+    b->m->reference_flops = pr_value_number(v);
+    if (b->is_changed ||
+        fabs(is - pr_value_number(v)) <= 0.01 * pr_value_number(v))
         return PR_OK;
     PR_MODEL_FAIL(b, v, "the layers take %.6g operations, not %.6g", is,
-                  pr_number(v));
+                  pr_value_number(v));
     return pr_hint(b->err, "forward of one sample, two for each multiply-add "
                            "of conv and linear");
 }
 
-static int check_reference(struct pr_model_builder *b)
+static int check_model_reference(struct pr_model_builder *b)
 {
     const struct pr_value *params = pr_get(&b->reference, "params");
     const struct pr_value *flops = pr_get(&b->reference, "flops");
-    int rc = params ? check_params(b, params) : PR_OK;
+    int rc = params ? check_reference_params(b, params) : PR_OK;
 
-    return !rc && flops ? check_flops(b, flops) : rc;
+    return !rc && flops ? check_reference_flops(b, flops) : rc;
 }
 
 int pr_model_check(struct pr_model_builder *b)
 {
-    int rc = check_use(b);
+    int rc = check_layers_used(b);
 
     if (!rc)
-        rc = sum(b);
-    return rc ? rc : check_reference(b);
+        rc = sum_layer_costs(b);
+    return rc ? rc : check_model_reference(b);
 }

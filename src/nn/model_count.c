@@ -1,7 +1,7 @@
 /* What a layer costs: numbers learned and operations of a forward pass. */
 #include "nn/model_impl.h"
 
-static bool mul(uint64_t *x, int64_t by)
+static bool multiply_count(uint64_t *x, int64_t by)
 {
     return !__builtin_mul_overflow(*x, (uint64_t)by, x) && *x <= INT64_MAX;
 }
@@ -11,7 +11,7 @@ bool pr_shape_elements(const struct pr_layer_shape *s, int64_t *ret)
     uint64_t n = 1;
 
     for (unsigned i = 0; i < s->dims; i++)
-        if (!mul(&n, s->at[i]))
+        if (!multiply_count(&n, s->at[i]))
             return false;
     *ret = (int64_t)n;
     return n <= (uint64_t)PR_MODEL_ELEMENTS;
@@ -28,7 +28,7 @@ static bool count_params(const struct pr_model *m, struct pr_layer *l)
         uint64_t elements = 1;
 
         for (unsigned k = 0; k < t[i].dims; k++)
-            if (!mul(&elements, t[i].at[k]))
+            if (!multiply_count(&elements, t[i].at[k]))
                 return false;
         l->params += t[i].is_learned ? elements : 0;
         if (l->params > INT64_MAX)
@@ -39,11 +39,12 @@ static bool count_params(const struct pr_model *m, struct pr_layer *l)
 
 /* ---- operations */
 
-static bool product(uint64_t *ret, const int64_t *of, unsigned count)
+static bool multiply_all_counts(uint64_t *ret, const int64_t *of,
+                                unsigned count)
 {
     *ret = 1;
     for (unsigned i = 0; i < count; i++)
-        if (!mul(ret, of[i]))
+        if (!multiply_count(ret, of[i]))
             return false;
     return true;
 }
@@ -57,14 +58,15 @@ static bool count_conv(struct pr_layer *l, const struct pr_layer_shape *in)
         2,         l->out,   in->at[0] / l->groups, l->kernel[0], l->kernel[1],
         places[1], places[2]};
 
-    return product(&l->flops, of, sizeof of / sizeof *of);
+    return multiply_all_counts(&l->flops, of, sizeof of / sizeof *of);
 }
 
 static bool count_linear(struct pr_layer *l, const struct pr_layer_shape *in)
 {
     int64_t of[] = {2, l->out, 0};
 
-    return pr_shape_elements(in, &of[2]) && product(&l->flops, of, 3);
+    return pr_shape_elements(in, &of[2]) &&
+           multiply_all_counts(&l->flops, of, 3);
 }
 
 /* All gates of all rows: what comes in, and what was there. */
@@ -73,7 +75,7 @@ static bool count_gates(struct pr_layer *l, const struct pr_layer_shape *in)
     int64_t of[] = {2, l->op == PR_LAYER_LSTM ? 4 : 3, l->out, in->at[0],
                     in->at[1] + l->out};
 
-    return product(&l->flops, of, sizeof of / sizeof *of);
+    return multiply_all_counts(&l->flops, of, sizeof of / sizeof *of);
 }
 
 static bool count_attention(const struct pr_model *m, struct pr_layer *l)
@@ -82,14 +84,14 @@ static bool count_attention(const struct pr_model *m, struct pr_layer *l)
     const struct pr_layer *keys = &m->layers[l->inputs[is_one ? 0 : 1]];
     int64_t of[] = {4, l->shape.at[0], keys->shape.at[0], l->shape.at[1]};
 
-    return product(&l->flops, of, sizeof of / sizeof *of);
+    return multiply_all_counts(&l->flops, of, sizeof of / sizeof *of);
 }
 
 static bool count_gram(struct pr_layer *l, const struct pr_layer_shape *in)
 {
     int64_t of[] = {2, in->at[0], in->at[0], in->at[1], in->at[2]};
 
-    return product(&l->flops, of, sizeof of / sizeof *of);
+    return multiply_all_counts(&l->flops, of, sizeof of / sizeof *of);
 }
 
 static bool count_flops(const struct pr_model *m, struct pr_layer *l)

@@ -58,7 +58,7 @@ static int add_plain(struct pr_model_builder *b,
                      int64_t round, unsigned *at)
 {
     struct pr_layer from = {0};
-    int rc = pr_model_inputs_of(b, item, s, *at, &from);
+    int rc = pr_model_find_inputs(b, item, s, *at, &from);
 
     if (!rc)
         rc = add_layer(b, item, s, round, &from);
@@ -115,10 +115,10 @@ static int add_join(struct pr_model_builder *b,
 
 /* ---- blocks */
 
-static int set_param(struct pr_model_builder *b,
-                     const struct pr_model_item *item,
-                     const struct pr_model_scope *s, struct pr_model_env *env,
-                     uint32_t i, bool defaults)
+static int set_block_param(struct pr_model_builder *b,
+                           const struct pr_model_item *item,
+                           const struct pr_model_scope *s,
+                           struct pr_model_env *env, uint32_t i, bool defaults)
 {
     const struct pr_member *m = &item->block->given->members[i];
     const struct pr_value *arg = item->args[i];
@@ -127,7 +127,7 @@ static int set_param(struct pr_model_builder *b,
         int rc = pr_model_eval(b, s->env, arg, &env->values[i]);
 
         return !rc && env->values[i].kind == PR_NULL
-                   ? pr_model_wants(b, arg, m->key, "a value")
+                   ? pr_model_fail_wants(b, arg, m->key, "a value")
                    : rc;
     }
     if (arg || !defaults)
@@ -139,17 +139,18 @@ static int set_param(struct pr_model_builder *b,
 }
 
 /* What is given first, so that defaults may refer to it. */
-static int set_params(struct pr_model_builder *b,
-                      const struct pr_model_item *item,
-                      const struct pr_model_scope *s, struct pr_model_env *env)
+static int set_block_params(struct pr_model_builder *b,
+                            const struct pr_model_item *item,
+                            const struct pr_model_scope *s,
+                            struct pr_model_env *env)
 {
     uint32_t n = item->block->given ? item->block->given->len : 0;
     int rc = PR_OK;
 
     for (uint32_t i = 0; i < n && !rc; i++)
-        rc = set_param(b, item, s, env, i, false);
+        rc = set_block_param(b, item, s, env, i, false);
     for (uint32_t i = 0; i < n && !rc; i++)
-        rc = set_param(b, item, s, env, i, true);
+        rc = set_block_param(b, item, s, env, i, true);
     return rc;
 }
 
@@ -160,7 +161,7 @@ static int add_block(struct pr_model_builder *b,
     struct pr_model_env env = {.block = item->block};
     struct pr_model_scope inner = {.outer = s, .env = &env, .input = *at};
     const char *name;
-    int rc = set_params(b, item, s, &env);
+    int rc = set_block_params(b, item, s, &env);
 
     if (!rc)
         rc = pr_model_make_name(b, item, s, round, &name);
@@ -202,7 +203,7 @@ static int expand_rounds(struct pr_model_builder *b,
     if (!rc && item->from && item->from->kind != PR_LIST && rounds)
         rc = pr_model_find_name(b, item->from, "from", s, at);
     for (int64_t i = 1; i <= rounds && !rc; i++) {
-        rc = i > 1 ? pr_model_step(b, item->repeat) : PR_OK;
+        rc = i > 1 ? pr_model_count_step(b, item->repeat) : PR_OK;
         if (rc)
             return rc;
         rc = item->block         ? add_block(b, item, s, i, at)
@@ -221,13 +222,13 @@ static int expand_item(struct pr_model_builder *b,
     struct pr_value place = {.line = item->line, .col = item->col};
     int64_t rounds = 1;
     bool wanted = true;
-    int rc = pr_model_step(b, &place);
+    int rc = pr_model_count_step(b, &place);
 
     if (!rc && item->only_if)
-        rc = pr_model_bool(b, s->env, item->only_if, "if", &wanted);
+        rc = pr_model_eval_bool(b, s->env, item->only_if, "if", &wanted);
     if (!rc && wanted && item->repeat)
-        rc = pr_model_int(b, s->env, item->repeat, "repeat", 0, PR_MODEL_LAYERS,
-                          &rounds);
+        rc = pr_model_eval_int(b, s->env, item->repeat, "repeat", 0,
+                               PR_MODEL_LAYERS, &rounds);
     return rc || !wanted ? rc : expand_rounds(b, item, s, rounds, at);
 }
 

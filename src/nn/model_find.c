@@ -7,7 +7,7 @@
 
 #define FOLDER "models"
 
-static bool is_path(const char *name)
+static bool is_model_path(const char *name)
 {
     const char *dot = strrchr(name, '.');
 
@@ -17,7 +17,7 @@ static bool is_path(const char *name)
 }
 
 /* "a/resnet50.yaml" -> "resnet50"; in the arena. */
-static const char *stem(struct pr_arena *a, const char *path)
+static const char *model_file_stem(struct pr_arena *a, const char *path)
 {
     const char *slash = strrchr(path, '/');
     const char *base = slash ? slash + 1 : path, *dot = strrchr(base, '.');
@@ -31,7 +31,7 @@ struct choice {
     struct pr_arena *arena;
 };
 
-static int offer(void *ctx, const char *name, const char *path)
+static int offer_model_name(void *ctx, const char *name, const char *path)
 {
     struct choice *c = ctx;
     const char *copy = pr_arena_str(c->arena, name);
@@ -42,13 +42,14 @@ static int offer(void *ctx, const char *name, const char *path)
     return PR_OK;
 }
 
-static int unknown(const char *name, struct pr_arena *a, struct pr_err *err)
+static int fail_unknown_model(const char *name, struct pr_arena *a,
+                              struct pr_err *err)
 {
     struct choice c = {.arena = a};
     int rc;
 
     pr_nearest_init(&c.near, name);
-    rc = pr_share_each(FOLDER, offer, &c, NULL);
+    rc = pr_bundled_each(FOLDER, offer_model_name, &c, NULL);
     pr_fail(err, PR_E_CONF, "", "there is no model '%.128s'", name);
     if (rc)
         return pr_hint(err, "no models are installed; PRONY_SHARE says where "
@@ -69,10 +70,10 @@ int pr_model_load(const char *name, const struct pr_model_variant *variant,
 
     if (!work)
         return pr_fail_nomem(err);
-    path = is_path(name) ? name : pr_share_find(work, FOLDER, name);
+    path = is_model_path(name) ? name : pr_bundled_find(work, FOLDER, name);
     if (!path)
-        return unknown(name, work, err);
-    file = stem(work, path);
+        return fail_unknown_model(name, work, err);
+    file = model_file_stem(work, path);
     if (!file)
         return pr_fail_nomem(err);
     rc = pr_file_read(path, PR_MODEL_BYTES, work, &text, &len, err);

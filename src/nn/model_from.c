@@ -26,13 +26,13 @@ int pr_model_check_from(struct pr_model_builder *b,
         return PR_MODEL_FAIL(b, item->repeat,
                              "'%s' of a list cannot be repeated", item->key);
     if (item->from && !is_list && is_join && !item->branches)
-        return pr_model_wants(b, item->from, "from", "a list of names");
+        return pr_model_fail_wants(b, item->from, "from", "a list of names");
     return PR_OK;
 }
 
 /* The input that an option names; NULL: none. */
-static const struct pr_value *extra(const struct pr_model_item *item,
-                                    const char **ret_key)
+static const struct pr_value *find_extra_input(const struct pr_model_item *item,
+                                               const char **ret_key)
 {
     for (unsigned i = 0; i < item->op->field_count; i++)
         if (item->op->fields[i].kind == PR_FIELD_INPUT && item->args[i]) {
@@ -42,16 +42,16 @@ static const struct pr_value *extra(const struct pr_model_item *item,
     return NULL;
 }
 
-int pr_model_inputs_of(struct pr_model_builder *b,
-                       const struct pr_model_item *item,
-                       const struct pr_model_scope *s, unsigned at,
-                       struct pr_layer *l)
+int pr_model_find_inputs(struct pr_model_builder *b,
+                         const struct pr_model_item *item,
+                         const struct pr_model_scope *s, unsigned at,
+                         struct pr_layer *l)
 {
     bool is_list = item->from && item->from->kind == PR_LIST;
     unsigned n = is_list ? item->from->len : 1;
     unsigned *inputs = PR_ARENA_ARRAY(b->out, unsigned, n + 1);
     const char *key = NULL;
-    const struct pr_value *more = extra(item, &key);
+    const struct pr_value *more = find_extra_input(item, &key);
     int rc = PR_OK;
 
     if (!inputs)
@@ -89,6 +89,6 @@ int pr_model_check_join(struct pr_model_builder *b,
         else if (rc)
             rc = pr_fail_nomem(b->err);
     }
-    pr_keyset_done(&seen);
+    pr_keyset_free(&seen);
     return rc;
 }

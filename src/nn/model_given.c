@@ -57,8 +57,8 @@ static int check_tiny(struct pr_model_builder *b, const struct pr_value *tiny)
     if (!tiny)
         return PR_OK;
     if (tiny->kind != PR_MAP || !tiny->len)
-        return pr_model_wants(b, tiny, "tiny",
-                              "what a small size has: {classes: 10}");
+        return pr_model_fail_wants(b, tiny, "tiny",
+                                   "what a small size has: {classes: 10}");
     for (uint32_t i = 0; i < tiny->len; i++)
         if (!is_size(b, tiny->members[i].key, &near)) {
             PR_MODEL_FAIL(
@@ -106,15 +106,16 @@ static int check_opts(struct pr_model_builder *b, const struct pr_value *opts)
 
 /* ---- parameters */
 
-static int read_given(struct pr_model_builder *b, const struct pr_value *given)
+static int read_model_given(struct pr_model_builder *b,
+                            const struct pr_value *given)
 {
     int rc = PR_OK;
 
     if (!given || given->kind == PR_NULL)
         return PR_OK;
     if (given->kind != PR_MAP)
-        return pr_model_wants(b, given, "given",
-                              "parameters and their values: {width: 768}");
+        return pr_model_fail_wants(b, given, "given",
+                                   "parameters and their values: {width: 768}");
     if (given->len > PR_MODEL_GIVEN)
         return PR_MODEL_FAIL(b, given, "a model has at most %d parameters",
                              PR_MODEL_GIVEN);
@@ -129,15 +130,16 @@ static int read_given(struct pr_model_builder *b, const struct pr_value *given)
     return rc;
 }
 
-static bool fits(const struct pr_value *is, const struct pr_value *v)
+static bool fits_given_kind(const struct pr_value *is, const struct pr_value *v)
 {
     if (is->kind == PR_FLOAT)
-        return pr_is_number(v);
+        return pr_value_is_number(v);
     if (is->kind == PR_NULL)
-        return pr_is_number(v) || v->kind == PR_BOOL || pr_model_is_name(v);
+        return pr_value_is_number(v) || v->kind == PR_BOOL ||
+               pr_model_is_name(v);
     if (v->kind == PR_LIST)
         for (uint32_t i = 0; i < v->len; i++)
-            if (!pr_is_number(&v->items[i]) || i == PR_MODEL_LIST)
+            if (!pr_value_is_number(&v->items[i]) || i == PR_MODEL_LIST)
                 return false;
     return v->kind == is->kind && (v->kind != PR_STR || pr_model_is_name(v));
 }
@@ -153,11 +155,11 @@ static int set_given(struct pr_model_builder *b, const struct sizes *s,
 
     if (rc)
         return rc;
-    if (opt && !fits(&is, opt))
+    if (opt && !fits_given_kind(&is, opt))
         return pr_fail(b->err, PR_E_CONF, OPTS, "'%.64s' wants %s", m->key,
                        is.kind == PR_NULL ? "a value" : pr_kind_name(is.kind));
     if (opt) {
-        b->is_changed = b->is_changed || !pr_equal(&is, opt);
+        b->is_changed = b->is_changed || !pr_value_equal(&is, opt);
         is = *opt;
     }
     if (is.kind == PR_NULL) {
@@ -182,7 +184,8 @@ static int keep_given(struct pr_model_builder *b)
         members[i] = b->given->members[i];
         members[i].value = b->values[i];
     }
-    return pr_copy(b->out, &map, &b->m->given) ? PR_OK : pr_fail_nomem(b->err);
+    return pr_value_copy(b->out, &map, &b->m->given) ? PR_OK
+                                                     : pr_fail_nomem(b->err);
 }
 
 /* ---- classes and input */
@@ -196,10 +199,11 @@ static int set_classes(struct pr_model_builder *b, const struct sizes *s)
     int rc = PR_OK;
 
     if (v)
-        rc = pr_model_int(b, &no_env, v, "classes", 1, PR_MODEL_DIM, classes);
+        rc = pr_model_eval_int(b, &no_env, v, "classes", 1, PR_MODEL_DIM,
+                               classes);
     if (!rc && tiny)
-        rc =
-            pr_model_int(b, &no_env, tiny, "classes", 1, PR_MODEL_DIM, classes);
+        rc = pr_model_eval_int(b, &no_env, tiny, "classes", 1, PR_MODEL_DIM,
+                               classes);
     if (rc || !opt)
         return rc;
     if (opt->kind != PR_INT || opt->i < 1 || opt->i > PR_MODEL_DIM)
@@ -229,17 +233,18 @@ bool pr_shape_read(const struct pr_value *v, struct pr_layer_shape *ret)
     return true;
 }
 
-static int read_input(struct pr_model_builder *b, const struct pr_value *v,
-                      struct pr_layer_shape *ret)
+static int read_input_shape(struct pr_model_builder *b,
+                            const struct pr_value *v,
+                            struct pr_layer_shape *ret)
 {
     struct pr_value is;
     int rc = pr_model_eval(b, &no_env, v, &is);
 
     if (rc || pr_shape_read(&is, ret))
         return rc;
-    return pr_model_wants(b, v, "input",
-                          "[channels, rows, columns], [rows, features] or "
-                          "[features]");
+    return pr_model_fail_wants(b, v, "input",
+                               "[channels, rows, columns], [rows, features] or "
+                               "[features]");
 }
 
 /* Another input has as many numbers as that of the definition. */
@@ -268,10 +273,10 @@ static int set_input(struct pr_model_builder *b, const struct sizes *s)
     const struct pr_value *tiny = pr_get(s->tiny, "input");
     const struct pr_value *opt = pr_get(s->opts, "input");
     struct pr_layer_shape other;
-    int rc = v ? read_input(b, v, &b->input) : PR_OK;
+    int rc = v ? read_input_shape(b, v, &b->input) : PR_OK;
 
     if (!rc && tiny) {
-        rc = read_input(b, tiny, &other);
+        rc = read_input_shape(b, tiny, &other);
         if (!rc)
             rc = change_input(b, &other, tiny);
     }
@@ -286,8 +291,8 @@ static int set_input(struct pr_model_builder *b, const struct sizes *s)
 
 /* ---- all of them */
 
-int pr_model_sizes(struct pr_model_builder *b,
-                   const struct pr_model_variant *variant)
+int pr_model_read_sizes(struct pr_model_builder *b,
+                        const struct pr_model_variant *variant)
 {
     const struct pr_value *tiny = pr_get(b->root, "tiny");
     bool is_tiny = variant && variant->tiny;
@@ -295,7 +300,7 @@ int pr_model_sizes(struct pr_model_builder *b,
     struct sizes s = {.tiny = is_tiny && tiny ? tiny : &none,
                       .opts =
                           variant && variant->values ? variant->values : &none};
-    int rc = read_given(b, pr_get(b->root, "given"));
+    int rc = read_model_given(b, pr_get(b->root, "given"));
 
     if (!rc)
         rc = check_tiny(b, tiny);

@@ -143,23 +143,24 @@ struct pr_model_builder {
 int pr_model_suggest(struct pr_model_builder *b, const struct pr_nearest *n);
 
 /* Counts the work of expanding, which is limited. */
-int pr_model_step(struct pr_model_builder *b,
-                  const struct pr_value *at) PR_MUST_CHECK;
+int pr_model_count_step(struct pr_model_builder *b,
+                        const struct pr_value *at) PR_MUST_CHECK;
 
 /* Whether a name is one: letters, digits, _ . and - */
 bool pr_model_is_name(const struct pr_value *v);
 
 /* model_item.c, model_block.c: text to tree. */
-int pr_model_items(struct pr_model_builder *b, const struct pr_value *list,
-                   const char *what, struct pr_model_list *ret) PR_MUST_CHECK;
-int pr_model_head(struct pr_model_builder *b, const struct pr_value *map,
-                  uint32_t *ret) PR_MUST_CHECK;
-int pr_model_unknown_op(struct pr_model_builder *b, const char *key,
-                        uint32_t line, uint32_t col) PR_MUST_CHECK;
+int pr_model_read_items(struct pr_model_builder *b, const struct pr_value *list,
+                        const char *what,
+                        struct pr_model_list *ret) PR_MUST_CHECK;
+int pr_model_find_head(struct pr_model_builder *b, const struct pr_value *map,
+                       uint32_t *ret) PR_MUST_CHECK;
+int pr_model_fail_unknown_op(struct pr_model_builder *b, const char *key,
+                             uint32_t line, uint32_t col) PR_MUST_CHECK;
 struct pr_model_block *pr_model_block_find(struct pr_model_builder *b,
                                            const char *name);
-int pr_model_blocks(struct pr_model_builder *b,
-                    const struct pr_value *map) PR_MUST_CHECK;
+int pr_model_read_blocks(struct pr_model_builder *b,
+                         const struct pr_value *map) PR_MUST_CHECK;
 /* Index of a parameter; -1: none. */
 int pr_model_block_param(const struct pr_model_block *block, const char *name);
 
@@ -185,19 +186,22 @@ int pr_model_eval(struct pr_model_builder *b, const struct pr_model_env *env,
                   const struct pr_value *v, struct pr_value *ret) PR_MUST_CHECK;
 
 /* Evaluates and converts. key is for messages. */
-int pr_model_int(struct pr_model_builder *b, const struct pr_model_env *env,
-                 const struct pr_value *v, const char *key, int64_t min,
-                 int64_t max, int64_t *ret) PR_MUST_CHECK;
-int pr_model_bool(struct pr_model_builder *b, const struct pr_model_env *env,
-                  const struct pr_value *v, const char *key,
-                  bool *ret) PR_MUST_CHECK;
-int pr_model_number(struct pr_model_builder *b, const struct pr_model_env *env,
-                    const struct pr_value *v, const struct pr_model_field *f,
-                    double *ret) PR_MUST_CHECK;
+int pr_model_eval_int(struct pr_model_builder *b,
+                      const struct pr_model_env *env, const struct pr_value *v,
+                      const char *key, int64_t min, int64_t max,
+                      int64_t *ret) PR_MUST_CHECK;
+int pr_model_eval_bool(struct pr_model_builder *b,
+                       const struct pr_model_env *env, const struct pr_value *v,
+                       const char *key, bool *ret) PR_MUST_CHECK;
+int pr_model_eval_number(struct pr_model_builder *b,
+                         const struct pr_model_env *env,
+                         const struct pr_value *v,
+                         const struct pr_model_field *f,
+                         double *ret) PR_MUST_CHECK;
 
 /* "'kernel' wants …, got …" */
-int pr_model_wants(struct pr_model_builder *b, const struct pr_value *v,
-                   const char *key, const char *want) PR_MUST_CHECK;
+int pr_model_fail_wants(struct pr_model_builder *b, const struct pr_value *v,
+                        const char *key, const char *want) PR_MUST_CHECK;
 
 /* ---- names */
 
@@ -235,10 +239,10 @@ bool pr_model_has_name(const struct pr_model_builder *b, const char *prefix,
 int pr_model_check_from(struct pr_model_builder *b,
                         const struct pr_model_item *item) PR_MUST_CHECK;
 /* The inputs of a layer that is no join: at, or those it names. In b->out. */
-int pr_model_inputs_of(struct pr_model_builder *b,
-                       const struct pr_model_item *item,
-                       const struct pr_model_scope *s, unsigned at,
-                       struct pr_layer *l) PR_MUST_CHECK;
+int pr_model_find_inputs(struct pr_model_builder *b,
+                         const struct pr_model_item *item,
+                         const struct pr_model_scope *s, unsigned at,
+                         struct pr_layer *l) PR_MUST_CHECK;
 /* Those of a join are at least two, none of them twice. */
 int pr_model_check_join(struct pr_model_builder *b,
                         const struct pr_model_item *item,
@@ -282,16 +286,16 @@ bool pr_shape_equal(const struct pr_layer_shape *a,
 /* ---- shapes by kind of op (model_shape_image.c, model_shape_rows.c) */
 
 static inline const struct pr_layer *
-pr_model_in(const struct pr_model_builder *b, const struct pr_model_draft *d,
-            unsigned i)
+pr_model_draft_input(const struct pr_model_builder *b,
+                     const struct pr_model_draft *d, unsigned i)
 {
     return &b->m->layers[d->l.inputs[i]];
 }
 /* Which shapes: bits of 1 << dims. */
 enum { PR_DIMS_1 = 2, PR_DIMS_2 = 4, PR_DIMS_3 = 8 };
-int pr_model_want_dims(struct pr_model_builder *b,
-                       const struct pr_model_draft *d, unsigned i,
-                       unsigned which) PR_MUST_CHECK;
+int pr_model_check_dims(struct pr_model_builder *b,
+                        const struct pr_model_draft *d, unsigned i,
+                        unsigned which) PR_MUST_CHECK;
 int pr_model_shape_image(struct pr_model_builder *b,
                          struct pr_model_draft *d) PR_MUST_CHECK;
 int pr_model_shape_rows(struct pr_model_builder *b,
@@ -317,28 +321,29 @@ int pr_model_expand(struct pr_model_builder *b) PR_MUST_CHECK;
 
 /* ---- keys of the definition beside blocks and layers */
 
-int pr_model_keys(struct pr_model_builder *b,
-                  const struct pr_model_variant *variant) PR_MUST_CHECK;
-int pr_model_optimizer(struct pr_model_builder *b,
-                       const struct pr_value *map) PR_MUST_CHECK;
+int pr_model_read_keys(struct pr_model_builder *b,
+                       const struct pr_model_variant *variant) PR_MUST_CHECK;
+int pr_model_read_optimizer(struct pr_model_builder *b,
+                            const struct pr_value *map) PR_MUST_CHECK;
 /* 'given', 'classes' and 'input', with 'tiny' and exp.model_opts over them. */
-int pr_model_sizes(struct pr_model_builder *b,
-                   const struct pr_model_variant *variant) PR_MUST_CHECK;
+int pr_model_read_sizes(struct pr_model_builder *b,
+                        const struct pr_model_variant *variant) PR_MUST_CHECK;
 /* Index of a parameter of the model; -1: none. */
 int pr_model_given_index(const struct pr_model_builder *b, const char *name);
 /* [3, 224, 224], [35, 656] or [540]. */
 bool pr_shape_read(const struct pr_value *v, struct pr_layer_shape *ret);
 /* "'%s' has no '%s'", with the nearest of the names. */
-int pr_model_unknown(struct pr_model_builder *b, const struct pr_member *m,
-                     const char *what, const char *const *names, size_t count);
+int pr_model_fail_unknown(struct pr_model_builder *b, const struct pr_member *m,
+                          const char *what, const char *const *names,
+                          size_t count);
 
 /* ---- losses and turns */
 
 /* 'turns': how many there are. */
-int pr_model_turns(struct pr_model_builder *b) PR_MUST_CHECK;
+int pr_model_read_turns(struct pr_model_builder *b) PR_MUST_CHECK;
 /* 'output' and 'losses'. */
-int pr_model_output(struct pr_model_builder *b) PR_MUST_CHECK;
-int pr_model_losses(struct pr_model_builder *b) PR_MUST_CHECK;
+int pr_model_read_output(struct pr_model_builder *b) PR_MUST_CHECK;
+int pr_model_read_losses(struct pr_model_builder *b) PR_MUST_CHECK;
 /* That what a loss is about fits together. v: as it is written. */
 int pr_model_check_loss(struct pr_model_builder *b, const struct pr_value *v,
                         const struct pr_loss *l) PR_MUST_CHECK;
@@ -363,8 +368,9 @@ int pr_model_build(const char *text, size_t len, const char *name,
                    struct pr_err *err) PR_MUST_CHECK;
 
 /* Options of one layer, in its object of prony.model/2. */
-void pr_model_json_layer(const struct pr_layer *l, struct pr_jb *jb);
-void pr_model_json_list(struct pr_jb *jb, const char *key, const int64_t *list,
-                        unsigned count);
+void pr_model_write_layer_json(const struct pr_layer *l,
+                               struct pr_json_writer *jb);
+void pr_model_write_list_json(struct pr_json_writer *jb, const char *key,
+                              const int64_t *list, unsigned count);
 
 #endif

@@ -4,9 +4,9 @@
 
 #include <string.h>
 
-static int add(struct pr_model_builder *b, const char *name,
-               const struct pr_layer_shape *shape, int64_t ids,
-               const struct pr_member *at)
+static int add_input_layer(struct pr_model_builder *b, const char *name,
+                           const struct pr_layer_shape *shape, int64_t ids,
+                           const struct pr_member *at)
 {
     struct pr_model_item item = {
         .key = "input", .line = at ? at->line : 0, .col = at ? at->col : 0};
@@ -33,8 +33,10 @@ static int add(struct pr_model_builder *b, const char *name,
 
 /* ---- one of 'inputs' */
 
-static int read_shape(struct pr_model_builder *b, const struct pr_member *m,
-                      const struct pr_value *v, struct pr_layer_shape *ret)
+static int read_shape_of_input(struct pr_model_builder *b,
+                               const struct pr_member *m,
+                               const struct pr_value *v,
+                               struct pr_layer_shape *ret)
 {
     static const struct pr_model_env no_env;
     struct pr_value is;
@@ -45,9 +47,9 @@ static int read_shape(struct pr_model_builder *b, const struct pr_member *m,
     rc = pr_model_eval(b, &no_env, v, &is);
     if (rc || pr_shape_read(&is, ret))
         return rc;
-    return pr_model_wants(b, v, "shape",
-                          "[channels, rows, columns], [rows, features] or "
-                          "[features]");
+    return pr_model_fail_wants(b, v, "shape",
+                               "[channels, rows, columns], [rows, features] or "
+                               "[features]");
 }
 
 static int check_input(struct pr_model_builder *b, const struct pr_member *m)
@@ -66,17 +68,19 @@ static int check_input(struct pr_model_builder *b, const struct pr_member *m)
                              "only the first input can be called "
                              "'input', which is what comes in");
     if (m->value.kind != PR_MAP)
-        return pr_model_wants(b, &m->value, m->key,
-                              "{shape: [3, 64, 64]} or {shape: [1], ids: 10}");
+        return pr_model_fail_wants(
+            b, &m->value, m->key,
+            "{shape: [3, 64, 64]} or {shape: [1], ids: 10}");
     for (uint32_t i = 0; i < m->value.len; i++)
         if (strcmp(m->value.members[i].key, "shape") != 0 &&
             strcmp(m->value.members[i].key, "ids") != 0)
-            return pr_model_unknown(b, &m->value.members[i], "an input", keys,
-                                    2);
+            return pr_model_fail_unknown(b, &m->value.members[i], "an input",
+                                         keys, 2);
     return PR_OK;
 }
 
-static int add_one(struct pr_model_builder *b, const struct pr_member *m)
+static int add_named_input(struct pr_model_builder *b,
+                           const struct pr_member *m)
 {
     static const struct pr_model_env no_env;
     const struct pr_value *ids = pr_get(&m->value, "ids");
@@ -87,15 +91,16 @@ static int add_one(struct pr_model_builder *b, const struct pr_member *m)
     int rc = check_input(b, m);
 
     if (!rc)
-        rc = read_shape(b, m, shape, &s);
+        rc = read_shape_of_input(b, m, shape, &s);
     if (!rc && ids)
-        rc = pr_model_int(b, &no_env, ids, "ids", 1, PR_MODEL_DIM, &count);
+        rc = pr_model_eval_int(b, &no_env, ids, "ids", 1, PR_MODEL_DIM, &count);
     if (!rc && count && s.dims != 1)
         rc = PR_MODEL_FAIL(b, shape, "'shape' of ids is [count]");
     if (rc)
         return rc;
     name = pr_arena_str(b->out, m->key);
-    return name ? add(b, name, &s, count, m) : pr_fail_nomem(b->err);
+    return name ? add_input_layer(b, name, &s, count, m)
+                : pr_fail_nomem(b->err);
 }
 
 /* ---- all of them */
@@ -115,17 +120,17 @@ int pr_model_add_inputs(struct pr_model_builder *b)
     int rc = PR_OK;
 
     if (!map) {
-        rc = add(b, "input", &b->input, 0, NULL);
+        rc = add_input_layer(b, "input", &b->input, 0, NULL);
         return rc || !b->m->classes
                    ? rc
-                   : add(b, "labels", &one, b->m->classes, NULL);
+                   : add_input_layer(b, "labels", &one, b->m->classes, NULL);
     }
     if (map->kind != PR_MAP || !map->len)
-        return pr_model_wants(b, map, "inputs",
-                              "a map such as {image: {shape: [3, 64, 64]}}");
+        return pr_model_fail_wants(
+            b, map, "inputs", "a map such as {image: {shape: [3, 64, 64]}}");
     if (map->len > PR_MODEL_INPUTS)
         return PR_MODEL_FAIL(b, map, "more than %d inputs", PR_MODEL_INPUTS);
     for (uint32_t i = 0; i < map->len && !rc; i++)
-        rc = add_one(b, &map->members[i]);
+        rc = add_named_input(b, &map->members[i]);
     return rc;
 }

@@ -20,7 +20,7 @@ bool pr_model_is_common(const char *name)
 
 /* ---- which key is the op */
 
-static int field_index(const struct pr_model_op *op, const char *name)
+static int find_op_field(const struct pr_model_op *op, const char *name)
 {
     for (unsigned i = op->has_main; i < op->field_count; i++)
         if (strcmp(op->fields[i].name, name) == 0)
@@ -29,40 +29,41 @@ static int field_index(const struct pr_model_op *op, const char *name)
 }
 
 /* Whether the op or block called head has an option of that name. */
-static bool takes(struct pr_model_builder *b, const char *head,
-                  const char *option)
+static bool item_takes_option(struct pr_model_builder *b, const char *head,
+                              const char *option)
 {
     const struct pr_model_op *op = pr_model_op_find(head);
     const struct pr_model_block *block =
         op ? NULL : pr_model_block_find(b, head);
 
-    return pr_model_is_common(option) || (op && field_index(op, option) >= 0) ||
+    return pr_model_is_common(option) ||
+           (op && find_op_field(op, option) >= 0) ||
            (block && pr_model_block_param(block, option) >= 0);
 }
 
-static bool is_head(struct pr_model_builder *b, const char *key)
+static bool is_op_or_block(struct pr_model_builder *b, const char *key)
 {
     return pr_model_op_find(key) || pr_model_block_find(b, key);
 }
 
 /* Whether member i is the op: all others that could be are options of it, as
  * scale is one of batch_norm. */
-static bool heads(struct pr_model_builder *b, const struct pr_value *map,
-                  uint32_t i)
+static bool is_item_head(struct pr_model_builder *b, const struct pr_value *map,
+                         uint32_t i)
 {
     const char *head = map->members[i].key;
 
-    if (!is_head(b, head))
+    if (!is_op_or_block(b, head))
         return false;
     for (uint32_t k = 0; k < map->len; k++)
-        if (k != i && is_head(b, map->members[k].key) &&
-            !takes(b, head, map->members[k].key))
+        if (k != i && is_op_or_block(b, map->members[k].key) &&
+            !item_takes_option(b, head, map->members[k].key))
             return false;
     return true;
 }
 
-int pr_model_unknown_op(struct pr_model_builder *b, const char *key,
-                        uint32_t line, uint32_t col)
+int pr_model_fail_unknown_op(struct pr_model_builder *b, const char *key,
+                             uint32_t line, uint32_t col)
 {
     struct pr_value at = {.line = line, .col = col};
     struct pr_nearest near;
@@ -78,7 +79,7 @@ int pr_model_unknown_op(struct pr_model_builder *b, const char *key,
 }
 
 /* A key that no op has as an option, or else the first one. */
-static const struct pr_member *strange_key(const struct pr_value *map)
+static const struct pr_member *find_strange_key(const struct pr_value *map)
 {
     for (uint32_t i = 0; i < map->len; i++) {
         const char *key = map->members[i].key;
@@ -86,24 +87,24 @@ static const struct pr_member *strange_key(const struct pr_value *map)
         const struct pr_model_op *op;
 
         for (size_t k = 0; !known && (op = pr_model_op_at(k)); k++)
-            known = field_index(op, key) >= 0;
+            known = find_op_field(op, key) >= 0;
         if (!known)
             return &map->members[i];
     }
     return &map->members[0];
 }
 
-int pr_model_head(struct pr_model_builder *b, const struct pr_value *map,
-                  uint32_t *ret)
+int pr_model_find_head(struct pr_model_builder *b, const struct pr_value *map,
+                       uint32_t *ret)
 {
     uint32_t found = 0, first = map->len, second = map->len;
 
     for (uint32_t i = 0; i < map->len; i++) {
-        if (heads(b, map, i)) {
+        if (is_item_head(b, map, i)) {
             *ret = i;
             found++;
         }
-        if (is_head(b, map->members[i].key)) {
+        if (is_op_or_block(b, map->members[i].key)) {
             second = first < map->len && second == map->len ? i : second;
             first = first == map->len ? i : first;
         }
@@ -113,9 +114,9 @@ int pr_model_head(struct pr_model_builder *b, const struct pr_value *map,
     if (!map->len)
         return PR_MODEL_FAIL(b, map, "a layer without an op");
     if (first == map->len) {
-        const struct pr_member *m = strange_key(map);
+        const struct pr_member *m = find_strange_key(map);
 
-        return pr_model_unknown_op(b, m->key, m->line, m->col);
+        return pr_model_fail_unknown_op(b, m->key, m->line, m->col);
     }
     return PR_MODEL_FAIL(b, &map->members[second],
                          "one layer with two ops, '%.64s' and '%.64s'",
@@ -124,9 +125,9 @@ int pr_model_head(struct pr_model_builder *b, const struct pr_value *map,
 
 /* ---- options */
 
-static int unknown_option(struct pr_model_builder *b,
-                          const struct pr_model_item *item,
-                          const struct pr_member *m)
+static int fail_unknown_layer_option(struct pr_model_builder *b,
+                                     const struct pr_model_item *item,
+                                     const struct pr_member *m)
 {
     struct pr_nearest near;
 
@@ -143,7 +144,8 @@ static int unknown_option(struct pr_model_builder *b,
     return pr_model_suggest(b, &near);
 }
 
-static bool put_common(struct pr_model_item *item, const struct pr_member *m)
+static bool item_put_common(struct pr_model_item *item,
+                            const struct pr_member *m)
 {
     const struct pr_value **slots[] = {&item->name,   &item->only_if,
                                        &item->repeat, &item->from,
@@ -157,28 +159,29 @@ static bool put_common(struct pr_model_item *item, const struct pr_member *m)
     return false;
 }
 
-static int put_option(struct pr_model_builder *b, struct pr_model_item *item,
-                      const struct pr_member *m)
+static int item_put_option(struct pr_model_builder *b,
+                           struct pr_model_item *item,
+                           const struct pr_member *m)
 {
     int i;
 
-    if (put_common(item, m))
+    if (item_put_common(item, m))
         return PR_OK;
-    i = item->op ? field_index(item->op, m->key)
+    i = item->op ? find_op_field(item->op, m->key)
                  : pr_model_block_param(item->block, m->key);
     if (i < 0)
-        return unknown_option(b, item, m);
+        return fail_unknown_layer_option(b, item, m);
     item->args[i] = &m->value;
     return PR_OK;
 }
 
-static int check_name(struct pr_model_builder *b,
-                      const struct pr_model_item *item)
+static int check_item_name(struct pr_model_builder *b,
+                           const struct pr_model_item *item)
 {
     if (!item->name)
         return PR_OK;
     if (!pr_model_is_name(item->name)) {
-        int rc = pr_model_wants(b, item->name, "name", "text");
+        int rc = pr_model_fail_wants(b, item->name, "name", "text");
 
         return item->name->kind == PR_STR
                    ? PR_MODEL_FAIL(b, item->name,
@@ -196,13 +199,14 @@ static int check_name(struct pr_model_builder *b,
 
 /* ---- the op's own value */
 
-static int read_branches(struct pr_model_builder *b, struct pr_model_item *item)
+static int read_item_branches(struct pr_model_builder *b,
+                              struct pr_model_item *item)
 {
     const struct pr_value *v = item->value;
     int rc = PR_OK;
 
     if (v->kind != PR_LIST)
-        return pr_model_wants(b, v, item->key, "a list of branches");
+        return pr_model_fail_wants(b, v, item->key, "a list of branches");
     item->branches = PR_ARENA_ARRAY(b->work, struct pr_model_list, v->len + 1);
     if (!item->branches)
         return pr_fail_nomem(b->err);
@@ -211,13 +215,14 @@ static int read_branches(struct pr_model_builder *b, struct pr_model_item *item)
         return PR_MODEL_FAIL(b, v, "more than %d branches inside each other",
                              PR_MODEL_DEPTH);
     for (uint32_t i = 0; i < v->len && !rc; i++)
-        rc = pr_model_items(b, &v->items[i], "a branch", &item->branches[i]);
+        rc = pr_model_read_items(b, &v->items[i], "a branch",
+                                 &item->branches[i]);
     b->depth--;
     return rc;
 }
 
-static int missing_value(struct pr_model_builder *b,
-                         const struct pr_model_item *item)
+static int fail_missing_value(struct pr_model_builder *b,
+                              const struct pr_model_item *item)
 {
     const char *what = item->op->fields[0].name;
 
@@ -230,17 +235,18 @@ static int missing_value(struct pr_model_builder *b,
     return pr_hint(b->err, "{%s: %s}", item->key, what);
 }
 
-static int read_value(struct pr_model_builder *b, struct pr_model_item *item)
+static int read_item_value(struct pr_model_builder *b,
+                           struct pr_model_item *item)
 {
     bool has = item->value && item->value->kind != PR_NULL;
 
     if (item->op && item->op->is_join && has)
-        return read_branches(b, item);
+        return read_item_branches(b, item);
     if (item->op && item->op->is_join)
-        return item->from ? PR_OK : missing_value(b, item);
+        return item->from ? PR_OK : fail_missing_value(b, item);
     if (item->op && item->op->has_main) {
         item->args[0] = has ? item->value : NULL;
-        return has ? PR_OK : missing_value(b, item);
+        return has ? PR_OK : fail_missing_value(b, item);
     }
     if (!has)
         return PR_OK;
@@ -254,8 +260,8 @@ static int read_value(struct pr_model_builder *b, struct pr_model_item *item)
 
 /* ---- items */
 
-static int find_head(struct pr_model_builder *b, const struct pr_value *v,
-                     struct pr_model_item *item, uint32_t *ret)
+static int find_item_head(struct pr_model_builder *b, const struct pr_value *v,
+                          struct pr_model_item *item, uint32_t *ret)
 {
     int rc;
 
@@ -265,7 +271,7 @@ static int find_head(struct pr_model_builder *b, const struct pr_value *v,
     if (v->kind == PR_STR) {
         item->key = v->s;
     } else if (v->kind == PR_MAP) {
-        rc = pr_model_head(b, v, ret);
+        rc = pr_model_find_head(b, v, ret);
         if (rc)
             return rc;
         item->key = v->members[*ret].key;
@@ -282,14 +288,14 @@ static int find_head(struct pr_model_builder *b, const struct pr_value *v,
     item->block = item->op ? NULL : pr_model_block_find(b, item->key);
     return item->op || item->block
                ? PR_OK
-               : pr_model_unknown_op(b, item->key, item->line, item->col);
+               : pr_model_fail_unknown_op(b, item->key, item->line, item->col);
 }
 
-static int read_item(struct pr_model_builder *b, const struct pr_value *v,
-                     struct pr_model_item *item)
+static int read_layer_item(struct pr_model_builder *b, const struct pr_value *v,
+                           struct pr_model_item *item)
 {
     uint32_t head;
-    int rc = find_head(b, v, item, &head);
+    int rc = find_item_head(b, v, item, &head);
 
     if (rc)
         return rc;
@@ -300,14 +306,14 @@ static int read_item(struct pr_model_builder *b, const struct pr_value *v,
         return pr_fail_nomem(b->err);
     for (uint32_t i = 0; v->kind == PR_MAP && i < v->len && !rc; i++)
         if (i != head)
-            rc = put_option(b, item, &v->members[i]);
+            rc = item_put_option(b, item, &v->members[i]);
     if (!rc)
-        rc = check_name(b, item);
-    return rc ? rc : read_value(b, item);
+        rc = check_item_name(b, item);
+    return rc ? rc : read_item_value(b, item);
 }
 
-int pr_model_items(struct pr_model_builder *b, const struct pr_value *list,
-                   const char *what, struct pr_model_list *ret)
+int pr_model_read_items(struct pr_model_builder *b, const struct pr_value *list,
+                        const char *what, struct pr_model_list *ret)
 {
     int rc = PR_OK;
 
@@ -325,6 +331,6 @@ int pr_model_items(struct pr_model_builder *b, const struct pr_value *list,
         return pr_fail_nomem(b->err);
     ret->count = list->len;
     for (uint32_t i = 0; i < list->len && !rc; i++)
-        rc = read_item(b, &list->items[i], &ret->items[i]);
+        rc = read_layer_item(b, &list->items[i], &ret->items[i]);
     return rc;
 }

@@ -6,8 +6,9 @@
 
 static const struct pr_model_env no_env;
 
-int pr_model_unknown(struct pr_model_builder *b, const struct pr_member *m,
-                     const char *what, const char *const *names, size_t count)
+int pr_model_fail_unknown(struct pr_model_builder *b, const struct pr_member *m,
+                          const char *what, const char *const *names,
+                          size_t count)
 {
     struct pr_nearest near;
 
@@ -20,11 +21,11 @@ int pr_model_unknown(struct pr_model_builder *b, const struct pr_member *m,
 
 /* ---- one key each */
 
-static int read_text(struct pr_model_builder *b, const struct pr_value *v,
-                     const char *key, const char **ret)
+static int read_model_text(struct pr_model_builder *b, const struct pr_value *v,
+                           const char *key, const char **ret)
 {
     if (v->kind != PR_STR || !v->len || strlen(v->s) != v->len)
-        return pr_model_wants(b, v, key, "text");
+        return pr_model_fail_wants(b, v, key, "text");
     for (uint32_t i = 0; i < v->len; i++)
         if ((unsigned char)v->s[i] < ' ' || v->s[i] == 0x7f)
             return PR_MODEL_FAIL(b, v,
@@ -35,37 +36,40 @@ static int read_text(struct pr_model_builder *b, const struct pr_value *v,
     return *ret ? PR_OK : pr_fail_nomem(b->err);
 }
 
-static int read_name(struct pr_model_builder *b, const struct pr_value *v)
+static int read_model_name(struct pr_model_builder *b, const struct pr_value *v)
 {
     if (!pr_model_is_name(v))
-        return pr_model_wants(b, v, "model",
-                              "a name of letters, digits, '_', '.' and '-'");
-    return read_text(b, v, "model", &b->m->name);
+        return pr_model_fail_wants(
+            b, v, "model", "a name of letters, digits, '_', '.' and '-'");
+    return read_model_text(b, v, "model", &b->m->name);
 }
 
-static int read_title(struct pr_model_builder *b, const struct pr_value *v)
+static int read_model_title(struct pr_model_builder *b,
+                            const struct pr_value *v)
 {
-    return read_text(b, v, "title", &b->m->title);
+    return read_model_text(b, v, "title", &b->m->title);
 }
 
-static int read_says(struct pr_model_builder *b, const struct pr_value *v)
+static int read_model_says(struct pr_model_builder *b, const struct pr_value *v)
 {
-    return read_text(b, v, "says", &b->m->says);
+    return read_model_text(b, v, "says", &b->m->says);
 }
 
-static int read_item(struct pr_model_builder *b, const struct pr_value *v)
+static int read_model_item_word(struct pr_model_builder *b,
+                                const struct pr_value *v)
 {
-    return read_text(b, v, "item", &b->m->item);
+    return read_model_text(b, v, "item", &b->m->item);
 }
 
-static int read_data(struct pr_model_builder *b, const struct pr_value *v)
+static int read_model_data(struct pr_model_builder *b, const struct pr_value *v)
 {
     if (!pr_model_is_name(v))
-        return pr_model_wants(b, v, "data", "a word");
-    return read_text(b, v, "data", &b->m->data);
+        return pr_model_fail_wants(b, v, "data", "a word");
+    return read_model_text(b, v, "data", &b->m->data);
 }
 
-static int read_loss(struct pr_model_builder *b, const struct pr_value *v)
+static int read_model_loss_word(struct pr_model_builder *b,
+                                const struct pr_value *v)
 {
     if (v->kind == PR_STR && strcmp(v->s, "cross_entropy") == 0)
         return PR_OK;
@@ -73,30 +77,32 @@ static int read_loss(struct pr_model_builder *b, const struct pr_value *v)
     return pr_hint(b->err, "others stand under 'losses'");
 }
 
-static int read_reference(struct pr_model_builder *b, const struct pr_value *v)
+static int read_model_reference(struct pr_model_builder *b,
+                                const struct pr_value *v)
 {
     static const char *const keys[] = {"params", "flops", "source"};
     const struct pr_value *source = pr_get(v, "source");
     int rc = PR_OK;
 
     if (v->kind != PR_MAP)
-        return pr_model_wants(b, v, "reference",
-                              "{params: N, flops: N, source: TEXT}");
+        return pr_model_fail_wants(b, v, "reference",
+                                   "{params: N, flops: N, source: TEXT}");
     for (uint32_t i = 0; i < v->len && !rc; i++) {
         bool known = false;
 
         for (size_t k = 0; k < sizeof keys / sizeof *keys; k++)
             known = known || strcmp(keys[k], v->members[i].key) == 0;
         if (!known)
-            rc = pr_model_unknown(b, &v->members[i], "'reference'", keys,
-                                  sizeof keys / sizeof *keys);
+            rc = pr_model_fail_unknown(b, &v->members[i], "'reference'", keys,
+                                       sizeof keys / sizeof *keys);
     }
     if (!rc && !source)
         rc = PR_MODEL_FAIL(b, v,
                            "'reference' wants a 'source': where the "
                            "figures are from");
     b->reference = *v;
-    return rc ? rc : read_text(b, source, "source", &b->m->reference_source);
+    return rc ? rc
+              : read_model_text(b, source, "source", &b->m->reference_source);
 }
 
 /* ---- all keys */
@@ -106,20 +112,30 @@ static const struct key {
     int (*read)(struct pr_model_builder *b, const struct pr_value *v);
     bool required;
 } keys[] = {
-    {"model", read_name, true}, {"title", read_title, false},
-    {"says", read_says, false}, {"item", read_item, false},
-    {"data", read_data, false}, {"reference", read_reference, false},
+    {"model", read_model_name, true},
+    {"title", read_model_title, false},
+    {"says", read_model_says, false},
+    {"item", read_model_item_word, false},
+    {"data", read_model_data, false},
+    {"reference", read_model_reference, false},
     {"optimizer", NULL, false}, /* from here: read later */
-    {"loss", read_loss, false}, {"given", NULL, false},
-    {"tiny", NULL, false},      {"input", NULL, false},
-    {"classes", NULL, false},   {"items", NULL, false},
-    {"inputs", NULL, false},    {"blocks", NULL, false},
-    {"layers", NULL, true},     {"losses", NULL, false},
-    {"turns", NULL, false},     {"output", NULL, false},
+    {"loss", read_model_loss_word, false},
+    {"given", NULL, false},
+    {"tiny", NULL, false},
+    {"input", NULL, false},
+    {"classes", NULL, false},
+    {"items", NULL, false},
+    {"inputs", NULL, false},
+    {"blocks", NULL, false},
+    {"layers", NULL, true},
+    {"losses", NULL, false},
+    {"turns", NULL, false},
+    {"output", NULL, false},
 };
 enum { KEYS = sizeof keys / sizeof *keys };
 
-static int unknown_key(struct pr_model_builder *b, const struct pr_member *m)
+static int fail_unknown_model_key(struct pr_model_builder *b,
+                                  const struct pr_member *m)
 {
     struct pr_nearest near;
 
@@ -130,15 +146,15 @@ static int unknown_key(struct pr_model_builder *b, const struct pr_member *m)
     return pr_model_suggest(b, &near);
 }
 
-static int read_key(struct pr_model_builder *b, const struct pr_member *m)
+static int read_model_key(struct pr_model_builder *b, const struct pr_member *m)
 {
     for (size_t i = 0; i < KEYS; i++)
         if (strcmp(m->key, keys[i].name) == 0)
             return keys[i].read ? keys[i].read(b, &m->value) : PR_OK;
-    return unknown_key(b, m);
+    return fail_unknown_model_key(b, m);
 }
 
-static void set_defaults(struct pr_model *m)
+static void set_model_defaults(struct pr_model *m)
 {
     m->says = m->reference_source = m->data = "";
     m->items = 1;
@@ -151,7 +167,7 @@ static void set_defaults(struct pr_model *m)
 }
 
 /* Which of the keys go together. */
-static int check_keys(struct pr_model_builder *b)
+static int check_model_keys(struct pr_model_builder *b)
 {
     const struct pr_value *root = b->root, *inputs = pr_get(root, "inputs");
     const struct pr_value *loss = pr_get(root, "loss");
@@ -176,21 +192,22 @@ static int check_keys(struct pr_model_builder *b)
 }
 
 /* What is read when sizes are known. */
-static int read_late(struct pr_model_builder *b)
+static int read_late_model_keys(struct pr_model_builder *b)
 {
     const struct pr_value *optimizer = pr_get(b->root, "optimizer");
     const struct pr_value *items = pr_get(b->root, "items");
     int64_t count = 1;
-    int rc = optimizer ? pr_model_optimizer(b, optimizer) : PR_OK;
+    int rc = optimizer ? pr_model_read_optimizer(b, optimizer) : PR_OK;
 
     if (!rc && items)
-        rc = pr_model_int(b, &no_env, items, "items", 1, PR_MODEL_DIM, &count);
+        rc = pr_model_eval_int(b, &no_env, items, "items", 1, PR_MODEL_DIM,
+                               &count);
     b->m->items = (uint64_t)count;
     return rc;
 }
 
-int pr_model_keys(struct pr_model_builder *b,
-                  const struct pr_model_variant *variant)
+int pr_model_read_keys(struct pr_model_builder *b,
+                       const struct pr_model_variant *variant)
 {
     const struct pr_value *root = b->root;
     struct pr_model *m = b->m;
@@ -201,15 +218,15 @@ int pr_model_keys(struct pr_model_builder *b,
                              "a model is a map with 'model', 'input', "
                              "'classes' and 'layers', not %s",
                              pr_kind_name(root->kind));
-    set_defaults(m);
+    set_model_defaults(m);
     for (uint32_t i = 0; i < root->len && !rc; i++)
-        rc = read_key(b, &root->members[i]);
+        rc = read_model_key(b, &root->members[i]);
     if (!rc)
-        rc = pr_model_sizes(b, variant);
+        rc = pr_model_read_sizes(b, variant);
     if (!rc)
-        rc = read_late(b);
+        rc = read_late_model_keys(b);
     if (!rc)
-        rc = check_keys(b);
+        rc = check_model_keys(b);
     if (rc)
         return rc;
     m->title = m->title ? m->title : m->name;

@@ -8,7 +8,7 @@ static void set_pair(int64_t pair[2], int64_t v)
     pair[0] = pair[1] = v;
 }
 
-static void set_defaults(struct pr_model_draft *d)
+static void set_layer_defaults(struct pr_model_draft *d)
 {
     struct pr_layer *l = &d->l;
 
@@ -42,16 +42,16 @@ static int fill_list(struct pr_model_builder *b, const struct pr_model_env *env,
     int rc = PR_OK;
 
     for (unsigned i = 0; i < count && !rc; i++)
-        rc =
-            pr_model_int(b, env, v->kind == PR_LIST ? &v->items[i % v->len] : v,
-                         f->name, (int64_t)f->min, (int64_t)f->max, &out[i]);
+        rc = pr_model_eval_int(
+            b, env, v->kind == PR_LIST ? &v->items[i % v->len] : v, f->name,
+            (int64_t)f->min, (int64_t)f->max, &out[i]);
     return rc;
 }
 
-static int fill_window(struct pr_model_builder *b,
-                       const struct pr_model_env *env,
-                       const struct pr_model_field *f, const struct pr_value *v,
-                       struct pr_model_draft *d)
+static int fill_layer_window(struct pr_model_builder *b,
+                             const struct pr_model_env *env,
+                             const struct pr_model_field *f,
+                             const struct pr_value *v, struct pr_model_draft *d)
 {
     bool is_pad = f->kind != PR_FIELD_PAIR;
     int64_t *out = (int64_t *)(void *)((char *)d + f->offset);
@@ -66,27 +66,29 @@ static int fill_window(struct pr_model_builder *b,
         return PR_OK;
     }
     if (is.kind == PR_LIST && is.len != 2 && !(is_pad && is.len == 4))
-        return pr_model_wants(b, &is, f->name,
-                              is_pad ? "[rows, columns] or [top, left, bottom, "
-                                       "right]"
-                                     : "[rows, columns]");
+        return pr_model_fail_wants(
+            b, &is, f->name,
+            is_pad ? "[rows, columns] or [top, left, bottom, "
+                     "right]"
+                   : "[rows, columns]");
     if (is.kind != PR_INT && is.kind != PR_LIST)
-        return pr_model_wants(b, &is, f->name,
-                              f->kind == PR_FIELD_SIDES
-                                  ? "a whole number, [rows, columns] or [top, "
-                                    "left, bottom, right]"
-                              : is_pad
-                                  ? "a whole number, [rows, columns], [top, "
-                                    "left, bottom, right] or 'same'"
-                                  : "a whole number or [rows, columns]");
+        return pr_model_fail_wants(
+            b, &is, f->name,
+            f->kind == PR_FIELD_SIDES
+                ? "a whole number, [rows, columns] or [top, "
+                  "left, bottom, right]"
+            : is_pad ? "a whole number, [rows, columns], [top, "
+                       "left, bottom, right] or 'same'"
+                     : "a whole number or [rows, columns]");
     return fill_list(b, env, f, &is, out, is_pad ? 4 : 2);
 }
 
 /* A shape, of which one number may be -1: what is left. */
-static int fill_shape(struct pr_model_builder *b,
-                      const struct pr_model_env *env,
-                      const struct pr_model_field *f, const struct pr_value *v,
-                      struct pr_layer_shape *ret)
+static int fill_layer_shape(struct pr_model_builder *b,
+                            const struct pr_model_env *env,
+                            const struct pr_model_field *f,
+                            const struct pr_value *v,
+                            struct pr_layer_shape *ret)
 {
     struct pr_value is;
     int rc = pr_model_eval(b, env, v, &is);
@@ -94,13 +96,14 @@ static int fill_shape(struct pr_model_builder *b,
     if (rc)
         return rc;
     if (is.kind != PR_LIST || !is.len || is.len > PR_LAYER_DIMS)
-        return pr_model_wants(b, &is, f->name, "one to three whole numbers");
+        return pr_model_fail_wants(b, &is, f->name,
+                                   "one to three whole numbers");
     ret->dims = is.len;
     rc = fill_list(b, env, f, &is, ret->at, is.len);
     for (unsigned i = 0; i < is.len && !rc; i++)
         if (!ret->at[i])
-            rc = pr_model_wants(b, &is.items[i], f->name,
-                                "a whole number of at least 1, or -1");
+            rc = pr_model_fail_wants(b, &is.items[i], f->name,
+                                     "a whole number of at least 1, or -1");
     return rc;
 }
 
@@ -113,14 +116,14 @@ static int fill_field(struct pr_model_builder *b,
 
     switch (f->kind) {
     case PR_FIELD_INT:
-        return pr_model_int(b, env, v, f->name, (int64_t)f->min,
-                            (int64_t)f->max, at);
+        return pr_model_eval_int(b, env, v, f->name, (int64_t)f->min,
+                                 (int64_t)f->max, at);
     case PR_FIELD_BOOL:
-        return pr_model_bool(b, env, v, f->name, at);
+        return pr_model_eval_bool(b, env, v, f->name, at);
     case PR_FIELD_NUMBER:
-        return pr_model_number(b, env, v, f, at);
+        return pr_model_eval_number(b, env, v, f, at);
     case PR_FIELD_SHAPE:
-        return fill_shape(b, env, f, v, at);
+        return fill_layer_shape(b, env, f, v, at);
     case PR_FIELD_INPUT: /* is among its inputs */
         return PR_OK;
     case PR_FIELD_PAIR:
@@ -128,12 +131,12 @@ static int fill_field(struct pr_model_builder *b,
     case PR_FIELD_SIDES:
         break;
     }
-    return fill_window(b, env, f, v, d);
+    return fill_layer_window(b, env, f, v, d);
 }
 
 /* ---- all of them */
 
-static bool is_given(const struct pr_model_item *item, const char *field)
+static bool is_field_given(const struct pr_model_item *item, const char *field)
 {
     for (unsigned i = 0; i < item->op->field_count; i++)
         if (strcmp(item->op->fields[i].name, field) == 0)
@@ -142,18 +145,19 @@ static bool is_given(const struct pr_model_item *item, const char *field)
 }
 
 /* What follows from other values. */
-static int finish(struct pr_model_builder *b, const struct pr_model_item *item,
-                  struct pr_model_draft *d)
+static int finish_layer_fields(struct pr_model_builder *b,
+                               const struct pr_model_item *item,
+                               struct pr_model_draft *d)
 {
     struct pr_layer *l = &d->l;
     bool is_pool = l->op == PR_LAYER_MAX_POOL || l->op == PR_LAYER_AVERAGE_POOL;
 
-    if (is_pool && !is_given(item, "stride"))
+    if (is_pool && !is_field_given(item, "stride"))
         memcpy(l->stride, l->kernel, sizeof l->stride);
     if (l->op == PR_LAYER_AVERAGE_POOL && d->same &&
-        !is_given(item, "count_pad"))
+        !is_field_given(item, "count_pad"))
         l->count_pad = false;
-    if (d->depthwise && is_given(item, "groups"))
+    if (d->depthwise && is_field_given(item, "groups"))
         return PR_MODEL_FAIL(b, item,
                              "'depthwise' and 'groups' exclude each "
                              "other");
@@ -176,9 +180,9 @@ int pr_model_fill(struct pr_model_builder *b, const struct pr_model_env *env,
     d->l.op = item->op->op;
     d->line = d->l.line = item->line;
     d->col = item->col;
-    set_defaults(d);
+    set_layer_defaults(d);
     for (unsigned i = 0; i < item->op->field_count && !rc; i++)
         if (item->args[i])
             rc = fill_field(b, env, &item->op->fields[i], item->args[i], d);
-    return rc ? rc : finish(b, item, d);
+    return rc ? rc : finish_layer_fields(b, item, d);
 }

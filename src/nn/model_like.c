@@ -7,26 +7,26 @@
 
 #include <string.h>
 
-static int is_frozen(struct pr_model_builder *b,
-                     const struct pr_model_item *item,
-                     const struct pr_model_scope *s, bool *ret)
+static int read_is_frozen(struct pr_model_builder *b,
+                          const struct pr_model_item *item,
+                          const struct pr_model_scope *s, bool *ret)
 {
     bool own = false;
     int rc = item->freeze
-                 ? pr_model_bool(b, s->env, item->freeze, "freeze", &own)
+                 ? pr_model_eval_bool(b, s->env, item->freeze, "freeze", &own)
                  : PR_OK;
 
     *ret = s->is_frozen || own;
     return rc;
 }
 
-static int check_name(struct pr_model_builder *b, const struct pr_value *v)
+static int check_like_name(struct pr_model_builder *b, const struct pr_value *v)
 {
-    int rc = pr_model_step(b, v);
+    int rc = pr_model_count_step(b, v);
 
     if (rc || pr_model_is_name(v))
         return rc;
-    return pr_model_wants(b, v, "like", "the name of an earlier use");
+    return pr_model_fail_wants(b, v, "like", "the name of an earlier use");
 }
 
 /* The layer that is called so itself; a block has the name of its last. */
@@ -50,7 +50,7 @@ static int like_earlier(struct pr_model_builder *b,
 {
     const struct pr_value *v = item->like;
     unsigned layer;
-    int rc = check_name(b, v);
+    int rc = check_like_name(b, v);
 
     if (rc)
         return rc;
@@ -71,7 +71,7 @@ int pr_model_like_block(struct pr_model_builder *b,
                         const struct pr_model_scope *s, const char *name,
                         struct pr_model_scope *inner)
 {
-    int rc = is_frozen(b, item, s, &inner->is_frozen);
+    int rc = read_is_frozen(b, item, s, &inner->is_frozen);
 
     if (rc)
         return rc;
@@ -131,8 +131,8 @@ static int find_like(struct pr_model_builder *b,
                          d->l.name, prefix, name);
 }
 
-static int take(struct pr_model_builder *b, struct pr_model_draft *d,
-                unsigned layer)
+static int take_layer_tensors(struct pr_model_builder *b,
+                              struct pr_model_draft *d, unsigned layer)
 {
     const struct pr_layer *other = &b->m->layers[layer];
     const struct pr_layer *owner = &b->m->layers[other->like];
@@ -161,12 +161,12 @@ int pr_model_like_layer(struct pr_model_builder *b,
     struct pr_layer_tensor t[PR_LAYER_TENSORS];
     bool frozen, has = pr_layer_tensors(b->m, &d->l, t) > 0;
     unsigned layer;
-    int rc = is_frozen(b, item, s, &frozen);
+    int rc = read_is_frozen(b, item, s, &frozen);
 
     d->l.like = b->m->layer_count;
     d->l.learns = frozen && has ? PR_FROZEN : 0;
     if (!rc && item->like)
-        rc = check_name(b, item->like);
+        rc = check_like_name(b, item->like);
     if (rc || !(item->like || (s->like && has)))
         return rc;
     if (!has)
@@ -175,5 +175,5 @@ int pr_model_like_layer(struct pr_model_builder *b,
                              "like others",
                              item->key);
     rc = find_like(b, item, s, d, &layer);
-    return rc ? rc : take(b, d, layer);
+    return rc ? rc : take_layer_tensors(b, d, layer);
 }

@@ -43,7 +43,7 @@ const char *pr_loss_kind_name(enum pr_loss_kind kind)
     return kind < PR_LOSS_KIND_COUNT ? names[kind] : "?";
 }
 
-static int kind_of(const char *key)
+static int find_loss_kind(const char *key)
 {
     for (int i = 0; i < PR_LOSS_KIND_COUNT; i++)
         if (strcmp(key, pr_loss_kind_name((enum pr_loss_kind)i)) == 0)
@@ -52,7 +52,7 @@ static int kind_of(const char *key)
 }
 
 /* Whether the words of a list have this one. */
-static bool has_word(const char *list, const char *word)
+static bool has_option_word(const char *list, const char *word)
 {
     size_t n = strlen(word);
 
@@ -62,15 +62,16 @@ static bool has_word(const char *list, const char *word)
     return false;
 }
 
-static bool takes(enum pr_loss_kind kind, const char *option)
+static bool loss_takes_option(enum pr_loss_kind kind, const char *option)
 {
-    return has_word("factor turn name", option) ||
-           has_word(kinds[kind].options, option);
+    return has_option_word("factor turn name", option) ||
+           has_option_word(kinds[kind].options, option);
 }
 
 /* ---- which loss it is */
 
-static int unknown_kind(struct pr_model_builder *b, const struct pr_value *v)
+static int fail_unknown_loss(struct pr_model_builder *b,
+                             const struct pr_value *v)
 {
     const struct pr_member *m = &v->members[0];
     struct pr_nearest near;
@@ -92,8 +93,9 @@ static int unknown_kind(struct pr_model_builder *b, const struct pr_value *v)
     return pr_model_suggest(b, &near);
 }
 
-static int find_kind(struct pr_model_builder *b, const struct pr_value *v,
-                     const struct pr_member **ret)
+static int find_loss_member(struct pr_model_builder *b,
+                            const struct pr_value *v,
+                            const struct pr_member **ret)
 {
     *ret = NULL;
     if (v->kind != PR_MAP || !v->len)
@@ -103,7 +105,7 @@ static int find_kind(struct pr_model_builder *b, const struct pr_value *v,
                              v->kind == PR_MAP ? "an empty one"
                                                : pr_kind_name(v->kind));
     for (uint32_t i = 0; i < v->len; i++) {
-        if (kind_of(v->members[i].key) < 0)
+        if (find_loss_kind(v->members[i].key) < 0)
             continue;
         if (*ret)
             return PR_MODEL_FAIL(b, &v->members[i],
@@ -111,24 +113,25 @@ static int find_kind(struct pr_model_builder *b, const struct pr_value *v,
                                  (*ret)->key, v->members[i].key);
         *ret = &v->members[i];
     }
-    return *ret ? PR_OK : unknown_kind(b, v);
+    return *ret ? PR_OK : fail_unknown_loss(b, v);
 }
 
-static int check_options(struct pr_model_builder *b, const struct pr_value *v,
-                         const struct pr_member *head)
+static int check_loss_options(struct pr_model_builder *b,
+                              const struct pr_value *v,
+                              const struct pr_member *head)
 {
-    enum pr_loss_kind kind = (enum pr_loss_kind)kind_of(head->key);
+    enum pr_loss_kind kind = (enum pr_loss_kind)find_loss_kind(head->key);
     struct pr_nearest near;
 
     for (uint32_t i = 0; i < v->len; i++) {
         const struct pr_member *m = &v->members[i];
 
-        if (m == head || takes(kind, m->key))
+        if (m == head || loss_takes_option(kind, m->key))
             continue;
         PR_MODEL_FAIL(b, m, "'%s' has no option '%.64s'", head->key, m->key);
         pr_nearest_init(&near, m->key);
         for (size_t k = 0; k < OPTIONS; k++)
-            if (takes(kind, options[k]))
+            if (loss_takes_option(kind, options[k]))
                 pr_nearest_offer(&near, options[k]);
         return pr_model_suggest(b, &near);
     }
@@ -138,28 +141,30 @@ static int check_options(struct pr_model_builder *b, const struct pr_value *v,
 /* ---- layers */
 
 /* One name, or a list of count. */
-static int read_names(struct pr_model_builder *b, const struct pr_value *v,
-                      const char *key, unsigned count, unsigned *ret)
+static int read_loss_layers(struct pr_model_builder *b,
+                            const struct pr_value *v, const char *key,
+                            unsigned count, unsigned *ret)
 {
     int rc = PR_OK;
 
     if (count == 1)
         return pr_model_find_name(b, v, key, &whole, ret);
     if (v->kind != PR_LIST || v->len != count)
-        return pr_model_wants(b, v, key, "two names: [a, b]");
+        return pr_model_fail_wants(b, v, key, "two names: [a, b]");
     for (unsigned i = 0; i < count && !rc; i++)
         rc = pr_model_find_name(b, &v->items[i], key, &whole, &ret[i]);
     return rc;
 }
 
 /* A name, or a number that is computed. */
-static bool is_number(const struct pr_value *v)
+static bool is_target_number(const struct pr_value *v)
 {
-    return pr_is_number(v) || (v->kind == PR_STR && !pr_model_is_name(v));
+    return pr_value_is_number(v) || (v->kind == PR_STR && !pr_model_is_name(v));
 }
 
-static int read_target(struct pr_model_builder *b, const struct pr_member *head,
-                       const struct pr_value *v, struct pr_loss *l)
+static int read_loss_target(struct pr_model_builder *b,
+                            const struct pr_member *head,
+                            const struct pr_value *v, struct pr_loss *l)
 {
     static const struct pr_model_field number = {
         "target", PR_FIELD_NUMBER, 0, -1e30, 1e30, false, false};
@@ -169,15 +174,16 @@ static int read_target(struct pr_model_builder *b, const struct pr_member *head,
         return PR_OK;
     if (!v)
         return PR_MODEL_FAIL(b, head, "'%s' wants a 'target'", head->key);
-    if (k->takes_number && is_number(v))
-        return pr_model_number(b, &no_env, v, &number, &l->value);
+    if (k->takes_number && is_target_number(v))
+        return pr_model_eval_number(b, &no_env, v, &number, &l->value);
     l->target_count = k->target_count;
-    return read_names(b, v, "target", k->target_count, l->targets);
+    return read_loss_layers(b, v, "target", k->target_count, l->targets);
 }
 
 /* An input by name; -1 stays without one. */
-static int read_input(struct pr_model_builder *b, const struct pr_value *loss,
-                      const char *key, int *ret)
+static int read_loss_input(struct pr_model_builder *b,
+                           const struct pr_value *loss, const char *key,
+                           int *ret)
 {
     const struct pr_value *v = pr_get(loss, key);
     unsigned layer;
@@ -198,8 +204,8 @@ static int read_input(struct pr_model_builder *b, const struct pr_value *loss,
 
 /* ---- numbers */
 
-static int read_reduce(struct pr_model_builder *b, const struct pr_value *v,
-                       struct pr_loss *l)
+static int read_loss_reduce(struct pr_model_builder *b,
+                            const struct pr_value *v, struct pr_loss *l)
 {
     bool is_kl = l->kind == PR_LOSS_KL;
 
@@ -209,12 +215,13 @@ static int read_reduce(struct pr_model_builder *b, const struct pr_value *v,
     if (v->kind == PR_STR && strcmp(v->s, "sum") == 0)
         l->sum = true;
     else if (is_kl || v->kind != PR_STR || strcmp(v->s, "mean") != 0)
-        return pr_model_wants(b, v, "reduce", is_kl ? "sum" : "sum or mean");
+        return pr_model_fail_wants(b, v, "reduce",
+                                   is_kl ? "sum" : "sum or mean");
     return PR_OK;
 }
 
-static int read_numbers(struct pr_model_builder *b, const struct pr_value *loss,
-                        struct pr_loss *l)
+static int read_loss_numbers(struct pr_model_builder *b,
+                             const struct pr_value *loss, struct pr_loss *l)
 {
     static const struct pr_model_field fields[] = {
         {"factor", PR_FIELD_NUMBER, offsetof(struct pr_loss, factor), -1e30,
@@ -231,33 +238,36 @@ static int read_numbers(struct pr_model_builder *b, const struct pr_value *loss,
     l->ignore = -1;
     for (size_t i = 0; i < sizeof fields / sizeof *fields && !rc; i++)
         if ((v = pr_get(loss, fields[i].name)))
-            rc = pr_model_number(
+            rc = pr_model_eval_number(
                 b, &no_env, v, &fields[i],
                 (double *)(void *)((char *)l + fields[i].offset));
     if (!rc && (v = pr_get(loss, "ignore")))
-        rc = pr_model_int(b, &no_env, v, "ignore", 0, INT32_MAX, &l->ignore);
-    return rc ? rc : read_reduce(b, pr_get(loss, "reduce"), l);
+        rc = pr_model_eval_int(b, &no_env, v, "ignore", 0, INT32_MAX,
+                               &l->ignore);
+    return rc ? rc : read_loss_reduce(b, pr_get(loss, "reduce"), l);
 }
 
-static int read_turn(struct pr_model_builder *b, const struct pr_value *v,
-                     struct pr_loss *l)
+static int read_loss_turn(struct pr_model_builder *b, const struct pr_value *v,
+                          struct pr_loss *l)
 {
     int64_t turn = 1;
-    int rc = v ? pr_model_int(b, &no_env, v, "turn", 1, b->m->turn_count, &turn)
-               : PR_OK;
+    int rc =
+        v ? pr_model_eval_int(b, &no_env, v, "turn", 1, b->m->turn_count, &turn)
+          : PR_OK;
 
     l->turn = (unsigned)(turn - 1);
     return rc;
 }
 
-static int read_name(struct pr_model_builder *b, const struct pr_member *head,
-                     const struct pr_value *v, struct pr_loss *l)
+static int read_loss_name(struct pr_model_builder *b,
+                          const struct pr_member *head,
+                          const struct pr_value *v, struct pr_loss *l)
 {
     const struct pr_model *m = b->m;
     struct pr_value at = {.line = head->line, .col = head->col};
 
     if (v && !pr_model_is_name(v))
-        return pr_model_wants(b, v, "name", "a word");
+        return pr_model_fail_wants(b, v, "name", "a word");
     l->name = v ? pr_arena_str(b->out, v->s)
                 : pr_arena_printf(b->out, "loss%u", m->loss_count + 1);
     if (!l->name)
@@ -271,37 +281,37 @@ static int read_name(struct pr_model_builder *b, const struct pr_member *head,
 
 /* ---- all of them */
 
-static int read_loss(struct pr_model_builder *b, const struct pr_value *v,
-                     struct pr_loss *l)
+static int read_loss_item(struct pr_model_builder *b, const struct pr_value *v,
+                          struct pr_loss *l)
 {
     const struct pr_member *head;
-    int rc = find_kind(b, v, &head);
+    int rc = find_loss_member(b, v, &head);
 
     if (!rc)
-        rc = check_options(b, v, head);
+        rc = check_loss_options(b, v, head);
     if (rc)
         return rc;
-    l->kind = (enum pr_loss_kind)kind_of(head->key);
+    l->kind = (enum pr_loss_kind)find_loss_kind(head->key);
     l->line = head->line;
     l->of_count = kinds[l->kind].of_count;
-    rc = read_names(b, &head->value, head->key, l->of_count, l->of);
+    rc = read_loss_layers(b, &head->value, head->key, l->of_count, l->of);
     if (!rc)
-        rc = read_target(b, head, pr_get(v, "target"), l);
+        rc = read_loss_target(b, head, pr_get(v, "target"), l);
     if (!rc)
-        rc = read_input(b, v, "weights", &l->weights);
+        rc = read_loss_input(b, v, "weights", &l->weights);
     if (!rc)
-        rc = read_input(b, v, "lengths", &l->lengths);
+        rc = read_loss_input(b, v, "lengths", &l->lengths);
     if (!rc)
-        rc = read_numbers(b, v, l);
+        rc = read_loss_numbers(b, v, l);
     if (!rc)
-        rc = read_turn(b, pr_get(v, "turn"), l);
+        rc = read_loss_turn(b, pr_get(v, "turn"), l);
     if (!rc)
-        rc = read_name(b, head, pr_get(v, "name"), l);
+        rc = read_loss_name(b, head, pr_get(v, "name"), l);
     return rc ? rc : pr_model_check_loss(b, &head->value, l);
 }
 
 /* What 'input' and 'classes' mean without 'losses'. */
-static void put_default(struct pr_model *m)
+static void set_default_loss(struct pr_model *m)
 {
     m->losses[0] = (struct pr_loss){.name = "loss1",
                                     .kind = PR_LOSS_CROSS_ENTROPY,
@@ -318,7 +328,7 @@ static void put_default(struct pr_model *m)
 }
 
 /* By turn, else as they are written. */
-static void sort(struct pr_loss *losses, unsigned count)
+static void sort_losses(struct pr_loss *losses, unsigned count)
 {
     for (unsigned i = 1; i < count; i++)
         for (unsigned k = i; k && losses[k].turn < losses[k - 1].turn; k--) {
@@ -329,7 +339,7 @@ static void sort(struct pr_loss *losses, unsigned count)
         }
 }
 
-int pr_model_losses(struct pr_model_builder *b)
+int pr_model_read_losses(struct pr_model_builder *b)
 {
     const struct pr_value *list = pr_get(b->root, "losses");
     struct pr_model *m = b->m;
@@ -339,17 +349,17 @@ int pr_model_losses(struct pr_model_builder *b)
     if (!m->losses)
         return pr_fail_nomem(b->err);
     if (!list) {
-        put_default(m);
+        set_default_loss(m);
         return PR_OK;
     }
     if (list->kind != PR_LIST || !list->len)
-        return pr_model_wants(b, list, "losses", "a list of losses");
+        return pr_model_fail_wants(b, list, "losses", "a list of losses");
     if (list->len > PR_LOSSES)
         return PR_MODEL_FAIL(b, list, "more than %d losses", PR_LOSSES);
     for (uint32_t i = 0; i < list->len && !rc; i++) {
-        rc = read_loss(b, &list->items[i], &m->losses[i]);
+        rc = read_loss_item(b, &list->items[i], &m->losses[i]);
         m->loss_count++;
     }
-    sort(m->losses, m->loss_count);
+    sort_losses(m->losses, m->loss_count);
     return rc;
 }

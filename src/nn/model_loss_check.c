@@ -9,12 +9,12 @@ struct fit {
     const struct pr_loss *l;
 };
 
-static const struct pr_layer *layer(const struct fit *f, unsigned i)
+static const struct pr_layer *fit_layer(const struct fit *f, unsigned i)
 {
     return &f->b->m->layers[i];
 }
 
-static const char *kind(const struct fit *f)
+static const char *fit_kind_name(const struct fit *f)
 {
     return pr_loss_kind_name(f->l->kind);
 }
@@ -25,56 +25,57 @@ static bool is_ids(const struct pr_layer *l)
 }
 
 /* "'mse' wants [3, 4] as its target, 'x' has [3]" */
-static int want_shape(const struct fit *f, const char *role,
-                      const struct pr_layer *l,
-                      const struct pr_layer_shape *want)
+static int check_loss_shape(const struct fit *f, const char *role,
+                            const struct pr_layer *l,
+                            const struct pr_layer_shape *want)
 {
     char one[72], two[72];
 
     if (pr_shape_equal(&l->shape, want))
         return PR_OK;
     return PR_MODEL_FAIL(f->b, f->at, "'%s' wants %s as its %s, '%s' has %s",
-                         kind(f), pr_shape_text(want, one), role, l->name,
-                         pr_shape_text(&l->shape, two));
+                         fit_kind_name(f), pr_shape_text(want, one), role,
+                         l->name, pr_shape_text(&l->shape, two));
 }
 
-static int want_numbers(const struct fit *f, const char *role,
-                        const struct pr_layer *l,
-                        const struct pr_layer_shape *want)
+static int check_loss_numbers(const struct fit *f, const char *role,
+                              const struct pr_layer *l,
+                              const struct pr_layer_shape *want)
 {
     if (is_ids(l))
         return PR_MODEL_FAIL(f->b, f->at,
                              "'%s' wants numbers as its %s, '%s' has ids",
-                             kind(f), role, l->name);
-    return want_shape(f, role, l, want);
+                             fit_kind_name(f), role, l->name);
+    return check_loss_shape(f, role, l, want);
 }
 
 /* Ids that are all below most. */
-static int want_ids(const struct fit *f, const char *role,
-                    const struct pr_layer *l, int64_t count, int64_t most)
+static int check_loss_ids(const struct fit *f, const char *role,
+                          const struct pr_layer *l, int64_t count, int64_t most)
 {
     struct pr_layer_shape want = {1, {count}};
 
     if (!is_ids(l))
         return PR_MODEL_FAIL(f->b, f->at,
                              "'%s' wants ids as its %s, '%s' has numbers",
-                             kind(f), role, l->name);
+                             fit_kind_name(f), role, l->name);
     if (l->ids > most)
         return PR_MODEL_FAIL(f->b, f->at,
                              "'%s' has ids below %" PRId64 " as its %s, those "
                              "of '%s' go up to %" PRId64,
-                             kind(f), most, role, l->name, l->ids - 1);
-    return want_shape(f, role, l, &want);
+                             fit_kind_name(f), most, role, l->name, l->ids - 1);
+    return check_loss_shape(f, role, l, &want);
 }
 
 /* What the loss computes itself may not come before it. */
-static int check_last(const struct fit *f, const struct pr_layer *of,
-                      enum pr_layer_op op)
+static int check_not_computed_twice(const struct fit *f,
+                                    const struct pr_layer *of,
+                                    enum pr_layer_op op)
 {
     if (of->op != op)
         return PR_OK;
     PR_MODEL_FAIL(f->b, f->at, "'%s' is a %s, which '%s' computes itself",
-                  of->name, pr_layer_op_name(op), kind(f));
+                  of->name, pr_layer_op_name(op), fit_kind_name(f));
     return pr_hint(f->b->err, "take what comes into it");
 }
 
@@ -93,19 +94,19 @@ static int check_cross_entropy(const struct fit *f, const struct pr_layer *of)
                              "'cross_entropy' wants [classes] or [rows, "
                              "classes], '%s' has %s",
                              of->name, pr_shape_text(s, text));
-    rc = check_last(f, of, PR_LAYER_SOFTMAX);
+    rc = check_not_computed_twice(f, of, PR_LAYER_SOFTMAX);
     if (!rc)
-        rc = want_ids(f, "target", layer(f, f->l->targets[0]), rows,
-                      s->at[s->dims - 1]);
+        rc = check_loss_ids(f, "target", fit_layer(f, f->l->targets[0]), rows,
+                            s->at[s->dims - 1]);
     if (!rc && f->l->weights >= 0)
-        rc = want_numbers(f, "weights", layer(f, (unsigned)f->l->weights),
-                          &each);
+        rc = check_loss_numbers(f, "weights",
+                                fit_layer(f, (unsigned)f->l->weights), &each);
     return rc;
 }
 
 static int check_ctc(const struct fit *f, const struct pr_layer *of)
 {
-    const struct pr_layer *ids = layer(f, f->l->targets[0]);
+    const struct pr_layer *ids = fit_layer(f, f->l->targets[0]);
     char text[72];
     int rc;
 
@@ -115,17 +116,19 @@ static int check_ctc(const struct fit *f, const struct pr_layer *of)
                              of->name, pr_shape_text(&of->shape, text));
     if (f->l->lengths < 0)
         return PR_MODEL_FAIL(f->b, f->at, "'ctc' wants 'lengths'");
-    rc = check_last(f, of, PR_LAYER_SOFTMAX);
+    rc = check_not_computed_twice(f, of, PR_LAYER_SOFTMAX);
     if (!rc)
-        rc = want_ids(f, "target", ids, ids->shape.at[0], of->shape.at[1]);
+        rc =
+            check_loss_ids(f, "target", ids, ids->shape.at[0], of->shape.at[1]);
     return rc ? rc
-              : want_ids(f, "lengths", layer(f, (unsigned)f->l->lengths), 1,
-                         ids->shape.at[0] + 1);
+              : check_loss_ids(f, "lengths",
+                               fit_layer(f, (unsigned)f->l->lengths), 1,
+                               ids->shape.at[0] + 1);
 }
 
 static int check_multibox(const struct fit *f, const struct pr_layer *places)
 {
-    const struct pr_layer *logits = layer(f, f->l->of[1]);
+    const struct pr_layer *logits = fit_layer(f, f->l->of[1]);
     int64_t boxes = places->shape.dims == 2 ? places->shape.at[1] : 0;
     char one[72], two[72];
     int rc;
@@ -137,32 +140,36 @@ static int check_multibox(const struct fit *f, const struct pr_layer *places)
                              "boxes], got %s of '%s' and %s of '%s'",
                              pr_shape_text(&places->shape, one), places->name,
                              pr_shape_text(&logits->shape, two), logits->name);
-    rc = want_numbers(f, "target", layer(f, f->l->targets[0]), &places->shape);
+    rc = check_loss_numbers(f, "target", fit_layer(f, f->l->targets[0]),
+                            &places->shape);
     return rc ? rc
-              : want_ids(f, "target", layer(f, f->l->targets[1]), boxes,
-                         logits->shape.at[0]);
+              : check_loss_ids(f, "target", fit_layer(f, f->l->targets[1]),
+                               boxes, logits->shape.at[0]);
 }
 
-static int check_numbers(const struct fit *f, const struct pr_layer *of)
+static int check_number_loss(const struct fit *f, const struct pr_layer *of)
 {
-    int rc =
-        f->l->kind == PR_LOSS_BCE ? check_last(f, of, PR_LAYER_SIGMOID) : PR_OK;
+    int rc = f->l->kind == PR_LOSS_BCE
+                 ? check_not_computed_twice(f, of, PR_LAYER_SIGMOID)
+                 : PR_OK;
 
     if (rc || !f->l->target_count)
         return rc;
-    return want_numbers(f, "target", layer(f, f->l->targets[0]), &of->shape);
+    return check_loss_numbers(f, "target", fit_layer(f, f->l->targets[0]),
+                              &of->shape);
 }
 
 int pr_model_check_loss(struct pr_model_builder *b, const struct pr_value *v,
                         const struct pr_loss *l)
 {
     struct fit f = {b, v, l};
-    const struct pr_layer *of = layer(&f, l->of[0]);
+    const struct pr_layer *of = fit_layer(&f, l->of[0]);
 
     for (unsigned i = 0; i < l->of_count; i++)
-        if (layer(&f, l->of[i])->op == PR_LAYER_INPUT)
+        if (fit_layer(&f, l->of[i])->op == PR_LAYER_INPUT)
             return PR_MODEL_FAIL(b, v, "'%s' is about '%s', which is an input",
-                                 kind(&f), layer(&f, l->of[i])->name);
+                                 fit_kind_name(&f),
+                                 fit_layer(&f, l->of[i])->name);
     switch (l->kind) {
     case PR_LOSS_CROSS_ENTROPY:
         return check_cross_entropy(&f, of);
@@ -171,8 +178,9 @@ int pr_model_check_loss(struct pr_model_builder *b, const struct pr_value *v,
     case PR_LOSS_MULTIBOX:
         return check_multibox(&f, of);
     case PR_LOSS_KL:
-        return want_shape(&f, "log variance", layer(&f, l->of[1]), &of->shape);
+        return check_loss_shape(&f, "log variance", fit_layer(&f, l->of[1]),
+                                &of->shape);
     default:
-        return check_numbers(&f, of);
+        return check_number_loss(&f, of);
     }
 }

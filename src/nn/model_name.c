@@ -118,7 +118,7 @@ static int find_given(struct pr_model_builder *b, const struct pr_value *v,
     if (rc)
         return rc;
     if (!pr_model_is_name(&name))
-        return pr_model_wants(b, &name, key, "the name of a layer");
+        return pr_model_fail_wants(b, &name, key, "the name of a layer");
     for (const struct pr_model_scope *o = where; o; o = o->outer)
         if (find_in(b, o, name.s, ret))
             return PR_OK;
@@ -131,14 +131,14 @@ int pr_model_find_name(struct pr_model_builder *b, const struct pr_value *v,
                        unsigned *ret)
 {
     unsigned layer;
-    int rc = pr_model_step(b, v);
+    int rc = pr_model_count_step(b, v);
 
     if (rc)
         return rc;
     if (v->kind == PR_STR && v->s[0] == '$')
         return find_given(b, v, key, s, ret);
     if (!pr_model_is_name(v))
-        return pr_model_wants(b, v, key, "the name of a layer");
+        return pr_model_fail_wants(b, v, key, "the name of a layer");
     if (!find_in(b, s, v->s, &layer) && !find_input(b, v->s, &layer))
         return unknown_name(b, v, key, s);
     *ret = layer;

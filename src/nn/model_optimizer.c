@@ -28,8 +28,9 @@ static const struct pr_model_field adam[EACH] = {
     NUMBER("epsilon", epsilon, 0, 1, true, false),
 };
 
-static int read_kind(struct pr_model_builder *b, const struct pr_value *map,
-                     enum pr_optimizer *ret)
+static int read_optimizer_kind(struct pr_model_builder *b,
+                               const struct pr_value *map,
+                               enum pr_optimizer *ret)
 {
     const struct pr_value *name = pr_get(map, "name");
 
@@ -40,12 +41,13 @@ static int read_kind(struct pr_model_builder *b, const struct pr_value *map,
     else if (name->kind == PR_STR && strcmp(name->s, "adam") == 0)
         *ret = PR_ADAM;
     else
-        return pr_model_wants(b, name, "name", "sgd or adam");
+        return pr_model_fail_wants(b, name, "name", "sgd or adam");
     return PR_OK;
 }
 
-static int read_one(struct pr_model_builder *b, const struct pr_member *m,
-                    const struct pr_model_field *fields)
+static int read_optimizer_option(struct pr_model_builder *b,
+                                 const struct pr_member *m,
+                                 const struct pr_model_field *fields)
 {
     struct pr_optimizer_opts *o = &b->m->optimizer;
     struct pr_model_env env = {.block = NULL};
@@ -58,7 +60,7 @@ static int read_one(struct pr_model_builder *b, const struct pr_member *m,
         void *at = (char *)o + fields[i].offset;
 
         if (strcmp(m->key, fields[i].name) == 0)
-            return pr_model_number(b, &env, &m->value, &fields[i], at);
+            return pr_model_eval_number(b, &env, &m->value, &fields[i], at);
         pr_nearest_offer(&near, fields[i].name);
     }
     PR_MODEL_FAIL(b, m, "'%s' has no option '%.64s'",
@@ -66,20 +68,22 @@ static int read_one(struct pr_model_builder *b, const struct pr_member *m,
     return pr_model_suggest(b, &near);
 }
 
-int pr_model_optimizer(struct pr_model_builder *b, const struct pr_value *map)
+int pr_model_read_optimizer(struct pr_model_builder *b,
+                            const struct pr_value *map)
 {
     struct pr_optimizer_opts *o = &b->m->optimizer;
     int rc;
 
     if (map->kind != PR_MAP)
-        return pr_model_wants(b, map, "optimizer",
-                              "{name: sgd, learning_rate: 0.1}");
-    rc = read_kind(b, map, &o->kind);
+        return pr_model_fail_wants(b, map, "optimizer",
+                                   "{name: sgd, learning_rate: 0.1}");
+    rc = read_optimizer_kind(b, map, &o->kind);
     if (o->kind == PR_ADAM) {
         o->learning_rate = 1e-3;
         o->momentum = 0;
     }
     for (uint32_t i = 0; i < map->len && !rc; i++)
-        rc = read_one(b, &map->members[i], o->kind == PR_ADAM ? adam : sgd);
+        rc = read_optimizer_option(b, &map->members[i],
+                                   o->kind == PR_ADAM ? adam : sgd);
     return rc;
 }

@@ -30,11 +30,12 @@ int64_t pr_shape_channels(const struct pr_layer_shape *s)
 
 /* ---- joins */
 
-static int differ(struct pr_model_builder *b, const struct pr_model_draft *d,
-                  unsigned i, const char *rule)
+static int fail_join_shapes(struct pr_model_builder *b,
+                            const struct pr_model_draft *d, unsigned i,
+                            const char *rule)
 {
-    const struct pr_layer *first = pr_model_in(b, d, 0);
-    const struct pr_layer *other = pr_model_in(b, d, i);
+    const struct pr_layer *first = pr_model_draft_input(b, d, 0);
+    const struct pr_layer *other = pr_model_draft_input(b, d, i);
     char one[72], two[72];
 
     return PR_MODEL_FAIL(b, d, "'%s' wants %s, got %s of '%s' and %s of '%s'",
@@ -55,7 +56,7 @@ static bool equal_beside(const struct pr_layer_shape *a,
 
 static int check_axis(struct pr_model_builder *b, struct pr_model_draft *d)
 {
-    const struct pr_layer *in = pr_model_in(b, d, 0);
+    const struct pr_layer *in = pr_model_draft_input(b, d, 0);
     char text[72];
 
     if (d->axis >= in->shape.dims)
@@ -71,14 +72,14 @@ static int shape_concat(struct pr_model_builder *b, struct pr_model_draft *d)
     struct pr_layer_shape *s = &d->l.shape;
     int rc = check_axis(b, d);
 
-    *s = pr_model_in(b, d, 0)->shape;
+    *s = pr_model_draft_input(b, d, 0)->shape;
     for (unsigned i = 1; i < d->l.input_count && !rc; i++) {
-        const struct pr_layer_shape *in = &pr_model_in(b, d, i)->shape;
+        const struct pr_layer_shape *in = &pr_model_draft_input(b, d, i)->shape;
 
         if (!equal_beside(s, in, d->l.axis))
-            return differ(b, d, i,
-                          d->l.axis ? "equal shapes beside its axis"
-                                    : "equal rows and columns");
+            return fail_join_shapes(b, d, i,
+                                    d->l.axis ? "equal shapes beside its axis"
+                                              : "equal rows and columns");
         s->at[d->l.axis] += in->at[d->l.axis];
     }
     return rc;
@@ -86,10 +87,10 @@ static int shape_concat(struct pr_model_builder *b, struct pr_model_draft *d)
 
 static int shape_sum(struct pr_model_builder *b, struct pr_model_draft *d)
 {
-    d->l.shape = pr_model_in(b, d, 0)->shape;
+    d->l.shape = pr_model_draft_input(b, d, 0)->shape;
     for (unsigned i = 1; i < d->l.input_count; i++)
-        if (!pr_shape_equal(&d->l.shape, &pr_model_in(b, d, i)->shape))
-            return differ(b, d, i, "equal shapes");
+        if (!pr_shape_equal(&d->l.shape, &pr_model_draft_input(b, d, i)->shape))
+            return fail_join_shapes(b, d, i, "equal shapes");
     return PR_OK;
 }
 
@@ -97,7 +98,7 @@ static int shape_sum(struct pr_model_builder *b, struct pr_model_draft *d)
 
 static int shape_reshape(struct pr_model_builder *b, struct pr_model_draft *d)
 {
-    const struct pr_layer *in = pr_model_in(b, d, 0);
+    const struct pr_layer *in = pr_model_draft_input(b, d, 0);
     struct pr_layer_shape *s = &d->l.shape;
     int64_t elements, known = 1, *open = NULL;
     char from[72], to[72];
@@ -124,7 +125,7 @@ static int shape_reshape(struct pr_model_builder *b, struct pr_model_draft *d)
 
 static int shape_slice(struct pr_model_builder *b, struct pr_model_draft *d)
 {
-    const struct pr_layer *in = pr_model_in(b, d, 0);
+    const struct pr_layer *in = pr_model_draft_input(b, d, 0);
     struct pr_layer *l = &d->l;
     char text[72];
     int rc = check_axis(b, d);
@@ -150,11 +151,11 @@ static const char *const wanted[] = {
     [PR_DIMS_3] = "[channels, rows, columns]",
 };
 
-int pr_model_want_dims(struct pr_model_builder *b,
-                       const struct pr_model_draft *d, unsigned i,
-                       unsigned which)
+int pr_model_check_dims(struct pr_model_builder *b,
+                        const struct pr_model_draft *d, unsigned i,
+                        unsigned which)
 {
-    const struct pr_layer *in = pr_model_in(b, d, i);
+    const struct pr_layer *in = pr_model_draft_input(b, d, i);
     char text[72];
     int rc;
 
@@ -172,12 +173,13 @@ int pr_model_want_dims(struct pr_model_builder *b,
 }
 
 /* Ids are taken where the op wants them, and only there. */
-static int check_ids(struct pr_model_builder *b, const struct pr_model_draft *d)
+static int check_layer_ids(struct pr_model_builder *b,
+                           const struct pr_model_draft *d)
 {
     const struct pr_layer *l = &d->l;
 
     for (unsigned i = 0; i < l->input_count; i++) {
-        const struct pr_layer *in = pr_model_in(b, d, i);
+        const struct pr_layer *in = pr_model_draft_input(b, d, i);
         bool is = in->op == PR_LAYER_INPUT && in->ids;
         bool wants = l->op == PR_LAYER_EMBEDDING ||
                      (l->op == PR_LAYER_GATHER && i == 1) ||
@@ -196,7 +198,7 @@ static int check_ids(struct pr_model_builder *b, const struct pr_model_draft *d)
 
 static int shape_by_op(struct pr_model_builder *b, struct pr_model_draft *d)
 {
-    const struct pr_layer_shape *in = &pr_model_in(b, d, 0)->shape;
+    const struct pr_layer_shape *in = &pr_model_draft_input(b, d, 0)->shape;
     struct pr_layer_shape *s = &d->l.shape;
 
     switch (d->l.op) {
@@ -240,7 +242,7 @@ static int shape_by_op(struct pr_model_builder *b, struct pr_model_draft *d)
     case PR_LAYER_LAYER_NORM:
     case PR_LAYER_SOFTMAX:
         *s = *in;
-        return pr_model_want_dims(b, d, 0, PR_DIMS_1 | PR_DIMS_2);
+        return pr_model_check_dims(b, d, 0, PR_DIMS_1 | PR_DIMS_2);
     default:
         *s = *in;
         return PR_OK;
@@ -251,7 +253,7 @@ int pr_model_shape(struct pr_model_builder *b, struct pr_model_draft *d)
 {
     int64_t elements;
     char text[72];
-    int rc = check_ids(b, d);
+    int rc = check_layer_ids(b, d);
     bool fits = true;
 
     if (!rc)

@@ -4,7 +4,7 @@
 
 #include <inttypes.h>
 
-static int64_t round_up(int64_t a, int64_t by)
+static int64_t divide_rounded_up(int64_t a, int64_t by)
 {
     return a > 0 ? (a + by - 1) / by : -(-a / by);
 }
@@ -16,7 +16,7 @@ int64_t pr_model_window_out(struct pr_model_window *w)
     int64_t reach = w->dilation * (w->kernel - 1) + 1, span, out;
 
     if (w->same) {
-        out = round_up(w->in, w->stride);
+        out = divide_rounded_up(w->in, w->stride);
         span = (out - 1) * w->stride + reach - w->in;
         w->pad_begin = span > 0 ? span / 2 : 0;
         w->pad_end = span > 0 ? span - w->pad_begin : 0;
@@ -25,7 +25,7 @@ int64_t pr_model_window_out(struct pr_model_window *w)
     span = w->in + w->pad_begin + w->pad_end - reach;
     if (!w->ceil)
         return span < 0 ? 0 : span / w->stride + 1;
-    out = round_up(span, w->stride) + 1;
+    out = divide_rounded_up(span, w->stride) + 1;
     if ((out - 1) * w->stride >= w->in + w->pad_begin)
         out--; /* it would see nothing but padding */
     span = (out - 1) * w->stride + reach - w->in - w->pad_begin;
@@ -52,9 +52,9 @@ static int settle_count(struct pr_model_builder *b, struct pr_model_draft *d,
     return PR_OK;
 }
 
-static int too_large_window(struct pr_model_builder *b,
-                            const struct pr_model_draft *d,
-                            const struct pr_model_window *w, const char *side)
+static int fail_large_window(struct pr_model_builder *b,
+                             const struct pr_model_draft *d,
+                             const struct pr_model_window *w, const char *side)
 {
     return PR_MODEL_FAIL(b, d,
                          "the window of '%s' is larger than its input: %" PRId64
@@ -80,7 +80,7 @@ static int shape_window(struct pr_model_builder *b, struct pr_model_draft *d,
 
         l->shape.at[i + 1] = pr_model_window_out(&w);
         if (!l->shape.at[i + 1])
-            return too_large_window(b, d, &w, sides[i]);
+            return fail_large_window(b, d, &w, sides[i]);
         l->pad[i] = w.pad_begin;
         l->pad[i + 2] = w.pad_end;
     }
@@ -169,8 +169,8 @@ static int shape_enlarged(struct pr_model_builder *b, struct pr_model_draft *d,
 
 int pr_model_shape_image(struct pr_model_builder *b, struct pr_model_draft *d)
 {
-    const struct pr_layer_shape *in = &pr_model_in(b, d, 0)->shape;
-    int rc = pr_model_want_dims(b, d, 0, PR_DIMS_3);
+    const struct pr_layer_shape *in = &pr_model_draft_input(b, d, 0)->shape;
+    int rc = pr_model_check_dims(b, d, 0, PR_DIMS_3);
 
     if (rc)
         return rc;

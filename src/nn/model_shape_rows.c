@@ -3,11 +3,12 @@
 
 #include <inttypes.h>
 
-static int differ(struct pr_model_builder *b, const struct pr_model_draft *d,
-                  unsigned i, unsigned k, const char *rule)
+static int fail_row_shapes(struct pr_model_builder *b,
+                           const struct pr_model_draft *d, unsigned i,
+                           unsigned k, const char *rule)
 {
-    const struct pr_layer *one = pr_model_in(b, d, i);
-    const struct pr_layer *two = pr_model_in(b, d, k);
+    const struct pr_layer *one = pr_model_draft_input(b, d, i);
+    const struct pr_layer *two = pr_model_draft_input(b, d, k);
     char x[72], y[72];
 
     return PR_MODEL_FAIL(b, d, "'%s' wants %s, got %s of '%s' and %s of '%s'",
@@ -26,7 +27,7 @@ static int check_lengths(struct pr_model_builder *b,
 
     if (!d->l.has_lengths)
         return PR_OK;
-    in = pr_model_in(b, d, d->l.input_count - 1);
+    in = pr_model_draft_input(b, d, d->l.input_count - 1);
     if (in->shape.at[0] != 1)
         return PR_MODEL_FAIL(b, d, "'lengths' wants one id, '%s' has %" PRId64,
                              in->name, in->shape.at[0]);
@@ -39,37 +40,39 @@ static int check_lengths(struct pr_model_builder *b,
 }
 
 /* Queries, keys and values, each [rows, features]. */
-static int check_three(struct pr_model_builder *b,
-                       const struct pr_model_draft *d)
+static int check_attention_inputs(struct pr_model_builder *b,
+                                  const struct pr_model_draft *d)
 {
     const struct pr_layer_shape *q, *k, *v;
     int rc = PR_OK;
 
     for (unsigned i = 0; i < 3 && !rc; i++)
-        rc = pr_model_want_dims(b, d, i, PR_DIMS_2);
+        rc = pr_model_check_dims(b, d, i, PR_DIMS_2);
     if (rc)
         return rc;
-    q = &pr_model_in(b, d, 0)->shape;
-    k = &pr_model_in(b, d, 1)->shape;
-    v = &pr_model_in(b, d, 2)->shape;
+    q = &pr_model_draft_input(b, d, 0)->shape;
+    k = &pr_model_draft_input(b, d, 1)->shape;
+    v = &pr_model_draft_input(b, d, 2)->shape;
     if (q->at[1] != k->at[1])
-        return differ(b, d, 0, 1, "equal features of queries and keys");
+        return fail_row_shapes(b, d, 0, 1,
+                               "equal features of queries and keys");
     if (k->at[0] != v->at[0])
-        return differ(b, d, 1, 2, "as many values as keys");
+        return fail_row_shapes(b, d, 1, 2, "as many values as keys");
     if (d->l.op == PR_LAYER_ATTENTION && k->at[1] != v->at[1])
-        return differ(b, d, 1, 2, "equal features of keys and values");
+        return fail_row_shapes(b, d, 1, 2, "equal features of keys and values");
     if (d->l.causal && q->at[0] != k->at[0])
-        return differ(b, d, 0, 1, "as many queries as keys to be causal");
+        return fail_row_shapes(b, d, 0, 1,
+                               "as many queries as keys to be causal");
     return PR_OK;
 }
 
 static int shape_attention(struct pr_model_builder *b, struct pr_model_draft *d)
 {
-    const struct pr_layer *in = pr_model_in(b, d, 0);
+    const struct pr_layer *in = pr_model_draft_input(b, d, 0);
     bool is_one = d->l.input_count - d->l.has_lengths == 1;
     int64_t width = in->shape.at[1];
-    int rc =
-        is_one ? pr_model_want_dims(b, d, 0, PR_DIMS_2) : check_three(b, d);
+    int rc = is_one ? pr_model_check_dims(b, d, 0, PR_DIMS_2)
+                    : check_attention_inputs(b, d);
 
     if (rc)
         return rc;
@@ -84,28 +87,30 @@ static int shape_attention(struct pr_model_builder *b, struct pr_model_draft *d)
             b, d, "%" PRId64 " heads do not divide %" PRId64 " features",
             d->l.heads, width);
     d->l.shape = (struct pr_layer_shape){2, {in->shape.at[0], width}};
-    return check_lengths(b, d, pr_model_in(b, d, is_one ? 0 : 1)->shape.at[0]);
+    return check_lengths(
+        b, d, pr_model_draft_input(b, d, is_one ? 0 : 1)->shape.at[0]);
 }
 
 static int shape_additive(struct pr_model_builder *b, struct pr_model_draft *d)
 {
-    int rc = check_three(b, d);
+    int rc = check_attention_inputs(b, d);
 
     if (rc)
         return rc;
-    d->l.shape = (struct pr_layer_shape){
-        2,
-        {pr_model_in(b, d, 0)->shape.at[0], pr_model_in(b, d, 2)->shape.at[1]}};
-    return check_lengths(b, d, pr_model_in(b, d, 1)->shape.at[0]);
+    d->l.shape =
+        (struct pr_layer_shape){2,
+                                {pr_model_draft_input(b, d, 0)->shape.at[0],
+                                 pr_model_draft_input(b, d, 2)->shape.at[1]}};
+    return check_lengths(b, d, pr_model_draft_input(b, d, 1)->shape.at[0]);
 }
 
 /* ---- the others */
 
 static int shape_gather(struct pr_model_builder *b, struct pr_model_draft *d)
 {
-    const struct pr_layer *rows = pr_model_in(b, d, 0);
-    const struct pr_layer *ids = pr_model_in(b, d, 1);
-    int rc = pr_model_want_dims(b, d, 0, PR_DIMS_2);
+    const struct pr_layer *rows = pr_model_draft_input(b, d, 0);
+    const struct pr_layer *ids = pr_model_draft_input(b, d, 1);
+    int rc = pr_model_check_dims(b, d, 0, PR_DIMS_2);
 
     if (rc)
         return rc;
@@ -121,7 +126,7 @@ static int shape_gather(struct pr_model_builder *b, struct pr_model_draft *d)
 
 int pr_model_shape_rows(struct pr_model_builder *b, struct pr_model_draft *d)
 {
-    const struct pr_layer *in = pr_model_in(b, d, 0);
+    const struct pr_layer *in = pr_model_draft_input(b, d, 0);
     struct pr_layer_shape *s = &d->l.shape;
 
     switch (d->l.op) {
@@ -137,9 +142,9 @@ int pr_model_shape_rows(struct pr_model_builder *b, struct pr_model_draft *d)
         return shape_gather(b, d);
     case PR_LAYER_TRANSPOSE:
         *s = (struct pr_layer_shape){2, {in->shape.at[1], in->shape.at[0]}};
-        return pr_model_want_dims(b, d, 0, PR_DIMS_2);
+        return pr_model_check_dims(b, d, 0, PR_DIMS_2);
     default: /* lstm, gru */
         *s = (struct pr_layer_shape){2, {in->shape.at[0], d->l.out}};
-        return pr_model_want_dims(b, d, 0, PR_DIMS_2);
+        return pr_model_check_dims(b, d, 0, PR_DIMS_2);
     }
 }

@@ -6,8 +6,8 @@ struct list {
     unsigned count;
 };
 
-static void add(struct list *list, const char *suffix, unsigned dims,
-                const int64_t *at)
+static void tensor_list_add(struct list *list, const char *suffix,
+                            unsigned dims, const int64_t *at)
 {
     struct pr_layer_tensor *t = &list->out[list->count++];
 
@@ -16,57 +16,57 @@ static void add(struct list *list, const char *suffix, unsigned dims,
         t->at[i] = at[i];
 }
 
-static void add_conv(struct list *list, const struct pr_layer *l,
-                     const struct pr_layer_shape *in)
+static void add_conv_tensors(struct list *list, const struct pr_layer *l,
+                             const struct pr_layer_shape *in)
 {
     bool turned = l->op == PR_LAYER_TRANSPOSED_CONV;
     int64_t each = in->at[0] / l->groups;
 
-    add(list, "weight", 4,
-        (int64_t[]){turned ? each : l->out, turned ? l->out : each,
-                    l->kernel[0], l->kernel[1]});
+    tensor_list_add(list, "weight", 4,
+                    (int64_t[]){turned ? each : l->out, turned ? l->out : each,
+                                l->kernel[0], l->kernel[1]});
     if (l->bias)
-        add(list, "bias", 1, &l->out);
+        tensor_list_add(list, "bias", 1, &l->out);
 }
 
-static void add_linear(struct list *list, const struct pr_layer *l,
-                       const struct pr_layer_shape *in)
+static void add_linear_tensors(struct list *list, const struct pr_layer *l,
+                               const struct pr_layer_shape *in)
 {
     int64_t features = 1;
 
     for (unsigned i = in->dims == 2; i < in->dims; i++)
         features *= in->at[i];
-    add(list, "weight", 2, (int64_t[]){l->out, features});
+    tensor_list_add(list, "weight", 2, (int64_t[]){l->out, features});
     if (l->bias)
-        add(list, "bias", 1, &l->out);
+        tensor_list_add(list, "bias", 1, &l->out);
 }
 
-static void add_norm(struct list *list, const struct pr_layer *l,
-                     const struct pr_layer_shape *in)
+static void add_norm_tensors(struct list *list, const struct pr_layer *l,
+                             const struct pr_layer_shape *in)
 {
     int64_t channels = pr_shape_channels(in);
     unsigned n;
 
     if (l->has_scale)
-        add(list, "weight", 1, &channels);
-    add(list, "bias", 1, &channels);
+        tensor_list_add(list, "weight", 1, &channels);
+    tensor_list_add(list, "bias", 1, &channels);
     if (l->op != PR_LAYER_BATCH_NORM)
         return;
     n = list->count;
-    add(list, "mean", 1, &channels);
-    add(list, "var", 1, &channels);
+    tensor_list_add(list, "mean", 1, &channels);
+    tensor_list_add(list, "var", 1, &channels);
     list->out[n].is_learned = list->out[n + 1].is_learned = false;
 }
 
-static void add_gates(struct list *list, const struct pr_layer *l,
-                      const struct pr_layer_shape *in)
+static void add_gate_tensors(struct list *list, const struct pr_layer *l,
+                             const struct pr_layer_shape *in)
 {
     int64_t all = (l->op == PR_LAYER_LSTM ? 4 : 3) * l->out;
 
-    add(list, "weight", 2, (int64_t[]){all, in->at[1]});
-    add(list, "recurrent", 2, (int64_t[]){all, l->out});
-    add(list, "bias", 1, &all);
-    add(list, "recurrent_bias", 1, &all);
+    tensor_list_add(list, "weight", 2, (int64_t[]){all, in->at[1]});
+    tensor_list_add(list, "recurrent", 2, (int64_t[]){all, l->out});
+    tensor_list_add(list, "bias", 1, &all);
+    tensor_list_add(list, "recurrent_bias", 1, &all);
 }
 
 unsigned pr_layer_tensors(const struct pr_model *m, const struct pr_layer *l,
@@ -79,25 +79,25 @@ unsigned pr_layer_tensors(const struct pr_model *m, const struct pr_layer *l,
     switch (l->op) {
     case PR_LAYER_CONV:
     case PR_LAYER_TRANSPOSED_CONV:
-        add_conv(&list, l, in);
+        add_conv_tensors(&list, l, in);
         break;
     case PR_LAYER_LINEAR:
-        add_linear(&list, l, in);
+        add_linear_tensors(&list, l, in);
         break;
     case PR_LAYER_EMBEDDING:
-        add(&list, "weight", 2, (int64_t[]){l->ids, l->out});
+        tensor_list_add(&list, "weight", 2, (int64_t[]){l->ids, l->out});
         break;
     case PR_LAYER_BATCH_NORM:
     case PR_LAYER_LAYER_NORM:
     case PR_LAYER_INSTANCE_NORM:
-        add_norm(&list, l, in);
+        add_norm_tensors(&list, l, in);
         break;
     case PR_LAYER_LSTM:
     case PR_LAYER_GRU:
-        add_gates(&list, l, in);
+        add_gate_tensors(&list, l, in);
         break;
     case PR_LAYER_ADDITIVE_ATTENTION:
-        add(&list, "weight", 1, &in->at[1]);
+        tensor_list_add(&list, "weight", 1, &in->at[1]);
         break;
     default:
         break;

@@ -10,24 +10,24 @@
 
 /* ---- the key */
 
-static int check_turn(struct pr_model_builder *b, const struct pr_value *turn,
-                      size_t *names)
+static int check_turn_names(struct pr_model_builder *b,
+                            const struct pr_value *turn, size_t *names)
 {
     if (turn->kind != PR_LIST || !turn->len)
-        return pr_model_wants(b, turn, "turns",
-                              "a list of names for each turn: [[a], [b]]");
+        return pr_model_fail_wants(b, turn, "turns",
+                                   "a list of names for each turn: [[a], [b]]");
     *names += turn->len;
     if (*names > PR_MODEL_TURN_NAMES)
         return PR_MODEL_FAIL(b, turn, "more than %d names in 'turns'",
                              PR_MODEL_TURN_NAMES);
     for (uint32_t i = 0; i < turn->len; i++)
         if (!pr_model_is_name(&turn->items[i]))
-            return pr_model_wants(b, &turn->items[i], "turns",
-                                  "the name of a layer or block");
+            return pr_model_fail_wants(b, &turn->items[i], "turns",
+                                       "the name of a layer or block");
     return PR_OK;
 }
 
-int pr_model_turns(struct pr_model_builder *b)
+int pr_model_read_turns(struct pr_model_builder *b)
 {
     const struct pr_value *list = pr_get(b->root, "turns");
     size_t names = 0;
@@ -37,12 +37,12 @@ int pr_model_turns(struct pr_model_builder *b)
     if (!list)
         return PR_OK;
     if (list->kind != PR_LIST || !list->len)
-        return pr_model_wants(b, list, "turns",
-                              "a list of names for each turn: [[a], [b]]");
+        return pr_model_fail_wants(b, list, "turns",
+                                   "a list of names for each turn: [[a], [b]]");
     if (list->len > PR_MODEL_TURNS)
         return PR_MODEL_FAIL(b, list, "more than %d turns", PR_MODEL_TURNS);
     for (uint32_t i = 0; i < list->len && !rc; i++)
-        rc = check_turn(b, &list->items[i], &names);
+        rc = check_turn_names(b, &list->items[i], &names);
     b->m->turn_count = list->len;
     return rc;
 }
@@ -50,7 +50,7 @@ int pr_model_turns(struct pr_model_builder *b)
 /* ---- who learns when */
 
 /* Whether a layer is the one that is named, or inside of that block. */
-static bool is_in(const struct pr_layer *l, const struct pr_value *name)
+static bool is_layer_in(const struct pr_layer *l, const struct pr_value *name)
 {
     return strncmp(l->name, name->s, name->len) == 0 &&
            (!l->name[name->len] || l->name[name->len] == '.');
@@ -70,7 +70,7 @@ static int name_learners(struct pr_model_builder *b,
     bool any = false;
 
     for (unsigned i = 0; i < m->layer_count; i++) {
-        if (!can_learn(m, i) || !is_in(&m->layers[i], name))
+        if (!can_learn(m, i) || !is_layer_in(&m->layers[i], name))
             continue;
         if (named[i])
             return PR_MODEL_FAIL(b, name, "'%s' learns in two turns",
@@ -111,7 +111,8 @@ static int assign_learners(struct pr_model_builder *b)
 /* ---- who is taught */
 
 /* What the losses of a turn depend on and so have a gradient for. */
-static void reach(const struct pr_model *m, unsigned turn, bool *reached)
+static void mark_reached_layers(const struct pr_model *m, unsigned turn,
+                                bool *reached)
 {
     memset(reached, 0, m->layer_count * sizeof *reached);
     for (unsigned i = 0; i < m->loss_count; i++)
@@ -132,7 +133,7 @@ static int check_taught(struct pr_model_builder *b)
     if (!reached || !taught)
         return pr_fail_nomem(b->err);
     for (unsigned turn = 0; turn < m->turn_count; turn++) {
-        reach(m, turn, reached);
+        mark_reached_layers(m, turn, reached);
         for (unsigned i = 0; i < m->layer_count; i++)
             if (reached[i] && m->layers[i].learns == (int)turn)
                 taught[m->layers[i].like] = true;
@@ -152,25 +153,25 @@ static int check_taught(struct pr_model_builder *b)
 
 /* ---- when a layer is computed */
 
-static void least(unsigned *turn, unsigned by)
+static void set_lower_turn(unsigned *turn, unsigned by)
 {
     *turn = by < *turn ? by : *turn;
 }
 
-static void needs(const struct pr_loss *l, unsigned *turns)
+static void mark_loss_turns(const struct pr_loss *l, unsigned *turns)
 {
     for (unsigned k = 0; k < l->of_count; k++)
-        least(&turns[l->of[k]], l->turn);
+        set_lower_turn(&turns[l->of[k]], l->turn);
     for (unsigned k = 0; k < l->target_count; k++)
-        least(&turns[l->targets[k]], l->turn);
+        set_lower_turn(&turns[l->targets[k]], l->turn);
     if (l->weights >= 0)
-        least(&turns[l->weights], l->turn);
+        set_lower_turn(&turns[l->weights], l->turn);
     if (l->lengths >= 0)
-        least(&turns[l->lengths], l->turn);
+        set_lower_turn(&turns[l->lengths], l->turn);
 }
 
 /* What only the output needs comes as early as it can. */
-static void as_early(struct pr_model *m, const unsigned *turns)
+static void compute_early(struct pr_model *m, const unsigned *turns)
 {
     for (unsigned i = m->input_count; i < m->layer_count; i++) {
         struct pr_layer *l = &m->layers[i];
@@ -194,11 +195,11 @@ static int assign_times(struct pr_model_builder *b)
         return pr_fail_nomem(b->err);
     memset(turns, 0xff, m->layer_count * sizeof *turns);
     for (unsigned i = 0; i < m->loss_count; i++)
-        needs(&m->losses[i], turns);
+        mark_loss_turns(&m->losses[i], turns);
     for (unsigned i = m->layer_count; i-- > 0;)
         for (unsigned k = 0; k < m->layers[i].input_count; k++)
-            least(&turns[m->layers[i].inputs[k]], turns[i]);
-    as_early(m, turns);
+            set_lower_turn(&turns[m->layers[i].inputs[k]], turns[i]);
+    compute_early(m, turns);
     return PR_OK;
 }
 
@@ -236,7 +237,7 @@ static int check_fresh(struct pr_model_builder *b)
     if (!reached || !passes)
         return pr_fail_nomem(b->err);
     for (unsigned turn = 1; turn < m->turn_count; turn++) {
-        reach(m, turn, reached);
+        mark_reached_layers(m, turn, reached);
         for (unsigned i = 0; i < m->layer_count; i++) {
             const struct pr_layer *l = &m->layers[i];
 
@@ -253,7 +254,7 @@ static int check_fresh(struct pr_model_builder *b)
 }
 
 /* Every turn has something to become small. */
-static int check_losses(struct pr_model_builder *b)
+static int check_turn_losses(struct pr_model_builder *b)
 {
     const struct pr_value *list = pr_get(b->root, "turns");
 
@@ -271,7 +272,7 @@ static int check_losses(struct pr_model_builder *b)
 
 int pr_model_assign_turns(struct pr_model_builder *b)
 {
-    int rc = check_losses(b);
+    int rc = check_turn_losses(b);
 
     if (!rc)
         rc = assign_learners(b);

@@ -11,12 +11,12 @@
 #include <math.h>
 #include <string.h>
 
-static bool is_letter(char c)
+static bool is_name_letter(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
-static bool is_digit(char c)
+static bool is_ascii_digit(char c)
 {
     return c >= '0' && c <= '9';
 }
@@ -26,7 +26,7 @@ static size_t word_len(const char *s)
 {
     size_t n = 0;
 
-    while (is_letter(s[n]) || is_digit(s[n]))
+    while (is_name_letter(s[n]) || is_ascii_digit(s[n]))
         n++;
     return n;
 }
@@ -36,10 +36,10 @@ bool pr_model_is_name(const struct pr_value *v)
     if (v->kind != PR_STR || !v->len || strlen(v->s) != v->len)
         return false;
     for (uint32_t i = 0; i < v->len; i++)
-        if (!is_letter(v->s[i]) && !is_digit(v->s[i]) && v->s[i] != '.' &&
-            v->s[i] != '-')
+        if (!is_name_letter(v->s[i]) && !is_ascii_digit(v->s[i]) &&
+            v->s[i] != '.' && v->s[i] != '-')
             return false;
-    return is_letter(v->s[0]) || is_digit(v->s[0]);
+    return is_name_letter(v->s[0]) || is_ascii_digit(v->s[0]);
 }
 
 int pr_model_suggest(struct pr_model_builder *b, const struct pr_nearest *n)
@@ -49,7 +49,7 @@ int pr_model_suggest(struct pr_model_builder *b, const struct pr_nearest *n)
     return PR_E_CONF;
 }
 
-int pr_model_step(struct pr_model_builder *b, const struct pr_value *at)
+int pr_model_count_step(struct pr_model_builder *b, const struct pr_value *at)
 {
     if (++b->steps > PR_MODEL_STEPS)
         return PR_MODEL_FAIL(b, at, "the definition takes more than %d steps",
@@ -85,9 +85,10 @@ static int unknown_param(struct pr_model_builder *b,
 }
 
 /* The value of $name, with the place where it is used. */
-static int param(struct pr_model_builder *b, const struct pr_model_env *env,
-                 const struct pr_value *at, const char *name, size_t len,
-                 struct pr_value *ret)
+static int find_param_value(struct pr_model_builder *b,
+                            const struct pr_model_env *env,
+                            const struct pr_value *at, const char *name,
+                            size_t len, struct pr_value *ret)
 {
     char key[PR_MODEL_TEXT + 1];
     const struct pr_value *v = NULL;
@@ -113,26 +114,29 @@ static int param(struct pr_model_builder *b, const struct pr_model_env *env,
 /* ---- expressions */
 
 /* Appends the value of a parameter so that it keeps together. */
-static int put_param(struct pr_model_builder *b, const struct pr_model_env *env,
-                     const struct pr_value *at, const char *name, size_t len)
+static int expression_put_param(struct pr_model_builder *b,
+                                const struct pr_model_env *env,
+                                const struct pr_value *at, const char *name,
+                                size_t len)
 {
     struct pr_value v;
-    int rc = param(b, env, at, name, len, &v);
+    int rc = find_param_value(b, env, at, name, len, &v);
 
     if (rc)
         return rc;
-    if (v.kind != PR_BOOL && !pr_is_number(&v))
+    if (v.kind != PR_BOOL && !pr_value_is_number(&v))
         return PR_MODEL_FAIL(b, at, "'$%.*s' is %s and cannot be computed with",
                              (int)len, name, pr_kind_name(v.kind));
     pr_buf_char(&b->text, '(');
-    pr_text(&b->text, &v);
+    pr_value_write_text(&b->text, &v);
     pr_buf_char(&b->text, ')');
     return PR_OK;
 }
 
 /* Appends and, or, not, true and false. */
-static int put_word(struct pr_model_builder *b, const struct pr_value *at,
-                    const char *word, size_t len)
+static int expression_put_word(struct pr_model_builder *b,
+                               const struct pr_value *at, const char *word,
+                               size_t len)
 {
     static const char *const words[][2] = {
         {"and", "and"},    {"or", "or"},     {"not", "not"},
@@ -169,14 +173,14 @@ static size_t number_len(const char *s)
 {
     size_t n = 0;
 
-    while (is_digit(s[n]) || s[n] == '.')
+    while (is_ascii_digit(s[n]) || s[n] == '.')
         n++;
     if (n && (s[n] == 'e' || s[n] == 'E')) {
         size_t e = n + 1;
 
         e += s[e] == '-' || s[e] == '+';
-        if (is_digit(s[e]))
-            for (n = e; is_digit(s[n]);)
+        if (is_ascii_digit(s[e]))
+            for (n = e; is_ascii_digit(s[n]);)
                 n++;
     }
     return n;
@@ -184,18 +188,20 @@ static size_t number_len(const char *s)
 
 /* Copies one token to b->text, parameters replaced; returns its length in
  * *ret. */
-static int put_token(struct pr_model_builder *b, const struct pr_model_env *env,
-                     const struct pr_value *at, const char *s, size_t *ret)
+static int expression_put_token(struct pr_model_builder *b,
+                                const struct pr_model_env *env,
+                                const struct pr_value *at, const char *s,
+                                size_t *ret)
 {
     size_t n;
 
-    if (*s == '$' && (n = word_len(s + 1)) && is_letter(s[1])) {
+    if (*s == '$' && (n = word_len(s + 1)) && is_name_letter(s[1])) {
         *ret = n + 1;
-        return put_param(b, env, at, s + 1, n);
+        return expression_put_param(b, env, at, s + 1, n);
     }
-    if (is_letter(*s)) {
+    if (is_name_letter(*s)) {
         *ret = word_len(s);
-        return put_word(b, at, s, *ret);
+        return expression_put_word(b, at, s, *ret);
     }
     n = *s == ' ' ? 1 : number_len(s);
     if (!n)
@@ -210,8 +216,8 @@ static int put_token(struct pr_model_builder *b, const struct pr_model_env *env,
     return PR_OK;
 }
 
-static int compute(struct pr_model_builder *b, const struct pr_value *at,
-                   struct pr_value *ret)
+static int compute_expression(struct pr_model_builder *b,
+                              const struct pr_value *at, struct pr_value *ret)
 {
     int rc;
 
@@ -227,8 +233,8 @@ static int compute(struct pr_model_builder *b, const struct pr_value *at,
     }
     if (rc)
         return rc;
-    *ret = pr_yaml_scalar(b->answer.data, b->answer.len);
-    if (!pr_is_number(ret) && ret->kind != PR_BOOL)
+    *ret = pr_yaml_read_scalar(b->answer.data, b->answer.len);
+    if (!pr_value_is_number(ret) && ret->kind != PR_BOOL)
         return PR_MODEL_FAIL(b, at, "'%.64s' is %.64s, which is not a number",
                              at->s, b->answer.data);
     ret->line = at->line;
@@ -236,8 +242,9 @@ static int compute(struct pr_model_builder *b, const struct pr_value *at,
     return PR_OK;
 }
 
-static int evaluate(struct pr_model_builder *b, const struct pr_model_env *env,
-                    const struct pr_value *v, struct pr_value *ret)
+static int evaluate_expression(struct pr_model_builder *b,
+                               const struct pr_model_env *env,
+                               const struct pr_value *v, struct pr_value *ret)
 {
     size_t n = 0;
     int rc;
@@ -246,24 +253,24 @@ static int evaluate(struct pr_model_builder *b, const struct pr_model_env *env,
         return PR_MODEL_FAIL(b, v, "an expression has at most %d characters",
                              PR_MODEL_TEXT);
     if (v->s[0] == '$' && v->len > 1 && word_len(v->s + 1) == v->len - 1)
-        return param(b, env, v, v->s + 1, v->len - 1, ret);
+        return find_param_value(b, env, v, v->s + 1, v->len - 1, ret);
     pr_buf_clear(&b->text);
     for (const char *s = v->s; *s; s += n) {
-        rc = put_token(b, env, v, s, &n);
+        rc = expression_put_token(b, env, v, s, &n);
         if (rc)
             return rc;
     }
     if (!pr_buf_ok(&b->text))
         return pr_fail_nomem(b->err);
-    return compute(b, v, ret);
+    return compute_expression(b, v, ret);
 }
 
 /* ---- any value */
 
-static bool is_plain(const struct pr_value *list)
+static bool is_number_list(const struct pr_value *list)
 {
     for (uint32_t i = 0; i < list->len; i++)
-        if (!pr_is_number(&list->items[i]))
+        if (!pr_value_is_number(&list->items[i]))
             return false;
     return true;
 }
@@ -278,9 +285,9 @@ static int eval_list(struct pr_model_builder *b, const struct pr_model_env *env,
         return PR_MODEL_FAIL(b, v, "a list of at most %d values is wanted here",
                              PR_MODEL_LIST);
     *ret = *v;
-    if (is_plain(v))
+    if (is_number_list(v))
         return PR_OK;
-    rc = pr_model_step(b, v);
+    rc = pr_model_count_step(b, v);
     if (rc)
         return rc;
     items = PR_ARENA_ARRAY(b->work, struct pr_value, PR_MODEL_LIST);
@@ -302,8 +309,8 @@ int pr_model_eval(struct pr_model_builder *b, const struct pr_model_env *env,
     if (v->kind == PR_LIST)
         return eval_list(b, env, v, ret);
     if (v->kind == PR_STR && v->len &&
-        (!pr_model_is_name(v) || is_digit(v->s[0])))
-        return evaluate(b, env, v, ret);
+        (!pr_model_is_name(v) || is_ascii_digit(v->s[0])))
+        return evaluate_expression(b, env, v, ret);
     *ret = *v;
     return PR_OK;
 }

@@ -6,10 +6,10 @@
 
 #include <stdio.h>
 
-bool pr_net_is_there(char version[static 32], struct pr_err *err)
+bool pr_net_is_available(char version[static 32], struct pr_err *err)
 {
     version[0] = '\0';
-    return pr_dnn_version(version, err) == PR_OK;
+    return pr_onednn_version(version, err) == PR_OK;
 }
 
 /* Emulated bfloat16 would be slower than float32. */
@@ -22,8 +22,8 @@ static bool has_bf16(void)
 #endif
 }
 
-static int check(const struct pr_model *m, const struct pr_net_opts *o,
-                 struct pr_err *err)
+static int check_net_opts(const struct pr_model *m, const struct pr_net_opts *o,
+                          struct pr_err *err)
 {
     if (!o->batch || o->batch > 1 << 20)
         return pr_fail(err, PR_E_CONF, m->name,
@@ -36,16 +36,16 @@ static int check(const struct pr_model *m, const struct pr_net_opts *o,
     return PR_OK;
 }
 
-static int make(struct pr_net *net, struct pr_err *err)
+static int net_build(struct pr_net *net, struct pr_err *err)
 {
-    int rc = pr_par_new(net->opts.threads, &net->par, err);
+    int rc = pr_threads_new(net->opts.threads, &net->par, err);
 
     if (!rc)
-        rc = pr_dnn_new(&net->dnn, err);
+        rc = pr_onednn_new(&net->dnn, err);
     if (rc)
         return rc;
     for (unsigned i = 0; i < net->model->layer_count; i++) {
-        struct pr_node *n = &net->nodes[i];
+        struct pr_net_node *n = &net->nodes[i];
 
         n->out = n->src = n->work = n->exec_weights = n->exec_bias =
             PR_NO_TENSOR;
@@ -58,11 +58,11 @@ static int make(struct pr_net *net, struct pr_err *err)
     pr_net_fuse(net);
     rc = pr_net_compile(net, err);
     if (!rc)
-        rc = pr_net_place(net, err);
+        rc = pr_net_place_memory(net, err);
     if (rc || net->opts.plan_only)
         return rc;
-    rc = pr_net_bind(net, err);
-    return rc ? rc : pr_param_init(net, err);
+    rc = pr_net_bind_memory(net, err);
+    return rc ? rc : pr_net_param_init(net, err);
 }
 
 int pr_net_new(const struct pr_model *model, const struct pr_net_opts *opts,
@@ -70,14 +70,15 @@ int pr_net_new(const struct pr_model *model, const struct pr_net_opts *opts,
 {
     struct pr_arena *arena;
     struct pr_net *net;
-    int rc = check(model, opts, err);
+    int rc = check_net_opts(model, opts, err);
 
     if (rc)
         return rc;
     arena = pr_arena_new(256 << 10);
     net = arena ? PR_ARENA_NEW(arena, struct pr_net) : NULL;
     if (net)
-        net->nodes = PR_ARENA_ARRAY(arena, struct pr_node, model->layer_count);
+        net->nodes =
+            PR_ARENA_ARRAY(arena, struct pr_net_node, model->layer_count);
     if (!net || !net->nodes) {
         pr_arena_free(arena);
         return pr_fail_nomem(err);
@@ -85,7 +86,7 @@ int pr_net_new(const struct pr_model *model, const struct pr_net_opts *opts,
     net->arena = arena;
     net->model = model;
     net->opts = *opts;
-    rc = make(net, err);
+    rc = net_build(net, err);
     if (rc) {
         pr_net_free(net);
         return rc;
@@ -98,20 +99,20 @@ void pr_net_free(struct pr_net *net)
 {
     if (!net)
         return;
-    pr_dnn_free(net->dnn);
-    pr_par_free(net->par);
-    pr_net_unmap(net);
+    pr_onednn_free(net->dnn);
+    pr_threads_free(net->par);
+    pr_net_unmap_memory(net);
     pr_arena_free(net->arena);
 }
 
 void *pr_net_input(struct pr_net *net, unsigned i)
 {
-    return pr_nt_data(net, net->nodes[i].out);
+    return pr_net_tensor_data(net, net->nodes[i].out);
 }
 
 const float *pr_net_output(const struct pr_net *net)
 {
-    return pr_nt_data(net, net->output);
+    return pr_net_tensor_data(net, net->output);
 }
 
 void pr_net_set_learning_rate(struct pr_net *net, double rate)
@@ -121,7 +122,7 @@ void pr_net_set_learning_rate(struct pr_net *net, double rate)
 
 /* ---- tensors by name */
 
-unsigned pr_net_tensors(const struct pr_net *net)
+unsigned pr_net_tensor_count(const struct pr_net *net)
 {
     return (unsigned)net->param_count;
 }
@@ -129,9 +130,9 @@ unsigned pr_net_tensors(const struct pr_net *net)
 void pr_net_tensor(const struct pr_net *net, unsigned i,
                    struct pr_net_tensor *ret)
 {
-    const struct pr_param *p = &net->params[i];
+    const struct pr_net_param *p = &net->params[i];
 
-    *ret = (struct pr_net_tensor){.is_learned = pr_param_is_learned(net, p),
+    *ret = (struct pr_net_tensor){.is_learned = pr_net_param_is_learned(net, p),
                                   .dims = p->is.dims,
                                   .elements = 1};
     snprintf(ret->name, sizeof ret->name, "%s.%s",
@@ -144,34 +145,34 @@ void pr_net_tensor(const struct pr_net *net, unsigned i,
 
 int pr_net_get(struct pr_net *net, unsigned i, float *out, struct pr_err *err)
 {
-    const struct pr_param *p = &net->params[i];
+    const struct pr_net_param *p = &net->params[i];
 
-    return pr_param_copy(net, p, p->value, out, true, err);
+    return pr_net_param_copy(net, p, p->value, out, true, err);
 }
 
 int pr_net_set(struct pr_net *net, unsigned i, const float *values,
                struct pr_err *err)
 {
-    const struct pr_param *p = &net->params[i];
+    const struct pr_net_param *p = &net->params[i];
 
     net->is_stale = true;
-    return pr_param_copy(net, p, p->value, (float *)values, false, err);
+    return pr_net_param_copy(net, p, p->value, (float *)values, false, err);
 }
 
 int pr_net_gradient(struct pr_net *net, unsigned i, float *out,
                     struct pr_err *err)
 {
-    const struct pr_param *p = &net->params[i];
+    const struct pr_net_param *p = &net->params[i];
 
     if (!net->opts.keep_gradients || p->gradient < 0)
         return pr_fail(err, PR_E_CONF, net->model->name,
                        "gradients were not kept");
-    return pr_param_copy(net, p, p->gradient, out, true, err);
+    return pr_net_param_copy(net, p, p->gradient, out, true, err);
 }
 
 /* The same parameter in another net, which may have less of them. */
-static bool find(const struct pr_net *net, const struct pr_param *p,
-                 unsigned *ret)
+static bool find_param_in_net(const struct pr_net *net,
+                              const struct pr_net_param *p, unsigned *ret)
 {
     for (unsigned i = 0; i < net->param_count; i++)
         if (net->params[i].layer == p->layer &&
@@ -191,7 +192,7 @@ int pr_net_copy(struct pr_net *to, struct pr_net *from, struct pr_err *err)
         unsigned k;
         float *values;
 
-        if (!find(from, &to->params[i], &k))
+        if (!find_param_in_net(from, &to->params[i], &k))
             continue;
         pr_net_tensor(from, k, &t);
         values = pr_alloc(t.elements * sizeof *values);

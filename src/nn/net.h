@@ -58,7 +58,7 @@ void pr_net_free(struct pr_net *net); /* NULL is fine */
 
 /* Whether this build and machine can compute; false with the reason and the
  * remedy in err. version: of the library, "" without one. */
-bool pr_net_is_there(char version[static 32], struct pr_err *err);
+bool pr_net_is_available(char version[static 32], struct pr_err *err);
 
 /* Input i of the model for the whole batch, in plain order: floats, or int32_t
  * where the input is of ids. To be filled before each step; what is in it
@@ -97,7 +97,7 @@ struct pr_net_tensor {
     int64_t at[4];
     uint64_t elements;
 };
-unsigned pr_net_tensors(const struct pr_net *net);
+unsigned pr_net_tensor_count(const struct pr_net *net);
 void pr_net_tensor(const struct pr_net *net, unsigned i,
                    struct pr_net_tensor *ret);
 int pr_net_get(struct pr_net *net, unsigned i, float *out,

@@ -42,7 +42,7 @@ static const struct pr_op *const ops[PR_LAYER_OP_COUNT] = {
 };
 
 unsigned pr_net_shape(const struct pr_net *net, unsigned layer,
-                      int64_t at[static PR_LAY_DIMS])
+                      int64_t at[static PR_LAYOUT_DIMS])
 {
     const struct pr_layer_shape *s = &net->model->layers[layer].shape;
 
@@ -58,8 +58,8 @@ unsigned pr_net_shape(const struct pr_net *net, unsigned layer,
 }
 
 /* Where a layer failed is more than what oneDNN says. */
-static int in_layer(const struct pr_net *net, unsigned layer, int rc,
-                    struct pr_err *err)
+static int reword_layer_error(const struct pr_net *net, unsigned layer, int rc,
+                              struct pr_err *err)
 {
     const struct pr_layer *l = &net->model->layers[layer];
 
@@ -85,7 +85,7 @@ static bool *new_marks(struct pr_net *net)
 }
 
 /* Those to be computed: for inference what the output needs, or losses. */
-static bool *wanted(struct pr_net *net)
+static bool *mark_wanted_layers(struct pr_net *net)
 {
     bool *is = new_marks(net);
 
@@ -123,7 +123,7 @@ static int prepare_turn(struct pr_net *net, struct pr_err *err)
         net->params[i].uses = 0;
     for (unsigned i = 0; i < m->layer_count; i++) {
         const struct pr_layer *l = &m->layers[i];
-        struct pr_node *n = &net->nodes[i];
+        struct pr_net_node *n = &net->nodes[i];
         bool learns = l->learns == (int)net->turn && has_tensors(net, l);
 
         n->term_count = 0;
@@ -146,28 +146,28 @@ static int prepare_turn(struct pr_net *net, struct pr_err *err)
 static int start_input(struct pr_net *net, unsigned i, struct pr_err *err)
 {
     const struct pr_layer *l = &net->model->layers[i];
-    struct pr_node *n = &net->nodes[i];
+    struct pr_net_node *n = &net->nodes[i];
 
     if (l->ids) {
-        n->out = pr_nt_keep(net, NULL,
-                            net->opts.batch * pr_op_sample(l) * sizeof(int32_t),
-                            err);
+        n->out = pr_net_tensor_new_kept(
+            net, NULL,
+            net->opts.batch * pr_op_sample_numbers(l) * sizeof(int32_t), err);
     } else {
-        const struct pr_lay *lay = pr_op_plain(net, i);
+        const struct pr_layout *lay = pr_op_plain_layout(net, i);
 
-        n->out = lay ? pr_nt_keep(net, lay, 0, err) : PR_NO_TENSOR;
+        n->out = lay ? pr_net_tensor_new_kept(net, lay, 0, err) : PR_NO_TENSOR;
     }
     return n->out < 0 ? pr_fail_nomem(err) : PR_OK;
 }
 
-static int start(struct pr_net *net, struct pr_err *err)
+static int start_net_program(struct pr_net *net, struct pr_err *err)
 {
     int rc = PR_OK;
 
     net->output = PR_NO_TENSOR;
-    net->scratch = pr_nt_keep(net, NULL, 64, err);
+    net->scratch = pr_net_tensor_new_kept(net, NULL, 64, err);
     net->turns =
-        PR_ARENA_ARRAY(net->arena, struct pr_turn, net->model->turn_count);
+        PR_ARENA_ARRAY(net->arena, struct pr_net_turn, net->model->turn_count);
     net->losses = PR_ARENA_ARRAY(net->arena, struct pr_net_loss,
                                  net->model->loss_count + 1);
     if (net->scratch < 0 || !net->turns || !net->losses)
@@ -181,8 +181,9 @@ static int start(struct pr_net *net, struct pr_err *err)
 static int compile_output(struct pr_net *net, struct pr_err *err)
 {
     unsigned last = net->model->output;
-    int rc = pr_nt_in(net, pr_net_leader(net, last)->out,
-                      pr_op_plain(net, last), &net->output, err);
+    int rc = pr_net_tensor_in_layout(net, pr_net_leader(net, last)->out,
+                                     pr_op_plain_layout(net, last),
+                                     &net->output, err);
 
     if (!rc)
         net->tensors[net->output].is_kept = true;
@@ -205,7 +206,8 @@ static int compile_forward(struct pr_net *net, const bool *is_wanted,
         net->layer = i;
         net->nodes[i].is_computed = true;
         if (net->nodes[i].leader == i || folded)
-            rc = in_layer(net, i, ops[l->op]->forward(net, i, err), err);
+            rc = reword_layer_error(net, i, ops[l->op]->forward(net, i, err),
+                                    err);
         if (!rc && i == m->output)
             rc = compile_output(net, err);
     }
@@ -218,21 +220,21 @@ static int compile_backward(struct pr_net *net, struct pr_err *err)
 
     net->stage = PR_STAGE_BACKWARD;
     for (unsigned i = net->model->layer_count; i-- > 0 && !rc;) {
-        const struct pr_node *n = &net->nodes[i];
+        const struct pr_net_node *n = &net->nodes[i];
 
         net->layer = i;
         if (n->leader == i && n->needs && n->term_count &&
             n->layer->op != PR_LAYER_INPUT)
-            rc =
-                in_layer(net, i, ops[n->layer->op]->backward(net, i, err), err);
+            rc = reword_layer_error(
+                net, i, ops[n->layer->op]->backward(net, i, err), err);
     }
-    return rc ? rc : pr_net_updates(net, err);
+    return rc ? rc : pr_net_compile_updates(net, err);
 }
 
 static int compile_turn(struct pr_net *net, const bool *is_wanted,
                         struct pr_err *err)
 {
-    struct pr_turn *t = &net->turns[net->turn];
+    struct pr_net_turn *t = &net->turns[net->turn];
     int rc;
 
     t->first = (unsigned)net->step_count;
@@ -240,7 +242,7 @@ static int compile_turn(struct pr_net *net, const bool *is_wanted,
     if (!rc)
         rc = prepare_turn(net, err);
     if (!rc)
-        rc = pr_net_losses(net, err);
+        rc = pr_net_compile_losses(net, err);
     t->backward = (unsigned)net->step_count;
     if (!rc)
         rc = compile_backward(net, err);
@@ -254,18 +256,19 @@ static int compile_inference(struct pr_net *net, const bool *is_wanted,
     int rc = compile_forward(net, is_wanted, err);
 
     net->forward_steps = (unsigned)net->step_count;
-    return rc ? rc : pr_net_losses(net, err);
+    return rc ? rc : pr_net_compile_losses(net, err);
 }
 
 int pr_net_compile(struct pr_net *net, struct pr_err *err)
 {
-    bool *is_wanted = wanted(net);
-    int rc = is_wanted ? start(net, err) : pr_fail_nomem(err);
+    bool *is_wanted = mark_wanted_layers(net);
+    int rc = is_wanted ? start_net_program(net, err) : pr_fail_nomem(err);
 
     if (!rc && !net->opts.training)
         rc = compile_inference(net, is_wanted, err);
     else
         for (; net->turn < net->model->turn_count && !rc; net->turn++)
             rc = compile_turn(net, is_wanted, err);
-    return rc || !pr_dnn_is_short(net->dnn) ? rc : pr_fail_nomem(err);
+    return rc || !pr_onednn_is_out_of_memory(net->dnn) ? rc
+                                                       : pr_fail_nomem(err);
 }

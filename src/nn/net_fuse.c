@@ -5,13 +5,14 @@
  */
 #include "nn/net_impl.h"
 
-static void follow(struct pr_net *net, unsigned layer, unsigned input)
+static void follow_input(struct pr_net *net, unsigned layer, unsigned input)
 {
     net->nodes[layer].leader = net->nodes[input].leader;
     net->nodes[layer].follows = input;
 }
 
-static unsigned input_of(const struct pr_net *net, unsigned layer, unsigned i)
+static unsigned find_input_leader(const struct pr_net *net, unsigned layer,
+                                  unsigned i)
 {
     return net->nodes[net->model->layers[layer].inputs[i]].leader;
 }
@@ -20,21 +21,21 @@ static unsigned input_of(const struct pr_net *net, unsigned layer, unsigned i)
  * back to its leader: then what lies there may be changed for that one. */
 static bool is_alone(const struct pr_net *net, unsigned input)
 {
-    const struct pr_node *n = &net->nodes[input];
+    const struct pr_net_node *n = &net->nodes[input];
 
     while (n->users == 1 && n->leader != (unsigned)(n - net->nodes))
         n = &net->nodes[n->follows];
     return n->users == 1;
 }
 
-static enum pr_layer_op op_of(const struct pr_net *net, unsigned layer)
+static enum pr_layer_op find_layer_op(const struct pr_net *net, unsigned layer)
 {
     return net->model->layers[layer].op;
 }
 
 static bool can_relu(const struct pr_net *net, unsigned leader)
 {
-    switch (op_of(net, leader)) {
+    switch (find_layer_op(net, leader)) {
     case PR_LAYER_CONV:
     case PR_LAYER_TRANSPOSED_CONV:
     case PR_LAYER_LINEAR:
@@ -54,7 +55,7 @@ static void fuse_relu(struct pr_net *net, unsigned layer)
     if (!is_alone(net, input) || !can_relu(net, leader))
         return;
     net->nodes[leader].relu = true;
-    follow(net, layer, input);
+    follow_input(net, layer, input);
 }
 
 /* Inference: the batch norm of a convolution that nobody else reads. */
@@ -62,13 +63,13 @@ static void fuse_norm(struct pr_net *net, unsigned layer)
 {
     unsigned input = net->model->layers[layer].inputs[0];
     unsigned leader = net->nodes[input].leader;
-    struct pr_node *n = &net->nodes[leader];
+    struct pr_net_node *n = &net->nodes[leader];
 
-    if (net->opts.training || op_of(net, leader) != PR_LAYER_CONV ||
+    if (net->opts.training || find_layer_op(net, leader) != PR_LAYER_CONV ||
         !is_alone(net, input) || n->relu || n->fold >= 0)
         return;
     n->fold = (int)layer;
-    follow(net, layer, input);
+    follow_input(net, layer, input);
 }
 
 /* Whether a loss reads what a leader gives. */
@@ -93,19 +94,19 @@ static bool can_add(const struct pr_net *net, unsigned input, unsigned other,
                     unsigned add)
 {
     unsigned leader = net->nodes[input].leader;
-    const struct pr_node *n = &net->nodes[leader];
+    const struct pr_net_node *n = &net->nodes[leader];
 
     if (!is_alone(net, input) || n->relu || n->add >= 0 || leader <= other ||
         net->model->layers[input].op != PR_LAYER_BATCH_NORM ||
         net->model->layers[leader].turn < net->model->layers[other].turn)
         return false;
-    if (op_of(net, leader) == PR_LAYER_BATCH_NORM)
+    if (find_layer_op(net, leader) == PR_LAYER_BATCH_NORM)
         return true;
-    if (op_of(net, other) == PR_LAYER_INPUT)
+    if (find_layer_op(net, other) == PR_LAYER_INPUT)
         return false;
     for (unsigned i = leader; i < net->model->layer_count; i++)
         for (unsigned k = 0; k < net->model->layers[i].input_count; k++)
-            if (i != add && input_of(net, i, k) == other)
+            if (i != add && find_input_leader(net, i, k) == other)
                 return false;
     return net->nodes[net->model->output].leader != other &&
            !is_scored(net, other);
@@ -118,13 +119,13 @@ static void fuse_add(struct pr_net *net, unsigned layer)
     if (l->input_count != 2)
         return;
     for (unsigned i = 0; i < 2; i++) {
-        unsigned other = input_of(net, layer, 1 - i);
+        unsigned other = find_input_leader(net, layer, 1 - i);
         unsigned leader = net->nodes[l->inputs[i]].leader;
 
         if (leader == other || !can_add(net, l->inputs[i], other, layer))
             continue;
         net->nodes[leader].add = (int)other;
-        follow(net, layer, l->inputs[i]);
+        follow_input(net, layer, l->inputs[i]);
         return;
     }
 }
@@ -140,10 +141,10 @@ static bool ends_in_linear(const struct pr_net *net, unsigned layer)
     for (unsigned i = layer + 1; i < m->layer_count; i++)
         for (unsigned k = 0; k < m->layers[i].input_count; k++) {
             if (m->layers[i].inputs[k] != layer ||
-                op_of(net, i) == PR_LAYER_LINEAR)
+                find_layer_op(net, i) == PR_LAYER_LINEAR)
                 continue;
-            if (op_of(net, i) != PR_LAYER_DROPOUT &&
-                op_of(net, i) != PR_LAYER_RELU)
+            if (find_layer_op(net, i) != PR_LAYER_DROPOUT &&
+                find_layer_op(net, i) != PR_LAYER_RELU)
                 return false;
             if (!ends_in_linear(net, i))
                 return false;
@@ -201,7 +202,7 @@ void pr_net_fuse(struct pr_net *net)
         const struct pr_layer *l = &m->layers[i];
 
         if (does_nothing(net, i))
-            follow(net, i, l->inputs[0]);
+            follow_input(net, i, l->inputs[0]);
         else if (l->op == PR_LAYER_RELU)
             fuse_relu(net, i);
         else if (l->op == PR_LAYER_BATCH_NORM)

@@ -5,65 +5,70 @@
  */
 #include "nn/net_impl.h"
 
-static int run_mask(struct pr_net *net, struct pr_step *s, struct pr_err *err)
+static int run_mask(struct pr_net *net, struct pr_net_step *s,
+                    struct pr_err *err)
 {
     const float *terms[PR_TERMS];
 
     (void)err;
     for (unsigned i = 0; i < s->terms; i++)
-        terms[i] = pr_nt_data(net, s->tensors[2 + i]);
-    pr_k_curve_back(net->par, s->elements, PR_CURVE_RELU,
-                    pr_nt_data(net, s->tensors[1]), terms, s->terms,
-                    pr_nt_data(net, s->tensors[0]));
+        terms[i] = pr_net_tensor_data(net, s->tensors[2 + i]);
+    pr_kernel_curve_back(net->par, s->elements, PR_CURVE_RELU,
+                         pr_net_tensor_data(net, s->tensors[1]), terms,
+                         s->terms, pr_net_tensor_data(net, s->tensors[0]));
     return PR_OK;
 }
 
-static int run_sum(struct pr_net *net, struct pr_step *s, struct pr_err *err)
+static int run_sum(struct pr_net *net, struct pr_net_step *s,
+                   struct pr_err *err)
 {
     const float *terms[PR_TERMS];
 
     (void)err;
     for (unsigned i = 0; i < s->terms; i++)
-        terms[i] = pr_nt_data(net, s->tensors[1 + i]);
-    pr_k_sum(net->par, s->elements, terms, s->terms, false,
-             pr_nt_data(net, s->tensors[0]));
+        terms[i] = pr_net_tensor_data(net, s->tensors[1 + i]);
+    pr_kernel_sum(net->par, s->elements, terms, s->terms, false,
+                  pr_net_tensor_data(net, s->tensors[0]));
     return PR_OK;
 }
 
 /* One tensor of them: an owned one where there is one. */
-static int join(struct pr_net *net, const struct pr_node *node,
-                const int *terms, const bool *owned, unsigned count, int *ret,
-                struct pr_err *err)
+static int join_gradient_terms(struct pr_net *net,
+                               const struct pr_net_node *node, const int *terms,
+                               const bool *owned, unsigned count, int *ret,
+                               struct pr_err *err)
 {
     int dst = PR_NO_TENSOR;
-    struct pr_step *s;
+    struct pr_net_step *s;
 
     for (unsigned i = 0; i < count && dst < 0; i++)
         if (owned[i])
             dst = terms[i];
     if (dst < 0)
-        dst = pr_nt_new(net, pr_nt_lay(net, terms[0]), 0, err);
+        dst =
+            pr_net_tensor_new(net, pr_net_tensor_layout(net, terms[0]), 0, err);
     if (dst < 0)
         return PR_E_NOMEM;
-    s = pr_step_new(net, node->relu ? run_mask : run_sum);
+    s = pr_net_step_new(net, node->relu ? run_mask : run_sum);
     if (!s)
         return pr_fail_nomem(err);
-    s->elements = pr_nt_elements(net, terms[0]);
+    s->elements = pr_net_tensor_elements(net, terms[0]);
     s->terms = count;
-    pr_step_use(net, s, 0, dst);
+    pr_net_step_use(net, s, 0, dst);
     if (node->relu)
-        pr_step_use(net, s, 0, node->out);
+        pr_net_step_use(net, s, 0, node->out);
     for (unsigned i = 0; i < count; i++)
-        pr_step_use(net, s, 0, terms[i]);
+        pr_net_step_use(net, s, 0, terms[i]);
     *ret = dst;
     return PR_OK;
 }
 
-int pr_grad_add(struct pr_net *net, unsigned layer, int tensor,
-                struct pr_err *err)
+int pr_net_gradient_add(struct pr_net *net, unsigned layer, int tensor,
+                        struct pr_err *err)
 {
-    struct pr_node *n = pr_net_leader(net, layer);
-    int rc = pr_nt_in(net, tensor, pr_nt_lay(net, n->out), &tensor, err);
+    struct pr_net_node *n = pr_net_leader(net, layer);
+    int rc = pr_net_tensor_in_layout(
+        net, tensor, pr_net_tensor_layout(net, n->out), &tensor, err);
 
     if (rc)
         return rc;
@@ -72,11 +77,11 @@ int pr_grad_add(struct pr_net *net, unsigned layer, int tensor,
         bool owned[PR_TERMS];
         int terms[PR_TERMS], sum;
         unsigned count =
-            pr_grad_take(net, net->nodes[layer].leader, terms, owned);
-        struct pr_node plain = *n;
+            pr_net_gradient_terms(net, net->nodes[layer].leader, terms, owned);
+        struct pr_net_node plain = *n;
 
         plain.relu = false;
-        rc = join(net, &plain, terms, owned, count, &sum, err);
+        rc = join_gradient_terms(net, &plain, terms, owned, count, &sum, err);
         if (!rc) {
             n->terms[n->term_count++] = sum;
             net->tensors[sum].owners++;
@@ -88,10 +93,11 @@ int pr_grad_add(struct pr_net *net, unsigned layer, int tensor,
     return PR_OK;
 }
 
-unsigned pr_grad_take(struct pr_net *net, unsigned leader,
-                      int terms[static PR_TERMS], bool owned[static PR_TERMS])
+unsigned pr_net_gradient_terms(struct pr_net *net, unsigned leader,
+                               int terms[static PR_TERMS],
+                               bool owned[static PR_TERMS])
 {
-    struct pr_node *n = &net->nodes[leader];
+    struct pr_net_node *n = &net->nodes[leader];
     unsigned count = n->term_count;
 
     for (unsigned i = 0; i < count; i++) {
@@ -106,13 +112,13 @@ unsigned pr_grad_take(struct pr_net *net, unsigned leader,
     return count;
 }
 
-int pr_grad_whole(struct pr_net *net, unsigned leader, int *ret, bool *ret_own,
-                  struct pr_err *err)
+int pr_net_gradient_sum(struct pr_net *net, unsigned leader, int *ret,
+                        bool *ret_own, struct pr_err *err)
 {
-    const struct pr_node *n = &net->nodes[leader];
+    const struct pr_net_node *n = &net->nodes[leader];
     bool owned[PR_TERMS];
     int terms[PR_TERMS];
-    unsigned count = pr_grad_take(net, leader, terms, owned);
+    unsigned count = pr_net_gradient_terms(net, leader, terms, owned);
 
     *ret_own = true;
     if (count == 1 && !n->relu) {
@@ -120,5 +126,5 @@ int pr_grad_whole(struct pr_net *net, unsigned leader, int *ret, bool *ret_own,
         *ret_own = owned[0];
         return PR_OK;
     }
-    return join(net, n, terms, owned, count, ret, err);
+    return join_gradient_terms(net, n, terms, owned, count, ret, err);
 }

@@ -14,8 +14,8 @@
 enum { PR_NO_TENSOR = -1 };
 
 /* Something with a place in memory. */
-struct pr_nt {
-    const struct pr_lay *lay; /* NULL: bytes alone */
+struct pr_net_tensor_memory {
+    const struct pr_layout *lay; /* NULL: bytes alone */
     size_t bytes;
     bool is_kept;         /* from one call to the next */
     bool is_used;         /* by some step */
@@ -28,18 +28,18 @@ struct pr_nt {
 
 enum pr_stage { PR_STAGE_FORWARD, PR_STAGE_BACKWARD, PR_STAGE_UPDATE };
 
-enum { PR_STEP_TENSORS = PR_CONCAT_INPUTS + 4 };
+enum { PR_NET_STEP_TENSORS = PR_CONCAT_INPUTS + 4 };
 
-struct pr_step {
-    int (*run)(struct pr_net *net, struct pr_step *s, struct pr_err *err);
-    struct pr_prim *prim; /* NULL: a loop */
+struct pr_net_step {
+    int (*run)(struct pr_net *net, struct pr_net_step *s, struct pr_err *err);
+    struct pr_primitive *prim; /* NULL: a loop */
     unsigned layer;
     enum pr_stage stage;
     bool is_reorder;
     unsigned count;
-    int tensors[PR_STEP_TENSORS];
-    int args[PR_STEP_TENSORS]; /* of a primitive: enum pr_arg */
-    struct pr_grid view;       /* of a loop, as all that follows */
+    int tensors[PR_NET_STEP_TENSORS];
+    int args[PR_NET_STEP_TENSORS]; /* of a primitive: enum pr_arg */
+    struct pr_grid view;           /* of a loop, as all that follows */
     size_t elements;
     unsigned terms;
     unsigned param; /* or loss */
@@ -48,11 +48,11 @@ struct pr_step {
 };
 
 /* What is learned, or kept with the weights. */
-struct pr_param {
+struct pr_net_param {
     unsigned layer;
     struct pr_layer_tensor is;
-    const struct pr_lay *plain;         /* as callers see it */
-    const struct pr_lay *lay;           /* as it lies */
+    const struct pr_layout *plain;      /* as callers see it */
+    const struct pr_layout *lay;        /* as it lies */
     int value, gradient, first, second; /* first, second: optimiser's */
     size_t elements;                    /* of them, as they lie */
     unsigned uses;  /* layers whose gradient of it is still to come */
@@ -62,7 +62,7 @@ struct pr_param {
 enum { PR_NODE_EXTRA = 6 };
 
 /* A turn of the program: forward and losses, then backward and updates. */
-struct pr_turn {
+struct pr_net_turn {
     unsigned first, backward, end; /* steps */
     size_t flat, flat_bytes;       /* its gradients in memory */
 };
@@ -73,7 +73,7 @@ struct pr_net_loss {
 };
 
 /* A layer while it is compiled and afterwards. */
-struct pr_node {
+struct pr_net_node {
     const struct pr_layer *layer;
     unsigned leader;  /* the layer whose output this one's is */
     unsigned follows; /* the input that leads there; of others than leaders */
@@ -96,7 +96,7 @@ struct pr_node {
     int grads[PR_LAYER_TENSORS];  /* of its parameters, in this turn, or -1 */
     unsigned backs; /* gradients computed from it, in all turns: of weights and
                        of its input */
-    struct pr_prim *forward;
+    struct pr_primitive *forward;
     int terms[PR_TERMS]; /* of the gradient of out */
     unsigned term_count;
 };
@@ -105,20 +105,20 @@ struct pr_net {
     const struct pr_model *model;
     struct pr_net_opts opts;
     struct pr_arena *arena;
-    struct pr_dnn *dnn;
-    struct pr_par *par;
+    struct pr_onednn *dnn;
+    struct pr_threads *par;
     unsigned layer; /* being compiled, for messages and profiles */
     unsigned turn;  /* … */
     enum pr_stage stage;
 
-    struct pr_node *nodes;
-    struct pr_nt *tensors;
+    struct pr_net_node *nodes;
+    struct pr_net_tensor_memory *tensors;
     size_t tensor_count, tensor_cap;
-    struct pr_step *steps;
+    struct pr_net_step *steps;
     size_t step_count, step_cap;
-    struct pr_param *params;
+    struct pr_net_param *params;
     size_t param_count, param_cap;
-    struct pr_turn *turns;
+    struct pr_net_turn *turns;
     unsigned forward_steps; /* of a net for inference: all */
     int output, scratch;
     struct pr_net_loss *losses; /* as many as the model has */
@@ -134,60 +134,66 @@ struct pr_net {
 /* ---- tensors (net_tensor.c) */
 
 /* -1 and err: out of memory. */
-int pr_nt_new(struct pr_net *net, const struct pr_lay *lay, size_t bytes,
-              struct pr_err *err) PR_MUST_CHECK;
-int pr_nt_keep(struct pr_net *net, const struct pr_lay *lay, size_t bytes,
-               struct pr_err *err) PR_MUST_CHECK;
-static inline const struct pr_lay *pr_nt_lay(const struct pr_net *net, int t)
+int pr_net_tensor_new(struct pr_net *net, const struct pr_layout *lay,
+                      size_t bytes, struct pr_err *err) PR_MUST_CHECK;
+int pr_net_tensor_new_kept(struct pr_net *net, const struct pr_layout *lay,
+                           size_t bytes, struct pr_err *err) PR_MUST_CHECK;
+static inline const struct pr_layout *
+pr_net_tensor_layout(const struct pr_net *net, int t)
 {
     return net->tensors[t].lay;
 }
-static inline float *pr_nt_data(const struct pr_net *net, int t)
+static inline float *pr_net_tensor_data(const struct pr_net *net, int t)
 {
     return t < 0 ? NULL : (float *)(void *)(net->memory + net->tensors[t].at);
 }
-size_t pr_nt_elements(const struct pr_net *net, int t);
+size_t pr_net_tensor_elements(const struct pr_net *net, int t);
 
 /* Plans and maps the memory, then names it to all primitives. */
-int pr_net_place(struct pr_net *net, struct pr_err *err) PR_MUST_CHECK;
-int pr_net_bind(struct pr_net *net, struct pr_err *err) PR_MUST_CHECK;
-void pr_net_unmap(struct pr_net *net);
+int pr_net_place_memory(struct pr_net *net, struct pr_err *err) PR_MUST_CHECK;
+int pr_net_bind_memory(struct pr_net *net, struct pr_err *err) PR_MUST_CHECK;
+void pr_net_unmap_memory(struct pr_net *net);
 
 /* ---- steps (net_step.c) */
 
 /* A step of the layer that is being compiled. NULL: out of memory. The pointer
  * holds until the next one. */
-struct pr_step *pr_step_new(struct pr_net *net,
-                            int (*run)(struct pr_net *net, struct pr_step *s,
-                                       struct pr_err *err));
-void pr_step_use(struct pr_net *net, struct pr_step *s, int arg, int tensor);
+struct pr_net_step *pr_net_step_new(struct pr_net *net,
+                                    int (*run)(struct pr_net *net,
+                                               struct pr_net_step *s,
+                                               struct pr_err *err));
+void pr_net_step_use(struct pr_net *net, struct pr_net_step *s, int arg,
+                     int tensor);
 
-/* A step that calls a primitive; arguments are added with pr_step_use. Its
+/* A step that calls a primitive; arguments are added with pr_net_step_use. Its
  * scratch memory is seen to. */
-struct pr_step *pr_step_prim(struct pr_net *net, struct pr_prim *prim);
+struct pr_net_step *pr_net_step_primitive(struct pr_net *net,
+                                          struct pr_primitive *prim);
 
 /* What lies in src goes to dst. A layout of NULL is one that memory did not
  * suffice for. */
-int pr_step_reorder(struct pr_net *net, const struct pr_lay *from, int src,
-                    const struct pr_lay *to, int dst,
-                    struct pr_err *err) PR_MUST_CHECK;
+int pr_net_step_reorder(struct pr_net *net, const struct pr_layout *from,
+                        int src, const struct pr_layout *to, int dst,
+                        struct pr_err *err) PR_MUST_CHECK;
 
 /* The tensor in that layout: itself, or a copy that a step makes. */
-int pr_nt_in(struct pr_net *net, int tensor, const struct pr_lay *lay, int *ret,
-             struct pr_err *err) PR_MUST_CHECK;
+int pr_net_tensor_in_layout(struct pr_net *net, int tensor,
+                            const struct pr_layout *lay, int *ret,
+                            struct pr_err *err) PR_MUST_CHECK;
 
 /* ---- gradients (net_gradient.c) */
 
 /* The tensor is one more term of the gradient of what layer gives. */
-int pr_grad_add(struct pr_net *net, unsigned layer, int tensor,
-                struct pr_err *err) PR_MUST_CHECK;
+int pr_net_gradient_add(struct pr_net *net, unsigned layer, int tensor,
+                        struct pr_err *err) PR_MUST_CHECK;
 /* All terms of a leader's gradient, which are the caller's then; owned says
  * which of them nobody else reads. */
-unsigned pr_grad_take(struct pr_net *net, unsigned leader,
-                      int terms[static PR_TERMS], bool owned[static PR_TERMS]);
+unsigned pr_net_gradient_terms(struct pr_net *net, unsigned leader,
+                               int terms[static PR_TERMS],
+                               bool owned[static PR_TERMS]);
 /* Them as one tensor, with the mask of the layer's relu. */
-int pr_grad_whole(struct pr_net *net, unsigned leader, int *ret, bool *ret_own,
-                  struct pr_err *err) PR_MUST_CHECK;
+int pr_net_gradient_sum(struct pr_net *net, unsigned leader, int *ret,
+                        bool *ret_own, struct pr_err *err) PR_MUST_CHECK;
 
 /* ---- parameters (net_param.c, net_update.c) */
 
@@ -195,61 +201,64 @@ int pr_grad_whole(struct pr_net *net, unsigned leader, int *ret, bool *ret_own,
  * by those that are like it. lay: how a primitive sees it, which may be with
  * more dimensions than the definition; it lies like that, or in plain order.
  * NULL: as the definition says. What a primitive takes may so be in another
- * layout: pr_nt_in. */
-int pr_param_new(struct pr_net *net, unsigned layer, unsigned i,
-                 const struct pr_lay *lay, bool plain,
-                 struct pr_err *err) PR_MUST_CHECK;
+ * layout: pr_net_tensor_in_layout. */
+int pr_net_param_new(struct pr_net *net, unsigned layer, unsigned i,
+                     const struct pr_layout *lay, bool plain,
+                     struct pr_err *err) PR_MUST_CHECK;
 /* The tensor of it. */
-static inline int pr_param_value(const struct pr_net *net, unsigned layer,
-                                 unsigned i)
+static inline int pr_net_param_value(const struct pr_net *net, unsigned layer,
+                                     unsigned i)
 {
     return net->params[net->nodes[layer].params[i]].value;
 }
 /* Whether the layer's parameters are updated in the turn that is compiled. */
-bool pr_param_learns(const struct pr_net *net, unsigned layer);
+bool pr_net_param_is_updated(const struct pr_net *net, unsigned layer);
 /* Whether it is in any: not what is frozen, nor statistics. */
-bool pr_param_is_learned(const struct pr_net *net, const struct pr_param *p);
+bool pr_net_param_is_learned(const struct pr_net *net,
+                             const struct pr_net_param *p);
 /* Where a layer's gradient of its parameter i goes: all of it is to be
  * written. lay: NULL, or the layout that a primitive writes. */
-int pr_param_gradient(struct pr_net *net, unsigned layer, unsigned i,
-                      const struct pr_lay *lay, int *ret,
-                      struct pr_err *err) PR_MUST_CHECK;
+int pr_net_param_gradient(struct pr_net *net, unsigned layer, unsigned i,
+                          const struct pr_layout *lay, int *ret,
+                          struct pr_err *err) PR_MUST_CHECK;
 /* At the end of a layer's backward: its gradients are there. Updates what no
  * other layer adds to. */
-int pr_param_update(struct pr_net *net, unsigned layer,
-                    struct pr_err *err) PR_MUST_CHECK;
+int pr_net_param_update(struct pr_net *net, unsigned layer,
+                        struct pr_err *err) PR_MUST_CHECK;
 /* At the end of a turn: what had to wait for all gradients. */
-int pr_net_updates(struct pr_net *net, struct pr_err *err) PR_MUST_CHECK;
+int pr_net_compile_updates(struct pr_net *net,
+                           struct pr_err *err) PR_MUST_CHECK;
 /* Random weights from the seed. */
-int pr_param_init(struct pr_net *net, struct pr_err *err) PR_MUST_CHECK;
+int pr_net_param_init(struct pr_net *net, struct pr_err *err) PR_MUST_CHECK;
 /* Values of a parameter as they lie, from or to plain order. */
-int pr_param_copy(struct pr_net *net, const struct pr_param *p, int tensor,
-                  float *plain, bool out, struct pr_err *err) PR_MUST_CHECK;
+int pr_net_param_copy(struct pr_net *net, const struct pr_net_param *p,
+                      int tensor, float *plain, bool out,
+                      struct pr_err *err) PR_MUST_CHECK;
 /* Weights with batch norm in them, where they are older than the weights. */
-int pr_net_fold(struct pr_net *net, struct pr_err *err) PR_MUST_CHECK;
+int pr_net_fold_norms(struct pr_net *net, struct pr_err *err) PR_MUST_CHECK;
 
 /* ---- what operations have in common (op.c) */
 
-typedef int pr_step_fn(struct pr_net *net, struct pr_step *s,
-                       struct pr_err *err);
+typedef int pr_net_step_fn(struct pr_net *net, struct pr_net_step *s,
+                           struct pr_err *err);
 
 /* The layer's output in plain order: [batch * rows, features] where a sample is
  * [rows, features]. NULL: out of memory. */
-const struct pr_lay *pr_op_plain(struct pr_net *net, unsigned layer);
+const struct pr_layout *pr_op_plain_layout(struct pr_net *net, unsigned layer);
 /* Input i in plain order; of ids: int32_t, as they lie. */
-int pr_op_in(struct pr_net *net, unsigned layer, unsigned i, int *ret,
-             struct pr_err *err) PR_MUST_CHECK;
+int pr_op_input_tensor(struct pr_net *net, unsigned layer, unsigned i, int *ret,
+                       struct pr_err *err) PR_MUST_CHECK;
 /* Makes the output, in plain order. */
-int pr_op_out(struct pr_net *net, unsigned layer,
-              struct pr_err *err) PR_MUST_CHECK;
+int pr_op_new_output(struct pr_net *net, unsigned layer,
+                     struct pr_err *err) PR_MUST_CHECK;
 /* Room for so many floats: between steps; or from call to call, 0 at first. */
-int pr_op_room(struct pr_net *net, size_t floats, int *ret,
-               struct pr_err *err) PR_MUST_CHECK;
-int pr_op_keep(struct pr_net *net, size_t floats, int *ret,
-               struct pr_err *err) PR_MUST_CHECK;
+int pr_op_new_room(struct pr_net *net, size_t floats, int *ret,
+                   struct pr_err *err) PR_MUST_CHECK;
+int pr_op_new_kept(struct pr_net *net, size_t floats, int *ret,
+                   struct pr_err *err) PR_MUST_CHECK;
 /* A step of the layer that is being compiled, on these tensors (those below 0
  * are left out, and may only come last). */
-int pr_op_step(struct pr_net *net, pr_step_fn *run, const int *tensors,
+int pr_op_step(struct pr_net *net, pr_net_step_fn *run, const int *tensors,
                unsigned count, struct pr_err *err) PR_MUST_CHECK;
 #define PR_OP_STEP(net, run, err, ...)               \
     pr_op_step(net, run, (const int[]){__VA_ARGS__}, \
@@ -259,19 +268,19 @@ int pr_op_step(struct pr_net *net, pr_step_fn *run, const int *tensors,
 int pr_op_gradient(struct pr_net *net, unsigned layer, int *ret, bool *ret_own,
                    struct pr_err *err) PR_MUST_CHECK;
 /* Whether input i wants a gradient. */
-bool pr_op_wants(struct pr_net *net, unsigned layer, unsigned i);
+bool pr_op_needs_gradient(struct pr_net *net, unsigned layer, unsigned i);
 /* The tensor, in plain order like that input, is a term of its gradient. */
-int pr_op_give(struct pr_net *net, unsigned layer, unsigned i, int tensor,
-               struct pr_err *err) PR_MUST_CHECK;
+int pr_op_give_gradient(struct pr_net *net, unsigned layer, unsigned i,
+                        int tensor, struct pr_err *err) PR_MUST_CHECK;
 
 /* While a step runs. */
 static inline float *pr_op_data(const struct pr_net *net,
-                                const struct pr_step *s, unsigned i)
+                                const struct pr_net_step *s, unsigned i)
 {
-    return pr_nt_data(net, s->tensors[i]);
+    return pr_net_tensor_data(net, s->tensors[i]);
 }
 static inline const struct pr_layer *pr_op_layer(const struct pr_net *net,
-                                                 const struct pr_step *s)
+                                                 const struct pr_net_step *s)
 {
     return &net->model->layers[s->layer];
 }
@@ -281,7 +290,7 @@ pr_op_input(const struct pr_net *net, const struct pr_layer *l, unsigned i)
     return &net->model->layers[l->inputs[i]];
 }
 /* Numbers in a sample of the layer's output. */
-size_t pr_op_sample(const struct pr_layer *l);
+size_t pr_op_sample_numbers(const struct pr_layer *l);
 
 /* ---- operations: one file a kind; what a layer does. A backward pass is
  * compiled once for each turn that needs it. */
@@ -314,7 +323,7 @@ extern const struct pr_op pr_op_move; /* transpose, slice, pixel_shuffle,
 extern const struct pr_op pr_op_gram;
 
 /* The losses of the turn (net_loss.c). */
-int pr_net_losses(struct pr_net *net, struct pr_err *err) PR_MUST_CHECK;
+int pr_net_compile_losses(struct pr_net *net, struct pr_err *err) PR_MUST_CHECK;
 
 /* Which layers are done along with others (net_fuse.c). */
 void pr_net_fuse(struct pr_net *net);
@@ -323,14 +332,16 @@ int pr_net_compile(struct pr_net *net, struct pr_err *err) PR_MUST_CHECK;
 
 /* Shapes of a layer's output with the batch in front. */
 unsigned pr_net_shape(const struct pr_net *net, unsigned layer,
-                      int64_t at[static PR_LAY_DIMS]);
+                      int64_t at[static PR_LAYOUT_DIMS]);
 
-static inline struct pr_node *pr_net_leader(struct pr_net *net, unsigned layer)
+static inline struct pr_net_node *pr_net_leader(struct pr_net *net,
+                                                unsigned layer)
 {
     return &net->nodes[net->nodes[layer].leader];
 }
 /* The tensor that the layer's i-th input is. */
-static inline int pr_net_in(struct pr_net *net, unsigned layer, unsigned i)
+static inline int pr_net_layer_input(struct pr_net *net, unsigned layer,
+                                     unsigned i)
 {
     return pr_net_leader(net, net->model->layers[layer].inputs[i])->out;
 }

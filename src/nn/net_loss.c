@@ -5,15 +5,15 @@
 
 /* ---- running one */
 
-static const struct pr_loss *loss_of(const struct pr_net *net,
-                                     const struct pr_step *s)
+static const struct pr_loss *find_step_loss(const struct pr_net *net,
+                                            const struct pr_net_step *s)
 {
     return &net->model->losses[s->param];
 }
 
 /* The gradients of nets that learn together become their mean. What is a sum is
  * one over all samples of all of them. */
-static double factor_of(const struct pr_net *net, const struct pr_loss *l)
+static double loss_factor(const struct pr_net *net, const struct pr_loss *l)
 {
     const struct pr_net_reduce *all = net->opts.reduce;
     bool is_sum = l->sum || l->kind == PR_LOSS_KL;
@@ -22,53 +22,55 @@ static double factor_of(const struct pr_net *net, const struct pr_loss *l)
 }
 
 /* Rows of the last dimension. */
-static void fill_rows(const struct pr_net *net, const struct pr_loss *l,
-                      const struct pr_net_loss *t, struct pr_loss_rows *ret)
+static void fill_loss_rows(const struct pr_net *net, const struct pr_loss *l,
+                           const struct pr_net_loss *t,
+                           struct pr_loss_rows *ret)
 {
     const struct pr_layer *of = &net->model->layers[l->of[0]];
     size_t width = (size_t)of->shape.at[of->shape.dims - 1];
     bool ids = l->kind == PR_LOSS_CROSS_ENTROPY;
-    float *target = pr_nt_data(net, t->targets[0]);
+    float *target = pr_net_tensor_data(net, t->targets[0]);
 
     *ret = (struct pr_loss_rows){
-        .rows = net->opts.batch * pr_op_sample(of) / width,
+        .rows = net->opts.batch * pr_op_sample_numbers(of) / width,
         .width = width,
-        .x = pr_nt_data(net, t->x[0]),
+        .x = pr_net_tensor_data(net, t->x[0]),
         .y = ids ? NULL : target,
         .ids = ids ? (const int32_t *)(const void *)target : NULL,
         .value = (float)l->value,
-        .weights = pr_nt_data(net, t->weights),
+        .weights = pr_net_tensor_data(net, t->weights),
         .ignore = (int32_t)l->ignore,
         .sum = l->sum,
-        .factor = factor_of(net, l),
+        .factor = loss_factor(net, l),
         .smoothing = l->smoothing,
         .beta = l->beta,
-        .dx = pr_nt_data(net, t->dx[0]),
+        .dx = pr_net_tensor_data(net, t->dx[0]),
     };
 }
 
-static int run_rows(struct pr_net *net, struct pr_step *s, struct pr_err *err)
+static int run_row_loss(struct pr_net *net, struct pr_net_step *s,
+                        struct pr_err *err)
 {
-    const struct pr_loss *l = loss_of(net, s);
+    const struct pr_loss *l = find_step_loss(net, s);
     struct pr_net_score *sc = &net->score;
     uint64_t rows = 0, right = 0;
     struct pr_loss_rows r;
     double loss = 0;
 
     (void)err;
-    fill_rows(net, l, &net->losses[s->param], &r);
+    fill_loss_rows(net, l, &net->losses[s->param], &r);
     switch (l->kind) {
     case PR_LOSS_MSE:
-        loss = pr_k_mse(net->par, &r);
+        loss = pr_kernel_mse(net->par, &r);
         break;
     case PR_LOSS_BCE:
-        loss = pr_k_bce(net->par, &r);
+        loss = pr_kernel_bce(net->par, &r);
         break;
     case PR_LOSS_SMOOTH_L1:
-        loss = pr_k_smooth_l1(net->par, &r);
+        loss = pr_kernel_smooth_l1(net->par, &r);
         break;
     default:
-        loss = pr_k_cross_entropy(net->par, &r, &rows, &right);
+        loss = pr_kernel_cross_entropy(net->par, &r, &rows, &right);
         if (!sc->rows) {
             sc->rows = rows;
             sc->right = right;
@@ -78,16 +80,18 @@ static int run_rows(struct pr_net *net, struct pr_step *s, struct pr_err *err)
     return PR_OK;
 }
 
-static int run_kl(struct pr_net *net, struct pr_step *s, struct pr_err *err)
+static int run_kl(struct pr_net *net, struct pr_net_step *s, struct pr_err *err)
 {
     const struct pr_net_loss *t = &net->losses[s->param];
-    const struct pr_loss *l = loss_of(net, s);
+    const struct pr_loss *l = find_step_loss(net, s);
 
     (void)err;
-    net->score.losses[s->param] = pr_k_kl(
-        net->par, net->opts.batch * pr_op_sample(&net->model->layers[l->of[0]]),
-        pr_nt_data(net, t->x[0]), pr_nt_data(net, t->x[1]), factor_of(net, l),
-        pr_nt_data(net, t->dx[0]), pr_nt_data(net, t->dx[1]));
+    net->score.losses[s->param] = pr_kernel_kl(
+        net->par,
+        net->opts.batch * pr_op_sample_numbers(&net->model->layers[l->of[0]]),
+        pr_net_tensor_data(net, t->x[0]), pr_net_tensor_data(net, t->x[1]),
+        loss_factor(net, l), pr_net_tensor_data(net, t->dx[0]),
+        pr_net_tensor_data(net, t->dx[1]));
     return PR_OK;
 }
 
@@ -100,17 +104,19 @@ static void fill_ctc(const struct pr_net *net, const struct pr_loss *l,
         .samples = net->opts.batch,
         .rows = (size_t)of->shape.at[0],
         .classes = (size_t)of->shape.at[1],
-        .most = pr_op_sample(&net->model->layers[l->targets[0]]),
+        .most = pr_op_sample_numbers(&net->model->layers[l->targets[0]]),
         .sum = l->sum,
-        .factor = factor_of(net, l),
+        .factor = loss_factor(net, l),
     };
     if (!net->memory)
         return;
-    ret->x = pr_nt_data(net, t->x[0]);
-    ret->ids = (const int32_t *)(const void *)pr_nt_data(net, t->targets[0]);
-    ret->lengths = (const int32_t *)(const void *)pr_nt_data(net, t->lengths);
-    ret->dx = pr_nt_data(net, t->dx[0]);
-    ret->work = pr_nt_data(net, t->work);
+    ret->x = pr_net_tensor_data(net, t->x[0]);
+    ret->ids =
+        (const int32_t *)(const void *)pr_net_tensor_data(net, t->targets[0]);
+    ret->lengths =
+        (const int32_t *)(const void *)pr_net_tensor_data(net, t->lengths);
+    ret->dx = pr_net_tensor_data(net, t->dx[0]);
+    ret->work = pr_net_tensor_data(net, t->work);
 }
 
 /* All else about ids is known from the model, or seen when a call begins. */
@@ -128,16 +134,17 @@ static int check_spelled(const struct pr_net *net, const struct pr_loss *l,
     return PR_OK;
 }
 
-static int run_ctc(struct pr_net *net, struct pr_step *s, struct pr_err *err)
+static int run_ctc(struct pr_net *net, struct pr_net_step *s,
+                   struct pr_err *err)
 {
-    const struct pr_loss *l = loss_of(net, s);
+    const struct pr_loss *l = find_step_loss(net, s);
     struct pr_ctc c;
     int rc;
 
     fill_ctc(net, l, &net->losses[s->param], &c);
     rc = check_spelled(net, l, &c, err);
     if (!rc)
-        net->score.losses[s->param] = pr_k_ctc(net->par, &c);
+        net->score.losses[s->param] = pr_kernel_ctc(net->par, &c);
     return rc;
 }
 
@@ -150,95 +157,99 @@ static void fill_multibox(const struct pr_net *net, const struct pr_loss *l,
         .samples = net->opts.batch,
         .boxes = (size_t)logits->shape.at[1],
         .classes = (size_t)logits->shape.at[0],
-        .factor = factor_of(net, l),
+        .factor = loss_factor(net, l),
     };
     if (!net->memory)
         return;
-    ret->places = pr_nt_data(net, t->x[0]);
-    ret->logits = pr_nt_data(net, t->x[1]);
-    ret->wanted = pr_nt_data(net, t->targets[0]);
-    ret->ids = (const int32_t *)(const void *)pr_nt_data(net, t->targets[1]);
-    ret->dplaces = pr_nt_data(net, t->dx[0]);
-    ret->dlogits = pr_nt_data(net, t->dx[1]);
-    ret->work = pr_nt_data(net, t->work);
+    ret->places = pr_net_tensor_data(net, t->x[0]);
+    ret->logits = pr_net_tensor_data(net, t->x[1]);
+    ret->wanted = pr_net_tensor_data(net, t->targets[0]);
+    ret->ids =
+        (const int32_t *)(const void *)pr_net_tensor_data(net, t->targets[1]);
+    ret->dplaces = pr_net_tensor_data(net, t->dx[0]);
+    ret->dlogits = pr_net_tensor_data(net, t->dx[1]);
+    ret->work = pr_net_tensor_data(net, t->work);
 }
 
-static int run_multibox(struct pr_net *net, struct pr_step *s,
+static int run_multibox(struct pr_net *net, struct pr_net_step *s,
                         struct pr_err *err)
 {
     struct pr_multibox m;
 
     (void)err;
-    fill_multibox(net, loss_of(net, s), &net->losses[s->param], &m);
-    net->score.losses[s->param] = pr_k_multibox(net->par, &m);
+    fill_multibox(net, find_step_loss(net, s), &net->losses[s->param], &m);
+    net->score.losses[s->param] = pr_kernel_multibox(net->par, &m);
     return PR_OK;
 }
 
 /* ---- making the steps */
 
-static size_t work_of(const struct pr_net *net, const struct pr_loss *l)
+static size_t loss_work_floats(const struct pr_net *net,
+                               const struct pr_loss *l)
 {
     struct pr_multibox m;
     struct pr_ctc c;
 
     if (l->kind == PR_LOSS_CTC) {
         fill_ctc(net, l, NULL, &c);
-        return pr_ctc_work(&c);
+        return pr_kernel_ctc_work(&c);
     }
     if (l->kind != PR_LOSS_MULTIBOX)
         return 0;
     fill_multibox(net, l, NULL, &m);
-    return pr_multibox_work(&m);
+    return pr_kernel_multibox_work(&m);
 }
 
-static int plain(struct pr_net *net, unsigned layer, int *ret,
-                 struct pr_err *err)
+static int find_plain_tensor(struct pr_net *net, unsigned layer, int *ret,
+                             struct pr_err *err)
 {
     int t = pr_net_leader(net, layer)->out;
 
     *ret = t;
-    return pr_nt_lay(net, t)
-               ? pr_nt_in(net, t, pr_op_plain(net, layer), ret, err)
+    return pr_net_tensor_layout(net, t)
+               ? pr_net_tensor_in_layout(net, t, pr_op_plain_layout(net, layer),
+                                         ret, err)
                : PR_OK;
 }
 
 static int find_tensors(struct pr_net *net, const struct pr_loss *l,
                         struct pr_net_loss *t, struct pr_err *err)
 {
-    size_t work = work_of(net, l);
+    size_t work = loss_work_floats(net, l);
     int rc = PR_OK;
 
     for (unsigned i = 0; i < l->of_count && !rc; i++) {
-        rc = plain(net, l->of[i], &t->x[i], err);
+        rc = find_plain_tensor(net, l->of[i], &t->x[i], err);
         if (rc || !net->opts.training || !pr_net_leader(net, l->of[i])->needs)
             continue;
-        t->dx[i] = pr_nt_new(net, pr_nt_lay(net, t->x[i]), 0, err);
+        t->dx[i] =
+            pr_net_tensor_new(net, pr_net_tensor_layout(net, t->x[i]), 0, err);
         rc = t->dx[i] < 0 ? PR_E_NOMEM : PR_OK;
     }
     for (unsigned i = 0; i < l->target_count && !rc; i++)
-        rc = plain(net, l->targets[i], &t->targets[i], err);
+        rc = find_plain_tensor(net, l->targets[i], &t->targets[i], err);
     if (!rc && l->weights >= 0)
-        rc = plain(net, (unsigned)l->weights, &t->weights, err);
+        rc = find_plain_tensor(net, (unsigned)l->weights, &t->weights, err);
     if (!rc && l->lengths >= 0)
-        rc = plain(net, (unsigned)l->lengths, &t->lengths, err);
+        rc = find_plain_tensor(net, (unsigned)l->lengths, &t->lengths, err);
     if (!rc && work)
-        rc = pr_op_room(net, work, &t->work, err);
+        rc = pr_op_new_room(net, work, &t->work, err);
     return rc;
 }
 
-static pr_step_fn *runner_of(enum pr_loss_kind kind)
+static pr_net_step_fn *find_loss_runner(enum pr_loss_kind kind)
 {
     return kind == PR_LOSS_KL         ? run_kl
            : kind == PR_LOSS_CTC      ? run_ctc
            : kind == PR_LOSS_MULTIBOX ? run_multibox
-                                      : run_rows;
+                                      : run_row_loss;
 }
 
-static int emit(struct pr_net *net, unsigned loss, struct pr_err *err)
+static int emit_loss(struct pr_net *net, unsigned loss, struct pr_err *err)
 {
     const struct pr_loss *l = &net->model->losses[loss];
     struct pr_net_loss *t = &net->losses[loss];
-    struct pr_step *s;
+    struct pr_net_step *s;
     int rc;
 
     net->layer = l->of[0];
@@ -247,22 +258,22 @@ static int emit(struct pr_net *net, unsigned loss, struct pr_err *err)
     rc = find_tensors(net, l, t, err);
     if (rc)
         return rc;
-    s = pr_step_new(net, runner_of(l->kind));
+    s = pr_net_step_new(net, find_loss_runner(l->kind));
     if (!s)
         return pr_fail_nomem(err);
     s->param = loss;
     for (size_t i = 0; i < sizeof *t / sizeof(int); i++)
         if (((int *)t)[i] >= 0)
-            pr_step_use(net, s, 0, ((int *)t)[i]);
+            pr_net_step_use(net, s, 0, ((int *)t)[i]);
     for (unsigned i = 0; i < l->of_count && !rc; i++)
         if (t->dx[i] >= 0)
-            rc = pr_grad_add(net, l->of[i], t->dx[i], err);
+            rc = pr_net_gradient_add(net, l->of[i], t->dx[i], err);
     return rc;
 }
 
 /* Whether all that it reads is there: an inference may compute the output
  * alone. */
-static bool is_there(struct pr_net *net, const struct pr_loss *l)
+static bool has_loss_tensors(struct pr_net *net, const struct pr_loss *l)
 {
     bool all = true;
 
@@ -273,15 +284,16 @@ static bool is_there(struct pr_net *net, const struct pr_loss *l)
     return all;
 }
 
-int pr_net_losses(struct pr_net *net, struct pr_err *err)
+int pr_net_compile_losses(struct pr_net *net, struct pr_err *err)
 {
     int rc = PR_OK;
 
     for (unsigned i = 0; i < net->model->loss_count && !rc; i++) {
         const struct pr_loss *l = &net->model->losses[i];
 
-        if (net->opts.training ? l->turn == net->turn : is_there(net, l))
-            rc = emit(net, i, err);
+        if (net->opts.training ? l->turn == net->turn
+                               : has_loss_tensors(net, l))
+            rc = emit_loss(net, i, err);
     }
     return rc;
 }

@@ -10,48 +10,49 @@
 /* Loops over channels read whole vectors. */
 enum { CHANNEL_GRAIN = 16 };
 
-static const struct pr_lay *plain_lay(struct pr_net *net,
-                                      const struct pr_layer_tensor *t,
-                                      const struct pr_lay *like)
+static const struct pr_layout *new_plain_layout(struct pr_net *net,
+                                                const struct pr_layer_tensor *t,
+                                                const struct pr_layout *like)
 {
-    int64_t at[PR_LAY_DIMS];
-    unsigned dims = like ? pr_lay_dims(like, at) : t->dims;
+    int64_t at[PR_LAYOUT_DIMS];
+    unsigned dims = like ? pr_layout_dims(like, at) : t->dims;
 
-    return pr_lay_new(net->dnn, PR_LAY_PLAIN, PR_LAY_F32, dims,
-                      like ? at : t->at);
+    return pr_layout_new(net->dnn, PR_LAYOUT_PLAIN, PR_LAYOUT_F32, dims,
+                         like ? at : t->at);
 }
 
 /* Room for a parameter, its gradient or what the optimiser keeps of it. */
-static int new_room(struct pr_net *net, const struct pr_param *p, bool keep,
-                    struct pr_err *err)
+static int new_param_room(struct pr_net *net, const struct pr_net_param *p,
+                          bool keep, struct pr_err *err)
 {
     size_t bytes = p->elements * sizeof(float);
 
-    return keep ? pr_nt_keep(net, NULL, bytes, err)
-                : pr_nt_new(net, NULL, bytes, err);
+    return keep ? pr_net_tensor_new_kept(net, NULL, bytes, err)
+                : pr_net_tensor_new(net, NULL, bytes, err);
 }
 
-bool pr_param_is_learned(const struct pr_net *net, const struct pr_param *p)
+bool pr_net_param_is_learned(const struct pr_net *net,
+                             const struct pr_net_param *p)
 {
     return p->is.is_learned && net->model->layers[p->layer].learns != PR_FROZEN;
 }
 
-static bool optimiser_rooms(struct pr_net *net, struct pr_param *p,
-                            struct pr_err *err)
+static bool make_optimizer_rooms(struct pr_net *net, struct pr_net_param *p,
+                                 struct pr_err *err)
 {
     bool adam = net->opts.optimizer.kind == PR_ADAM;
     bool momentum = adam || net->opts.optimizer.momentum != 0;
 
     if (momentum)
-        p->first = new_room(net, p, true, err);
+        p->first = new_param_room(net, p, true, err);
     if (adam)
-        p->second = new_room(net, p, true, err);
+        p->second = new_param_room(net, p, true, err);
     return (!momentum || p->first >= 0) && (!adam || p->second >= 0);
 }
 
 /* Where tensor i of a layer is among those of pr_layer_tensors: norms may have
  * no weight. */
-static unsigned index_of(const struct pr_layer *l, unsigned i)
+static unsigned find_layer_tensor_index(const struct pr_layer *l, unsigned i)
 {
     bool is_norm = l->op == PR_LAYER_BATCH_NORM ||
                    l->op == PR_LAYER_LAYER_NORM ||
@@ -60,38 +61,40 @@ static unsigned index_of(const struct pr_layer *l, unsigned i)
     return is_norm && !l->has_scale ? i - 1 : i;
 }
 
-static int fill_param(struct pr_net *net, struct pr_param *p,
-                      const struct pr_lay *lay, bool plain, struct pr_err *err)
+static int fill_param(struct pr_net *net, struct pr_net_param *p,
+                      const struct pr_layout *lay, bool plain,
+                      struct pr_err *err)
 {
-    p->plain = plain_lay(net, &p->is, lay);
+    p->plain = new_plain_layout(net, &p->is, lay);
     p->lay = lay && !plain ? lay : p->plain;
     if (!p->plain)
         return pr_fail_nomem(err);
-    p->elements = pr_lay_bytes(p->lay) / sizeof(float);
+    p->elements = pr_layout_bytes(p->lay) / sizeof(float);
     if (p->is.dims == 1)
         p->elements =
             (p->elements + CHANNEL_GRAIN - 1) / CHANNEL_GRAIN * CHANNEL_GRAIN;
-    p->value = new_room(net, p, true, err);
+    p->value = new_param_room(net, p, true, err);
     if (p->value < 0)
         return PR_E_NOMEM;
     net->tensors[p->value].lay = p->lay;
-    if (net->opts.training && pr_param_is_learned(net, p) &&
-        !optimiser_rooms(net, p, err))
+    if (net->opts.training && pr_net_param_is_learned(net, p) &&
+        !make_optimizer_rooms(net, p, err))
         return PR_E_NOMEM;
     return PR_OK;
 }
 
-int pr_param_new(struct pr_net *net, unsigned layer, unsigned i,
-                 const struct pr_lay *lay, bool plain, struct pr_err *err)
+int pr_net_param_new(struct pr_net *net, unsigned layer, unsigned i,
+                     const struct pr_layout *lay, bool plain,
+                     struct pr_err *err)
 {
     unsigned owner = net->model->layers[layer].like;
     const struct pr_layer *l = &net->model->layers[owner];
     struct pr_layer_tensor ts[PR_LAYER_TENSORS];
-    struct pr_param p = {.layer = owner,
-                         .gradient = PR_NO_TENSOR,
-                         .first = PR_NO_TENSOR,
-                         .second = PR_NO_TENSOR};
-    struct pr_param *all;
+    struct pr_net_param p = {.layer = owner,
+                             .gradient = PR_NO_TENSOR,
+                             .first = PR_NO_TENSOR,
+                             .second = PR_NO_TENSOR};
+    struct pr_net_param *all;
     int rc;
 
     if (net->nodes[owner].params[i] >= 0) {
@@ -99,7 +102,7 @@ int pr_param_new(struct pr_net *net, unsigned layer, unsigned i,
         return PR_OK;
     }
     pr_layer_tensors(net->model, l, ts);
-    p.is = ts[index_of(l, i)];
+    p.is = ts[find_layer_tensor_index(l, i)];
     rc = fill_param(net, &p, lay, plain, err);
     if (rc)
         return rc;
@@ -116,49 +119,49 @@ int pr_param_new(struct pr_net *net, unsigned layer, unsigned i,
 
 /* ---- values */
 
-static int reorder(struct pr_prim *prim, float *src, float *dst,
-                   struct pr_err *err)
+static int run_reorder_once(struct pr_primitive *prim, float *src, float *dst,
+                            struct pr_err *err)
 {
-    size_t bytes = pr_prim_scratch(prim);
+    size_t bytes = pr_primitive_scratch_bytes(prim);
     void *scratch = bytes ? pr_alloc_aligned(64, bytes) : NULL;
     int rc = bytes && !scratch ? pr_fail_nomem(err)
-                               : pr_prim_bind(prim, PR_ARG_SRC, src, err);
+                               : pr_primitive_bind(prim, PR_ARG_SRC, src, err);
 
     if (!rc)
-        rc = pr_prim_bind(prim, PR_ARG_DST, dst, err);
+        rc = pr_primitive_bind(prim, PR_ARG_DST, dst, err);
     if (!rc && bytes)
-        rc = pr_prim_bind(prim, PR_ARG_SCRATCH, scratch, err);
+        rc = pr_primitive_bind(prim, PR_ARG_SCRATCH, scratch, err);
     if (!rc)
-        rc = pr_prim_ready(prim, err);
+        rc = pr_primitive_make_ready(prim, err);
     if (!rc)
-        rc = pr_prim_run(prim, err);
+        rc = pr_primitive_run(prim, err);
     pr_free(scratch);
     return rc;
 }
 
-int pr_param_copy(struct pr_net *net, const struct pr_param *p, int tensor,
-                  float *plain, bool out, struct pr_err *err)
+int pr_net_param_copy(struct pr_net *net, const struct pr_net_param *p,
+                      int tensor, float *plain, bool out, struct pr_err *err)
 {
-    float *data = pr_nt_data(net, tensor);
-    struct pr_prim *prim;
+    float *data = pr_net_tensor_data(net, tensor);
+    struct pr_primitive *prim;
     int rc;
 
-    if (pr_lay_same(p->lay, p->plain)) {
-        size_t bytes = pr_lay_bytes(p->plain);
+    if (pr_layout_is_same(p->lay, p->plain)) {
+        size_t bytes = pr_layout_bytes(p->plain);
 
         memcpy(out ? plain : data, out ? data : plain, bytes);
         return PR_OK;
     }
-    rc = pr_prim_reorder(net->dnn, out ? p->lay : p->plain,
-                         out ? p->plain : p->lay, &prim, err);
+    rc = pr_primitive_reorder(net->dnn, out ? p->lay : p->plain,
+                              out ? p->plain : p->lay, &prim, err);
     if (rc)
         return rc;
-    rc = reorder(prim, out ? data : plain, out ? plain : data, err);
-    pr_prim_drop(prim);
+    rc = run_reorder_once(prim, out ? data : plain, out ? plain : data, err);
+    pr_primitive_drop(prim);
     return rc;
 }
 
-static uint64_t elements_of(const struct pr_layer_tensor *t)
+static uint64_t count_tensor_elements(const struct pr_layer_tensor *t)
 {
     uint64_t n = 1;
 
@@ -168,7 +171,8 @@ static uint64_t elements_of(const struct pr_layer_tensor *t)
 }
 
 /* Uniform between -bound and bound; the same whatever the layout. */
-static void fill_uniform(uint64_t n, double bound, uint64_t key, float *out)
+static void fill_uniform_values(uint64_t n, double bound, uint64_t key,
+                                float *out)
 {
     float unit = (float)(bound / 2147483648.0);
     int32_t word;
@@ -183,43 +187,45 @@ static void fill_uniform(uint64_t n, double bound, uint64_t key, float *out)
 /* He's initial weights, uniform with the deviation of his normal ones, at a
  * tenth of the time: b = sqrt(6 / inputs). Recurrent layers have 1 / sqrt(out),
  * as in PyTorch. */
-static void fill(const struct pr_layer *l, const struct pr_layer_tensor *t,
-                 uint64_t key, float *out)
+static void fill_initial_values(const struct pr_layer *l,
+                                const struct pr_layer_tensor *t, uint64_t key,
+                                float *out)
 {
-    uint64_t n = elements_of(t);
+    uint64_t n = count_tensor_elements(t);
     bool one =
         strcmp(t->suffix, "var") == 0 || strcmp(t->suffix, "weight") == 0;
 
     if (l->op == PR_LAYER_LSTM || l->op == PR_LAYER_GRU)
-        fill_uniform(n, 1 / sqrt((double)l->out), key, out);
+        fill_uniform_values(n, 1 / sqrt((double)l->out), key, out);
     else if (l->op == PR_LAYER_ADDITIVE_ATTENTION)
-        fill_uniform(n, 1 / sqrt((double)n), key, out);
+        fill_uniform_values(n, 1 / sqrt((double)n), key, out);
     else if (t->dims > 1)
-        fill_uniform(n, sqrt(6.0 * (double)t->at[0] / (double)n), key, out);
+        fill_uniform_values(n, sqrt(6.0 * (double)t->at[0] / (double)n), key,
+                            out);
     else
         for (uint64_t i = 0; i < n; i++)
             out[i] = one;
 }
 
-int pr_param_init(struct pr_net *net, struct pr_err *err)
+int pr_net_param_init(struct pr_net *net, struct pr_err *err)
 {
     uint64_t most = 0;
     float *plain;
     int rc = PR_OK;
 
     for (size_t i = 0; i < net->param_count; i++) {
-        uint64_t n = elements_of(&net->params[i].is);
+        uint64_t n = count_tensor_elements(&net->params[i].is);
         most = n > most ? n : most;
     }
     plain = pr_alloc(most ? most * sizeof *plain : 1);
     if (!plain)
         return pr_fail_nomem(err);
     for (size_t i = 0; i < net->param_count && !rc; i++) {
-        struct pr_param *p = &net->params[i];
+        struct pr_net_param *p = &net->params[i];
 
-        fill(&net->model->layers[p->layer], &p->is,
-             pr_mix64(net->opts.seed) + i, plain);
-        rc = pr_param_copy(net, p, p->value, plain, false, err);
+        fill_initial_values(&net->model->layers[p->layer], &p->is,
+                            pr_mix64(net->opts.seed) + i, plain);
+        rc = pr_net_param_copy(net, p, p->value, plain, false, err);
     }
     pr_free(plain);
     net->is_stale = true;

@@ -4,8 +4,8 @@
 
 #include <math.h>
 
-static int run_steps(struct pr_net *net, size_t from, size_t to,
-                     struct pr_err *err)
+static int net_run_steps(struct pr_net *net, size_t from, size_t to,
+                         struct pr_err *err)
 {
     bool profile = net->opts.profile;
     const bool *stop = net->opts.reduce ? NULL : net->opts.stop;
@@ -13,7 +13,7 @@ static int run_steps(struct pr_net *net, size_t from, size_t to,
     int rc = PR_OK;
 
     for (size_t i = from; i < to && !rc; i++) {
-        struct pr_step *s = &net->steps[i];
+        struct pr_net_step *s = &net->steps[i];
 
         /* A step of a large network takes many seconds. */
         if (stop && __atomic_load_n(stop, __ATOMIC_RELAXED))
@@ -29,11 +29,12 @@ static int run_steps(struct pr_net *net, size_t from, size_t to,
 }
 
 /* Whole numbers that come from outside are where they may be. */
-static int check_ids(struct pr_net *net, unsigned input, struct pr_err *err)
+static int check_input_ids(struct pr_net *net, unsigned input,
+                           struct pr_err *err)
 {
     const struct pr_layer *l = &net->model->layers[input];
     const int32_t *ids = pr_net_input(net, input);
-    size_t each = pr_op_sample(l);
+    size_t each = pr_op_sample_numbers(l);
 
     for (size_t i = 0; i < net->opts.batch * each; i++)
         if (ids[i] < 0 || ids[i] >= l->ids)
@@ -49,7 +50,7 @@ static int check_inputs(struct pr_net *net, struct pr_err *err)
 
     for (unsigned i = 0; i < net->model->input_count && !rc; i++)
         if (net->model->layers[i].ids)
-            rc = check_ids(net, i, err);
+            rc = check_input_ids(net, i, err);
     return rc;
 }
 
@@ -65,7 +66,8 @@ static int check_call(const struct pr_net *net, bool can, struct pr_err *err)
 
 /* ---- one call */
 
-static int no_number(struct pr_net *net, unsigned loss, struct pr_err *err)
+static int fail_loss_no_number(struct pr_net *net, unsigned loss,
+                               struct pr_err *err)
 {
     double v = net->score.losses[loss];
     bool alone = net->model->loss_count == 1;
@@ -78,16 +80,17 @@ static int no_number(struct pr_net *net, unsigned loss, struct pr_err *err)
                    net->opts.optimizer.learning_rate);
 }
 
-static int check_losses(struct pr_net *net, unsigned turn, struct pr_err *err)
+static int check_finite_losses(struct pr_net *net, unsigned turn,
+                               struct pr_err *err)
 {
     for (unsigned i = 0; i < net->model->loss_count; i++)
         if (net->model->losses[i].turn == turn &&
             !isfinite(net->score.losses[i]))
-            return no_number(net, i, err);
+            return fail_loss_no_number(net, i, err);
     return PR_OK;
 }
 
-static void take_score(const struct pr_net *net, struct pr_net_score *ret)
+static void read_score(const struct pr_net *net, struct pr_net_score *ret)
 {
     *ret = net->score;
     ret->loss = 0;
@@ -104,29 +107,32 @@ int pr_net_train(struct pr_net *net, struct pr_net_score *ret,
         rc = check_inputs(net, err);
     net->score = (struct pr_net_score){.rows = 0};
     for (unsigned t = 0; t < net->model->turn_count && !rc; t++) {
-        rc = run_steps(net, net->turns[t].first, net->turns[t].backward, err);
+        rc = net_run_steps(net, net->turns[t].first, net->turns[t].backward,
+                           err);
         if (!rc)
-            rc = check_losses(net, t, err);
+            rc = check_finite_losses(net, t, err);
         if (!rc)
-            rc = run_steps(net, net->turns[t].backward, net->turns[t].end, err);
+            rc = net_run_steps(net, net->turns[t].backward, net->turns[t].end,
+                               err);
     }
     if (rc)
         return rc;
     net->step_number++;
     net->calls++;
-    take_score(net, ret);
+    read_score(net, ret);
     return PR_OK;
 }
 
-static int run_forward(struct pr_net *net, bool scored, struct pr_err *err)
+static int net_run_forward(struct pr_net *net, bool scored, struct pr_err *err)
 {
     int rc = PR_OK;
 
     if (!net->opts.training)
-        return run_steps(net, 0, scored ? net->step_count : net->forward_steps,
-                         err);
+        return net_run_steps(
+            net, 0, scored ? net->step_count : net->forward_steps, err);
     for (unsigned t = 0; t < net->model->turn_count && !rc; t++)
-        rc = run_steps(net, net->turns[t].first, net->turns[t].backward, err);
+        rc = net_run_steps(net, net->turns[t].first, net->turns[t].backward,
+                           err);
     return rc;
 }
 
@@ -138,12 +144,12 @@ int pr_net_infer(struct pr_net *net, struct pr_net_score *ret,
     if (!rc)
         rc = check_inputs(net, err);
     if (!rc)
-        rc = pr_net_fold(net, err);
+        rc = pr_net_fold_norms(net, err);
     net->score = (struct pr_net_score){.rows = 0};
     if (!rc)
-        rc = run_forward(net, ret != NULL, err);
+        rc = net_run_forward(net, ret != NULL, err);
     if (!rc && ret)
-        take_score(net, ret);
+        read_score(net, ret);
     net->calls += !rc;
     return rc;
 }
@@ -178,7 +184,7 @@ void pr_net_facts(const struct pr_net *net, struct pr_net_facts *ret)
     *ret = (struct pr_net_facts){
         .bytes = net->bytes,
         .weight_bytes = net->kept_bytes,
-        .threads = pr_par_threads(net->par),
+        .threads = pr_threads_count(net->par),
         .steps = (unsigned)net->step_count,
         .reorders = count_reorders(net),
     };
@@ -191,8 +197,8 @@ void pr_net_facts(const struct pr_net *net, struct pr_net_facts *ret)
     }
 }
 
-static double seconds_of(const struct pr_net *net, unsigned layer,
-                         enum pr_stage stage)
+static double layer_seconds(const struct pr_net *net, unsigned layer,
+                            enum pr_stage stage)
 {
     uint64_t ns = 0;
 
@@ -205,7 +211,7 @@ static double seconds_of(const struct pr_net *net, unsigned layer,
 bool pr_net_row(const struct pr_net *net, unsigned i, struct pr_net_row *ret)
 {
     unsigned layer = net->model->input_count;
-    const struct pr_node *n;
+    const struct pr_net_node *n;
 
     for (; layer < net->model->layer_count; layer++) {
         n = &net->nodes[layer];
@@ -218,11 +224,11 @@ bool pr_net_row(const struct pr_net *net, unsigned i, struct pr_net_row *ret)
     *ret = (struct pr_net_row){
         .layer = n->layer->name,
         .op = pr_layer_op_name(n->layer->op),
-        .impl = n->forward ? pr_prim_impl(n->forward) : "",
-        .layout = pr_lay_name(pr_nt_lay(net, n->out)),
-        .forward_s = seconds_of(net, layer, PR_STAGE_FORWARD),
-        .backward_s = seconds_of(net, layer, PR_STAGE_BACKWARD),
-        .update_s = seconds_of(net, layer, PR_STAGE_UPDATE),
+        .impl = n->forward ? pr_primitive_impl(n->forward) : "",
+        .layout = pr_layout_name(pr_net_tensor_layout(net, n->out)),
+        .forward_s = layer_seconds(net, layer, PR_STAGE_FORWARD),
+        .backward_s = layer_seconds(net, layer, PR_STAGE_BACKWARD),
+        .update_s = layer_seconds(net, layer, PR_STAGE_UPDATE),
         .forward_flops = step_flops(net, layer, false),
         .backward_flops = step_flops(net, layer, true),
     };

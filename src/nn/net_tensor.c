@@ -10,15 +10,15 @@
 
 enum { ALIGN = 64, HUGE_PAGE = 2 << 20 };
 
-static size_t round_up(size_t n, size_t to)
+static size_t align_tensor_bytes(size_t n, size_t to)
 {
     return (n + to - 1) / to * to;
 }
 
-int pr_nt_new(struct pr_net *net, const struct pr_lay *lay, size_t bytes,
-              struct pr_err *err)
+int pr_net_tensor_new(struct pr_net *net, const struct pr_layout *lay,
+                      size_t bytes, struct pr_err *err)
 {
-    struct pr_nt *all =
+    struct pr_net_tensor_memory *all =
         pr_arena_grow(net->arena, net->tensors, net->tensor_count,
                       &net->tensor_cap, sizeof *all);
 
@@ -27,52 +27,57 @@ int pr_nt_new(struct pr_net *net, const struct pr_lay *lay, size_t bytes,
         return PR_NO_TENSOR;
     }
     net->tensors = all;
-    all[net->tensor_count] = (struct pr_nt){
-        .lay = lay, .bytes = round_up(lay ? pr_lay_bytes(lay) : bytes, ALIGN)};
+    all[net->tensor_count] = (struct pr_net_tensor_memory){
+        .lay = lay,
+        .bytes = align_tensor_bytes(lay ? pr_layout_bytes(lay) : bytes, ALIGN)};
     return (int)net->tensor_count++;
 }
 
-int pr_nt_keep(struct pr_net *net, const struct pr_lay *lay, size_t bytes,
-               struct pr_err *err)
+int pr_net_tensor_new_kept(struct pr_net *net, const struct pr_layout *lay,
+                           size_t bytes, struct pr_err *err)
 {
-    int t = pr_nt_new(net, lay, bytes, err);
+    int t = pr_net_tensor_new(net, lay, bytes, err);
 
     if (t >= 0)
         net->tensors[t].is_kept = net->tensors[t].is_used = true;
     return t;
 }
 
-size_t pr_nt_elements(const struct pr_net *net, int t)
+size_t pr_net_tensor_elements(const struct pr_net *net, int t)
 {
-    return pr_lay_bytes(net->tensors[t].lay) / sizeof(float);
+    return pr_layout_bytes(net->tensors[t].lay) / sizeof(float);
 }
 
 /* ---- the plan: the largest first, each at the lowest place where nothing
  * lies that lives at the same time. */
 
-static int by_size(const void *a, const void *b)
+static int compare_tensor_sizes(const void *a, const void *b)
 {
-    const struct pr_nt *x = *(struct pr_nt *const *)a;
-    const struct pr_nt *y = *(struct pr_nt *const *)b;
+    const struct pr_net_tensor_memory *x =
+        *(struct pr_net_tensor_memory *const *)a;
+    const struct pr_net_tensor_memory *y =
+        *(struct pr_net_tensor_memory *const *)b;
 
     if (x->bytes != y->bytes)
         return x->bytes < y->bytes ? 1 : -1;
     return x->first < y->first ? -1 : x->first > y->first;
 }
 
-static bool meet(const struct pr_nt *a, const struct pr_nt *b)
+static bool lives_overlap(const struct pr_net_tensor_memory *a,
+                          const struct pr_net_tensor_memory *b)
 {
     return a->first <= b->last && b->first <= a->last;
 }
 
 /* Placed ones are kept sorted by place, so that gaps are found in one walk. */
-static size_t lowest_place(struct pr_nt *const *placed, size_t count,
-                           const struct pr_nt *t, size_t from)
+static size_t lowest_place(struct pr_net_tensor_memory *const *placed,
+                           size_t count, const struct pr_net_tensor_memory *t,
+                           size_t from)
 {
     size_t at = from;
 
     for (size_t i = 0; i < count; i++) {
-        if (!meet(placed[i], t))
+        if (!lives_overlap(placed[i], t))
             continue;
         if (placed[i]->at >= at + t->bytes)
             break;
@@ -82,7 +87,8 @@ static size_t lowest_place(struct pr_nt *const *placed, size_t count,
     return at;
 }
 
-static void insert(struct pr_nt **placed, size_t count, struct pr_nt *t)
+static void insert_by_place(struct pr_net_tensor_memory **placed, size_t count,
+                            struct pr_net_tensor_memory *t)
 {
     size_t i = count;
 
@@ -95,7 +101,7 @@ static void insert(struct pr_nt **placed, size_t count, struct pr_nt *t)
 static size_t place_flat(struct pr_net *net, unsigned flat, size_t at)
 {
     for (size_t i = 0; i < net->tensor_count; i++) {
-        struct pr_nt *t = &net->tensors[i];
+        struct pr_net_tensor_memory *t = &net->tensors[i];
 
         if (!t->is_kept || t->flat != flat)
             continue;
@@ -118,11 +124,11 @@ static size_t place_kept(struct pr_net *net)
     return at;
 }
 
-static int plan(struct pr_net *net, struct pr_err *err)
+static int plan_memory(struct pr_net *net, struct pr_err *err)
 {
-    struct pr_nt **order =
-        PR_ARENA_ARRAY(net->arena, struct pr_nt *, 2 * net->tensor_count + 1);
-    struct pr_nt **placed;
+    struct pr_net_tensor_memory **order = PR_ARENA_ARRAY(
+        net->arena, struct pr_net_tensor_memory *, 2 * net->tensor_count + 1);
+    struct pr_net_tensor_memory **placed;
     size_t count = 0, from = place_kept(net);
 
     if (!order)
@@ -132,12 +138,12 @@ static int plan(struct pr_net *net, struct pr_err *err)
     for (size_t i = 0; i < net->tensor_count; i++)
         if (!net->tensors[i].is_kept && net->tensors[i].is_used)
             order[count++] = &net->tensors[i];
-    qsort(order, count, sizeof *order, by_size);
+    qsort(order, count, sizeof *order, compare_tensor_sizes);
     for (size_t i = 0; i < count; i++) {
-        struct pr_nt *t = order[i];
+        struct pr_net_tensor_memory *t = order[i];
 
         t->at = lowest_place(placed, i, t, from);
-        insert(placed, i, t);
+        insert_by_place(placed, i, t);
         if (t->at + t->bytes > net->bytes)
             net->bytes = t->at + t->bytes;
     }
@@ -146,10 +152,10 @@ static int plan(struct pr_net *net, struct pr_err *err)
 
 /* ---- what the machine has left */
 
-static int check_room(const struct pr_net *net, struct pr_err *err)
+static int check_memory_limit(const struct pr_net *net, struct pr_err *err)
 {
-    uint64_t limit =
-        net->opts.memory_limit ? net->opts.memory_limit : pr_memory_left("");
+    uint64_t limit = net->opts.memory_limit ? net->opts.memory_limit
+                                            : pr_memory_remaining("");
     char need[16], have[16];
 
     if (net->bytes <= limit)
@@ -163,16 +169,16 @@ static int check_room(const struct pr_net *net, struct pr_err *err)
 
 static size_t mapped_bytes(const struct pr_net *net)
 {
-    return round_up(net->bytes + HUGE_PAGE, HUGE_PAGE);
+    return align_tensor_bytes(net->bytes + HUGE_PAGE, HUGE_PAGE);
 }
 
-int pr_net_place(struct pr_net *net, struct pr_err *err)
+int pr_net_place_memory(struct pr_net *net, struct pr_err *err)
 {
-    int rc = plan(net, err);
+    int rc = plan_memory(net, err);
     void *p;
 
     if (!rc)
-        rc = check_room(net, err);
+        rc = check_memory_limit(net, err);
     if (rc || net->opts.plan_only)
         return rc;
     p = mmap(NULL, mapped_bytes(net), PROT_READ | PROT_WRITE,
@@ -186,23 +192,24 @@ int pr_net_place(struct pr_net *net, struct pr_err *err)
     return PR_OK;
 }
 
-void pr_net_unmap(struct pr_net *net)
+void pr_net_unmap_memory(struct pr_net *net)
 {
     if (net->memory)
         munmap(net->memory, mapped_bytes(net));
 }
 
-static int bind_step(struct pr_net *net, struct pr_step *s, struct pr_err *err)
+static int bind_step(struct pr_net *net, struct pr_net_step *s,
+                     struct pr_err *err)
 {
     int rc = PR_OK;
 
     for (unsigned i = 0; i < s->count && !rc; i++)
-        rc = pr_prim_bind(s->prim, s->args[i], pr_nt_data(net, s->tensors[i]),
-                          err);
-    return rc ? rc : pr_prim_ready(s->prim, err);
+        rc = pr_primitive_bind(s->prim, s->args[i],
+                               pr_net_tensor_data(net, s->tensors[i]), err);
+    return rc ? rc : pr_primitive_make_ready(s->prim, err);
 }
 
-int pr_net_bind(struct pr_net *net, struct pr_err *err)
+int pr_net_bind_memory(struct pr_net *net, struct pr_err *err)
 {
     int rc = PR_OK;
 

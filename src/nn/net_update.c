@@ -7,24 +7,26 @@
 
 #include <math.h>
 
-bool pr_param_learns(const struct pr_net *net, unsigned layer)
+bool pr_net_param_is_updated(const struct pr_net *net, unsigned layer)
 {
     return net->model->layers[layer].learns == (int)net->turn;
 }
 
-static bool waits(const struct pr_net *net)
+static bool needs_all_gradients(const struct pr_net *net)
 {
     return net->opts.reduce || net->opts.optimizer.clip > 0;
 }
 
-int pr_param_gradient(struct pr_net *net, unsigned layer, unsigned i,
-                      const struct pr_lay *lay, int *ret, struct pr_err *err)
+int pr_net_param_gradient(struct pr_net *net, unsigned layer, unsigned i,
+                          const struct pr_layout *lay, int *ret,
+                          struct pr_err *err)
 {
-    struct pr_node *n = &net->nodes[layer];
-    const struct pr_param *p = &net->params[n->params[i]];
-    int t = lay && !pr_lay_same(lay, p->lay)
-                ? pr_nt_new(net, lay, 0, err)
-                : pr_nt_new(net, NULL, p->elements * sizeof(float), err);
+    struct pr_net_node *n = &net->nodes[layer];
+    const struct pr_net_param *p = &net->params[n->params[i]];
+    int t =
+        lay && !pr_layout_is_same(lay, p->lay)
+            ? pr_net_tensor_new(net, lay, 0, err)
+            : pr_net_tensor_new(net, NULL, p->elements * sizeof(float), err);
 
     if (t < 0)
         return PR_E_NOMEM;
@@ -36,12 +38,13 @@ int pr_param_gradient(struct pr_net *net, unsigned layer, unsigned i,
 
 /* ---- steps */
 
-static int run_update(struct pr_net *net, struct pr_step *s, struct pr_err *err)
+static int run_update(struct pr_net *net, struct pr_net_step *s,
+                      struct pr_err *err)
 {
     const struct pr_optimizer_opts *o = &net->opts.optimizer;
-    const struct pr_param *p = &net->params[s->param];
-    float *w = pr_nt_data(net, p->value);
-    const float *g = pr_nt_data(net, s->tensors[0]);
+    const struct pr_net_param *p = &net->params[s->param];
+    float *w = pr_net_tensor_data(net, p->value);
+    const float *g = pr_net_tensor_data(net, s->tensors[0]);
 
     (void)err;
     if (o->kind == PR_ADAM) {
@@ -52,47 +55,51 @@ static int run_update(struct pr_net *net, struct pr_step *s, struct pr_err *err)
                             .decay = o->weight_decay,
                             .step = net->step_number + 1};
 
-        pr_k_adam(net->par, p->elements, &a, w, g, pr_nt_data(net, p->first),
-                  pr_nt_data(net, p->second));
+        pr_kernel_adam(net->par, p->elements, &a, w, g,
+                       pr_net_tensor_data(net, p->first),
+                       pr_net_tensor_data(net, p->second));
     } else {
-        pr_k_sgd(net->par, p->elements, (float)o->learning_rate,
-                 (float)o->momentum, (float)o->weight_decay,
-                 net->step_number == 0, w, g, pr_nt_data(net, p->first));
+        pr_kernel_sgd(net->par, p->elements, (float)o->learning_rate,
+                      (float)o->momentum, (float)o->weight_decay,
+                      net->step_number == 0, w, g,
+                      pr_net_tensor_data(net, p->first));
     }
     return PR_OK;
 }
 
 static int emit_update(struct pr_net *net, unsigned param, struct pr_err *err)
 {
-    struct pr_param *p = &net->params[param];
-    struct pr_step *s = pr_step_new(net, run_update);
+    struct pr_net_param *p = &net->params[param];
+    struct pr_net_step *s = pr_net_step_new(net, run_update);
 
     if (!s)
         return pr_fail_nomem(err);
     s->layer = p->layer;
     s->param = param;
-    pr_step_use(net, s, 0, p->gradient);
+    pr_net_step_use(net, s, 0, p->gradient);
     if (net->opts.keep_gradients)
         net->tensors[p->gradient].is_kept = true;
     return PR_OK;
 }
 
-static int run_more(struct pr_net *net, struct pr_step *s, struct pr_err *err)
+static int run_gradient_sum(struct pr_net *net, struct pr_net_step *s,
+                            struct pr_err *err)
 {
     const float *both[] = {pr_op_data(net, s, 0), pr_op_data(net, s, 1)};
 
     (void)err;
-    pr_k_sum(net->par, net->params[s->param].elements, both, 2, false,
-             pr_op_data(net, s, 0));
+    pr_kernel_sum(net->par, net->params[s->param].elements, both, 2, false,
+                  pr_op_data(net, s, 0));
     return PR_OK;
 }
 
 /* One more layer's gradient of the parameter. */
-static int join(struct pr_net *net, unsigned param, int gradient,
-                struct pr_err *err)
+static int join_param_gradient(struct pr_net *net, unsigned param, int gradient,
+                               struct pr_err *err)
 {
-    struct pr_param *p = &net->params[param];
-    int rc = p->is.dims > 1 ? pr_nt_in(net, gradient, p->lay, &gradient, err)
+    struct pr_net_param *p = &net->params[param];
+    int rc = p->is.dims > 1 ? pr_net_tensor_in_layout(net, gradient, p->lay,
+                                                      &gradient, err)
                             : PR_OK;
 
     if (rc)
@@ -101,27 +108,27 @@ static int join(struct pr_net *net, unsigned param, int gradient,
         p->gradient = gradient;
         return PR_OK;
     }
-    rc = PR_OP_STEP(net, run_more, err, p->gradient, gradient);
+    rc = PR_OP_STEP(net, run_gradient_sum, err, p->gradient, gradient);
     if (!rc)
         net->steps[net->step_count - 1].param = param;
     return rc;
 }
 
-int pr_param_update(struct pr_net *net, unsigned layer, struct pr_err *err)
+int pr_net_param_update(struct pr_net *net, unsigned layer, struct pr_err *err)
 {
-    struct pr_node *n = &net->nodes[layer];
+    struct pr_net_node *n = &net->nodes[layer];
     int rc = PR_OK;
 
     net->stage = PR_STAGE_UPDATE;
     for (unsigned i = 0; i < PR_LAYER_TENSORS && !rc; i++) {
-        struct pr_param *p =
+        struct pr_net_param *p =
             n->params[i] < 0 ? NULL : &net->params[n->params[i]];
 
         if (!p || !p->is.is_learned || p->is_sparse)
             continue;
-        rc = join(net, (unsigned)n->params[i], n->grads[i], err);
+        rc = join_param_gradient(net, (unsigned)n->params[i], n->grads[i], err);
         n->grads[i] = PR_NO_TENSOR;
-        if (!rc && --p->uses == 0 && !waits(net))
+        if (!rc && --p->uses == 0 && !needs_all_gradients(net))
             rc = emit_update(net, (unsigned)n->params[i], err);
     }
     net->stage = PR_STAGE_BACKWARD;
@@ -131,16 +138,17 @@ int pr_param_update(struct pr_net *net, unsigned layer, struct pr_err *err)
 /* ---- what waits for all gradients of a turn */
 
 /* A parameter learns in one turn alone, so its gradient is that turn's. */
-static bool is_of(const struct pr_net *net, const struct pr_param *p,
-                  unsigned turn)
+static bool is_gradient_of_turn(const struct pr_net *net,
+                                const struct pr_net_param *p, unsigned turn)
 {
     return p->gradient >= 0 && !p->is_sparse &&
            net->model->layers[p->layer].learns == (int)turn;
 }
 
-static int run_reduce(struct pr_net *net, struct pr_step *s, struct pr_err *err)
+static int run_reduce(struct pr_net *net, struct pr_net_step *s,
+                      struct pr_err *err)
 {
-    const struct pr_turn *t = &net->turns[s->param];
+    const struct pr_net_turn *t = &net->turns[s->param];
     const struct pr_net_reduce *r = net->opts.reduce;
 
     return r->mean(r->ctx, (float *)(void *)(net->memory + t->flat),
@@ -148,46 +156,49 @@ static int run_reduce(struct pr_net *net, struct pr_step *s, struct pr_err *err)
 }
 
 /* What fills up a vector at the end of a bias may be anything. */
-static size_t numbers_of(const struct pr_param *p)
+static size_t count_gradient_numbers(const struct pr_net_param *p)
 {
     return p->is.dims == 1 ? (size_t)p->is.at[0] : p->elements;
 }
 
 /* Tensors: all gradients of the turn. */
-static int run_clip(struct pr_net *net, struct pr_step *s, struct pr_err *err)
+static int run_clip(struct pr_net *net, struct pr_net_step *s,
+                    struct pr_err *err)
 {
     double clip = net->opts.optimizer.clip, squares = 0, norm;
 
     (void)err;
     for (size_t i = 0; i < net->param_count; i++)
-        if (is_of(net, &net->params[i], s->param))
-            squares += pr_k_squares(net->par, numbers_of(&net->params[i]),
-                                    pr_nt_data(net, net->params[i].gradient));
+        if (is_gradient_of_turn(net, &net->params[i], s->param))
+            squares += pr_kernel_squares(
+                net->par, count_gradient_numbers(&net->params[i]),
+                pr_net_tensor_data(net, net->params[i].gradient));
     norm = sqrt(squares) + 1e-6;
     if (norm <= clip)
         return PR_OK;
     for (size_t i = 0; i < net->param_count; i++)
-        if (is_of(net, &net->params[i], s->param)) {
-            float *g = pr_nt_data(net, net->params[i].gradient);
+        if (is_gradient_of_turn(net, &net->params[i], s->param)) {
+            float *g = pr_net_tensor_data(net, net->params[i].gradient);
 
-            pr_k_scale(net->par, net->params[i].elements, (float)(clip / norm),
-                       g, g);
+            pr_kernel_scale(net->par, net->params[i].elements,
+                            (float)(clip / norm), g, g);
         }
     return PR_OK;
 }
 
 /* A step at which all gradients of the turn must be there. */
-static int emit_all(struct pr_net *net, pr_step_fn *run, struct pr_err *err)
+static int emit_turn_step(struct pr_net *net, pr_net_step_fn *run,
+                          struct pr_err *err)
 {
-    struct pr_step *s = pr_step_new(net, run);
+    struct pr_net_step *s = pr_net_step_new(net, run);
 
     if (!s)
         return pr_fail_nomem(err);
     s->param = net->turn;
     for (size_t i = 0; i < net->param_count; i++) {
-        struct pr_nt *t;
+        struct pr_net_tensor_memory *t;
 
-        if (!is_of(net, &net->params[i], net->turn))
+        if (!is_gradient_of_turn(net, &net->params[i], net->turn))
             continue;
         t = &net->tensors[net->params[i].gradient];
         t->last = (unsigned)(s - net->steps);
@@ -199,19 +210,19 @@ static int emit_all(struct pr_net *net, pr_step_fn *run, struct pr_err *err)
     return PR_OK;
 }
 
-int pr_net_updates(struct pr_net *net, struct pr_err *err)
+int pr_net_compile_updates(struct pr_net *net, struct pr_err *err)
 {
     int rc = PR_OK;
 
-    if (!waits(net))
+    if (!needs_all_gradients(net))
         return PR_OK;
     net->stage = PR_STAGE_UPDATE;
     if (net->opts.reduce)
-        rc = emit_all(net, run_reduce, err);
+        rc = emit_turn_step(net, run_reduce, err);
     if (!rc && net->opts.optimizer.clip > 0)
-        rc = emit_all(net, run_clip, err);
+        rc = emit_turn_step(net, run_clip, err);
     for (size_t i = 0; i < net->param_count && !rc; i++)
-        if (is_of(net, &net->params[i], net->turn))
+        if (is_gradient_of_turn(net, &net->params[i], net->turn))
             rc = emit_update(net, (unsigned)i, err);
     return rc;
 }

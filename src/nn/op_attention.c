@@ -9,22 +9,24 @@
  * they are one), lengths, probabilities. */
 enum { Q, K, V, LENGTHS, PROBABILITIES };
 
-static bool is_one(const struct pr_layer *l)
+static bool is_one_input(const struct pr_layer *l)
 {
     return l->input_count - l->has_lengths == 1;
 }
 
-static void fill_shape(const struct pr_net *net, const struct pr_layer *l,
-                       struct pr_attention *ret)
+static void attention_fill_shape(const struct pr_net *net,
+                                 const struct pr_layer *l,
+                                 struct pr_attention *ret)
 {
     size_t width = (size_t)l->shape.at[1], heads = (size_t)l->heads;
-    size_t ld = is_one(l) ? 3 * width : width;
+    size_t ld = is_one_input(l) ? 3 * width : width;
 
     *ret = (struct pr_attention){
         .samples = net->opts.batch,
         .heads = heads,
         .queries = (size_t)l->shape.at[0],
-        .keys = (size_t)pr_op_input(net, l, is_one(l) ? 0 : 1)->shape.at[0],
+        .keys =
+            (size_t)pr_op_input(net, l, is_one_input(l) ? 0 : 1)->shape.at[0],
         .width = width / heads,
         .value_width = width / heads,
         .ldq = ld,
@@ -36,13 +38,14 @@ static void fill_shape(const struct pr_net *net, const struct pr_layer *l,
 }
 
 /* Tensors from `at` on: q, k, v, probabilities, work, lengths. */
-static void fill(const struct pr_net *net, const struct pr_step *s, unsigned at,
-                 struct pr_attention *ret)
+static void attention_fill_args(const struct pr_net *net,
+                                const struct pr_net_step *s, unsigned at,
+                                struct pr_attention *ret)
 {
     const struct pr_layer *l = pr_op_layer(net, s);
-    size_t next = is_one(l) ? (size_t)l->shape.at[1] : 0;
+    size_t next = is_one_input(l) ? (size_t)l->shape.at[1] : 0;
 
-    fill_shape(net, l, ret);
+    attention_fill_shape(net, l, ret);
     ret->q = pr_op_data(net, s, at);
     ret->k = pr_op_data(net, s, at + 1) + next;
     ret->v = pr_op_data(net, s, at + 2) + 2 * next;
@@ -56,89 +59,93 @@ static void fill(const struct pr_net *net, const struct pr_step *s, unsigned at,
 /* ---- forward. Tensors: y, then those of fill(); without backward there are
  * no probabilities, and the room that is named twice is for work. */
 
-static int run_forward(struct pr_net *net, struct pr_step *s,
-                       struct pr_err *err)
+static int run_attention_forward(struct pr_net *net, struct pr_net_step *s,
+                                 struct pr_err *err)
 {
     struct pr_attention a;
     int rc = PR_OK;
 
-    fill(net, s, 1, &a);
+    attention_fill_args(net, s, 1, &a);
     if (!net->opts.training)
         a.p = NULL;
     if (a.lengths)
         rc = pr_op_check_lengths(net, s, a.lengths, (int64_t)a.keys, err);
     return rc ? rc
-              : pr_k_attention(net->par, net->dnn, &a, pr_op_data(net, s, 0),
-                               err);
+              : pr_kernel_attention(net->par, net->dnn, &a,
+                                    pr_op_data(net, s, 0), err);
 }
 
 static int take_inputs(struct pr_net *net, unsigned layer, struct pr_err *err)
 {
-    struct pr_node *n = &net->nodes[layer];
+    struct pr_net_node *n = &net->nodes[layer];
     const struct pr_layer *l = n->layer;
     int rc = PR_OK;
 
     for (unsigned i = Q; i <= V && !rc; i++)
-        rc = pr_op_in(net, layer, is_one(l) ? 0 : i, &n->extra[i], err);
+        rc = pr_op_input_tensor(net, layer, is_one_input(l) ? 0 : i,
+                                &n->extra[i], err);
     n->extra[LENGTHS] = PR_NO_TENSOR;
     if (!rc && l->has_lengths)
-        rc = pr_op_in(net, layer, l->input_count - 1, &n->extra[LENGTHS], err);
+        rc = pr_op_input_tensor(net, layer, l->input_count - 1,
+                                &n->extra[LENGTHS], err);
     return rc;
 }
 
-static int forward(struct pr_net *net, unsigned layer, struct pr_err *err)
+static int attention_forward(struct pr_net *net, unsigned layer,
+                             struct pr_err *err)
 {
-    struct pr_node *n = &net->nodes[layer];
+    struct pr_net_node *n = &net->nodes[layer];
     int *x = n->extra, rc = take_inputs(net, layer, err);
     struct pr_attention a;
     size_t room;
 
-    fill_shape(net, n->layer, &a);
+    attention_fill_shape(net, n->layer, &a);
     room = net->opts.training ? a.samples * a.heads * a.queries * a.keys
-                              : pr_attention_work(net->par, &a);
+                              : pr_kernel_attention_work(net->par, &a);
     if (!rc)
-        rc = pr_op_room(net, room, &x[PROBABILITIES], err);
+        rc = pr_op_new_room(net, room, &x[PROBABILITIES], err);
     if (!rc)
-        rc = pr_op_out(net, layer, err);
+        rc = pr_op_new_output(net, layer, err);
     if (rc)
         return rc;
-    return PR_OP_STEP(net, run_forward, err, n->out, x[Q], x[K], x[V],
+    return PR_OP_STEP(net, run_attention_forward, err, n->out, x[Q], x[K], x[V],
                       x[PROBABILITIES], x[PROBABILITIES], x[LENGTHS]);
 }
 
 /* ---- backward. Tensors: dy, dq, dk, dv (where dy stands for those that are
  * not wanted), then those of fill(). */
 
-static int run_backward(struct pr_net *net, struct pr_step *s,
-                        struct pr_err *err)
+static int run_attention_back(struct pr_net *net, struct pr_net_step *s,
+                              struct pr_err *err)
 {
     const struct pr_layer *l = pr_op_layer(net, s);
-    size_t next = is_one(l) ? (size_t)l->shape.at[1] : 0;
+    size_t next = is_one_input(l) ? (size_t)l->shape.at[1] : 0;
     struct pr_attention a;
     float *to[3];
 
-    fill(net, s, 4, &a);
+    attention_fill_args(net, s, 4, &a);
     for (unsigned i = Q; i <= V; i++)
         to[i] = s->tensors[1 + i] == s->tensors[0]
                     ? NULL
                     : pr_op_data(net, s, 1 + i) + i * next;
-    return pr_k_attention_back(
+    return pr_kernel_attention_back(
         net->par, net->dnn, &a,
         &(struct pr_attention_back){pr_op_data(net, s, 0), to[Q], to[K], to[V]},
         err);
 }
 
 /* Room for the gradients of q, k and v. */
-static int make_gradients(struct pr_net *net, unsigned layer, int dy,
-                          int to[static 3], struct pr_err *err)
+static int attention_make_gradients(struct pr_net *net, unsigned layer, int dy,
+                                    int to[static 3], struct pr_err *err)
 {
-    const struct pr_node *n = &net->nodes[layer];
-    bool one = is_one(n->layer);
+    const struct pr_net_node *n = &net->nodes[layer];
+    bool one = is_one_input(n->layer);
 
     for (unsigned i = Q; i <= V; i++) {
         to[i] = one && i > Q ? to[Q]
-                : pr_op_wants(net, layer, i)
-                    ? pr_nt_new(net, pr_nt_lay(net, n->extra[i]), 0, err)
+                : pr_op_needs_gradient(net, layer, i)
+                    ? pr_net_tensor_new(
+                          net, pr_net_tensor_layout(net, n->extra[i]), 0, err)
                     : dy;
         if (to[i] < 0)
             return PR_E_NOMEM;
@@ -146,38 +153,40 @@ static int make_gradients(struct pr_net *net, unsigned layer, int dy,
     return PR_OK;
 }
 
-static int give(struct pr_net *net, unsigned layer, int dy,
-                const int to[static 3], struct pr_err *err)
+static int attention_give_gradients(struct pr_net *net, unsigned layer, int dy,
+                                    const int to[static 3], struct pr_err *err)
 {
-    unsigned count = is_one(net->nodes[layer].layer) ? 1 : 3;
+    unsigned count = is_one_input(net->nodes[layer].layer) ? 1 : 3;
     int rc = PR_OK;
 
     for (unsigned i = 0; i < count && !rc; i++)
         if (to[i] != dy)
-            rc = pr_op_give(net, layer, i, to[i], err);
+            rc = pr_op_give_gradient(net, layer, i, to[i], err);
     return rc;
 }
 
-static int backward(struct pr_net *net, unsigned layer, struct pr_err *err)
+static int attention_backward(struct pr_net *net, unsigned layer,
+                              struct pr_err *err)
 {
-    struct pr_node *n = &net->nodes[layer];
+    struct pr_net_node *n = &net->nodes[layer];
     const int *x = n->extra;
     struct pr_attention a;
     int dy = PR_NO_TENSOR, to[3] = {0}, work, rc;
     bool own;
 
-    fill_shape(net, n->layer, &a);
+    attention_fill_shape(net, n->layer, &a);
     rc = pr_op_gradient(net, layer, &dy, &own, err);
     if (!rc)
-        rc = make_gradients(net, layer, dy, to, err);
+        rc = attention_make_gradients(net, layer, dy, to, err);
     if (!rc)
-        rc = pr_op_room(net, pr_attention_work(net->par, &a), &work, err);
+        rc = pr_op_new_room(net, pr_kernel_attention_work(net->par, &a), &work,
+                            err);
     if (rc)
         return rc;
     n->backs += 2; /* each of its two products has two factors */
-    rc = PR_OP_STEP(net, run_backward, err, dy, to[Q], to[K], to[V], x[Q], x[K],
-                    x[V], x[PROBABILITIES], work, x[LENGTHS]);
-    return rc ? rc : give(net, layer, dy, to, err);
+    rc = PR_OP_STEP(net, run_attention_back, err, dy, to[Q], to[K], to[V], x[Q],
+                    x[K], x[V], x[PROBABILITIES], work, x[LENGTHS]);
+    return rc ? rc : attention_give_gradients(net, layer, dy, to, err);
 }
 
-const struct pr_op pr_op_attention = {forward, backward};
+const struct pr_op pr_op_attention = {attention_forward, attention_backward};

@@ -6,12 +6,13 @@
 #include "nn/kernels_rows.h"
 #include "nn/op_ids.h"
 
-static struct pr_table table_of(const struct pr_net *net,
-                                const struct pr_step *s, unsigned ids)
+static struct pr_embedding_table embedding_table(const struct pr_net *net,
+                                                 const struct pr_net_step *s,
+                                                 unsigned ids)
 {
     const struct pr_layer *l = pr_op_layer(net, s);
 
-    return (struct pr_table){
+    return (struct pr_embedding_table){
         .rows = (size_t)l->ids,
         .width = (size_t)l->out,
         .count = net->opts.batch * (size_t)l->shape.at[0],
@@ -19,23 +20,25 @@ static struct pr_table table_of(const struct pr_net *net,
     };
 }
 
-static float *weight(const struct pr_net *net, const struct pr_step *s)
+static float *embedding_weight(const struct pr_net *net,
+                               const struct pr_net_step *s)
 {
-    return pr_nt_data(net, pr_param_value(net, s->layer, 0));
+    return pr_net_tensor_data(net, pr_net_param_value(net, s->layer, 0));
 }
 
 /* ---- forward. Tensors: y, ids. */
 
-static int run_forward(struct pr_net *net, struct pr_step *s,
-                       struct pr_err *err)
+static int run_embedding(struct pr_net *net, struct pr_net_step *s,
+                         struct pr_err *err)
 {
-    struct pr_table t = table_of(net, s, 1);
+    struct pr_embedding_table t = embedding_table(net, s, 1);
     size_t each = (size_t)pr_op_layer(net, s)->shape.at[0];
     int rc = pr_op_check_ids(net, s, t.ids, each, (int64_t)t.rows, err);
 
     if (rc)
         return rc;
-    pr_k_table(net->par, &t, weight(net, s), pr_op_data(net, s, 0));
+    pr_kernel_embedding(net->par, &t, embedding_weight(net, s),
+                        pr_op_data(net, s, 0));
     return PR_OK;
 }
 
@@ -61,39 +64,43 @@ static bool can_be_sparse(const struct pr_net *net, unsigned layer)
            (by->kind == PR_ADAM || by->momentum == 0) && !is_shared(net, layer);
 }
 
-static int forward(struct pr_net *net, unsigned layer, struct pr_err *err)
+static int embedding_forward(struct pr_net *net, unsigned layer,
+                             struct pr_err *err)
 {
-    struct pr_node *n = &net->nodes[layer];
-    int rc = pr_op_in(net, layer, 0, &n->src, err);
+    struct pr_net_node *n = &net->nodes[layer];
+    int rc = pr_op_input_tensor(net, layer, 0, &n->src, err);
 
     if (!rc)
-        rc = pr_param_new(net, layer, 0, NULL, true, err);
+        rc = pr_net_param_new(net, layer, 0, NULL, true, err);
     if (!rc)
-        rc = pr_op_out(net, layer, err);
+        rc = pr_op_new_output(net, layer, err);
     if (rc)
         return rc;
     if (can_be_sparse(net, layer))
         net->params[n->params[0]].is_sparse = true;
-    return PR_OP_STEP(net, run_forward, err, n->out, n->src);
+    return PR_OP_STEP(net, run_embedding, err, n->out, n->src);
 }
 
 /* ---- backward. Tensors: dy, ids, work, dw. */
 
-static int run_dense(struct pr_net *net, struct pr_step *s, struct pr_err *err)
+static int run_dense(struct pr_net *net, struct pr_net_step *s,
+                     struct pr_err *err)
 {
-    struct pr_table t = table_of(net, s, 1);
+    struct pr_embedding_table t = embedding_table(net, s, 1);
 
     (void)err;
     t.work = pr_op_data(net, s, 2);
-    pr_k_table_back(net->par, &t, pr_op_data(net, s, 0), pr_op_data(net, s, 3));
+    pr_kernel_embedding_back(net->par, &t, pr_op_data(net, s, 0),
+                             pr_op_data(net, s, 3));
     return PR_OK;
 }
 
-static int run_sparse(struct pr_net *net, struct pr_step *s, struct pr_err *err)
+static int run_sparse(struct pr_net *net, struct pr_net_step *s,
+                      struct pr_err *err)
 {
     const struct pr_optimizer_opts *o = &net->opts.optimizer;
-    const struct pr_param *p = &net->params[net->nodes[s->layer].params[0]];
-    struct pr_table t = table_of(net, s, 1);
+    const struct pr_net_param *p = &net->params[net->nodes[s->layer].params[0]];
+    struct pr_embedding_table t = embedding_table(net, s, 1);
     const float *dy = pr_op_data(net, s, 0);
 
     (void)err;
@@ -105,27 +112,30 @@ static int run_sparse(struct pr_net *net, struct pr_step *s, struct pr_err *err)
                             .epsilon = o->epsilon,
                             .step = net->step_number + 1};
 
-        pr_k_table_adam(net->par, &t, dy, &a, weight(net, s),
-                        pr_nt_data(net, p->first), pr_nt_data(net, p->second));
+        pr_kernel_embedding_adam(net->par, &t, dy, &a, embedding_weight(net, s),
+                                 pr_net_tensor_data(net, p->first),
+                                 pr_net_tensor_data(net, p->second));
     } else {
-        pr_k_table_sgd(net->par, &t, dy, (float)o->learning_rate,
-                       weight(net, s));
+        pr_kernel_embedding_sgd(net->par, &t, dy, (float)o->learning_rate,
+                                embedding_weight(net, s));
     }
     return PR_OK;
 }
 
-static int backward(struct pr_net *net, unsigned layer, struct pr_err *err)
+static int embedding_backward(struct pr_net *net, unsigned layer,
+                              struct pr_err *err)
 {
-    const struct pr_node *n = &net->nodes[layer];
+    const struct pr_net_node *n = &net->nodes[layer];
     size_t count = net->opts.batch * (size_t)n->layer->shape.at[0];
     int dy, dw, work, rc;
     bool own;
 
-    if (!pr_param_learns(net, layer))
+    if (!pr_net_param_is_updated(net, layer))
         return PR_OK;
     rc = pr_op_gradient(net, layer, &dy, &own, err);
     if (!rc)
-        rc = pr_op_room(net, pr_table_work(count) / sizeof(float), &work, err);
+        rc = pr_op_new_room(
+            net, pr_kernel_embedding_work(count) / sizeof(float), &work, err);
     if (rc)
         return rc;
     if (net->params[n->params[0]].is_sparse) {
@@ -133,11 +143,11 @@ static int backward(struct pr_net *net, unsigned layer, struct pr_err *err)
         rc = PR_OP_STEP(net, run_sparse, err, dy, n->src, work);
         net->stage = PR_STAGE_BACKWARD;
     } else {
-        rc = pr_param_gradient(net, layer, 0, NULL, &dw, err);
+        rc = pr_net_param_gradient(net, layer, 0, NULL, &dw, err);
         if (!rc)
             rc = PR_OP_STEP(net, run_dense, err, dy, n->src, work, dw);
     }
-    return rc ? rc : pr_param_update(net, layer, err);
+    return rc ? rc : pr_net_param_update(net, layer, err);
 }
 
-const struct pr_op pr_op_embedding = {forward, backward};
+const struct pr_op pr_op_embedding = {embedding_forward, embedding_backward};

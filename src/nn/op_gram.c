@@ -5,17 +5,18 @@
  */
 #include "nn/net_impl.h"
 
-static const struct pr_layer *from_of(const struct pr_net *net,
-                                      const struct pr_step *s)
+static const struct pr_layer *find_gram_input(const struct pr_net *net,
+                                              const struct pr_net_step *s)
 {
     return pr_op_input(net, pr_op_layer(net, s), 0);
 }
 
 /* Tensors: G, F. */
-static int run_gram(struct pr_net *net, struct pr_step *s, struct pr_err *err)
+static int run_gram(struct pr_net *net, struct pr_net_step *s,
+                    struct pr_err *err)
 {
-    const struct pr_layer *from = from_of(net, s);
-    int64_t c = from->shape.at[0], sample = (int64_t)pr_op_sample(from);
+    const struct pr_layer *from = find_gram_input(net, s);
+    int64_t c = from->shape.at[0], sample = (int64_t)pr_op_sample_numbers(from);
     int64_t places = sample / c;
     int rc = PR_OK;
 
@@ -33,28 +34,29 @@ static int run_gram(struct pr_net *net, struct pr_step *s, struct pr_err *err)
                             .ldb = places,
                             .ldc = c};
 
-        rc = pr_dnn_gemm(net->dnn, &g, err);
+        rc = pr_onednn_gemm(net->dnn, &g, err);
     }
     return rc;
 }
 
 /* Tensors: D + D', D. */
-static int run_fold(struct pr_net *net, struct pr_step *s, struct pr_err *err)
+static int run_fold(struct pr_net *net, struct pr_net_step *s,
+                    struct pr_err *err)
 {
-    size_t c = (size_t)from_of(net, s)->shape.at[0];
+    size_t c = (size_t)find_gram_input(net, s)->shape.at[0];
 
     (void)err;
-    pr_k_fold(net->par, net->opts.batch, c, pr_op_data(net, s, 1),
-              pr_op_data(net, s, 0));
+    pr_kernel_fold(net->par, net->opts.batch, c, pr_op_data(net, s, 1),
+                   pr_op_data(net, s, 0));
     return PR_OK;
 }
 
 /* Tensors: gradient of F, D + D', F. */
-static int run_gram_back(struct pr_net *net, struct pr_step *s,
+static int run_gram_back(struct pr_net *net, struct pr_net_step *s,
                          struct pr_err *err)
 {
-    const struct pr_layer *from = from_of(net, s);
-    int64_t c = from->shape.at[0], sample = (int64_t)pr_op_sample(from);
+    const struct pr_layer *from = find_gram_input(net, s);
+    int64_t c = from->shape.at[0], sample = (int64_t)pr_op_sample_numbers(from);
     int64_t places = sample / c;
     int rc = PR_OK;
 
@@ -70,39 +72,39 @@ static int run_gram_back(struct pr_net *net, struct pr_step *s,
                             .ldb = places,
                             .ldc = places};
 
-        rc = pr_dnn_gemm(net->dnn, &g, err);
+        rc = pr_onednn_gemm(net->dnn, &g, err);
     }
     return rc;
 }
 
-static int forward(struct pr_net *net, unsigned layer, struct pr_err *err)
+static int gram_forward(struct pr_net *net, unsigned layer, struct pr_err *err)
 {
-    struct pr_node *n = &net->nodes[layer];
-    int rc = pr_op_in(net, layer, 0, &n->src, err);
+    struct pr_net_node *n = &net->nodes[layer];
+    int rc = pr_op_input_tensor(net, layer, 0, &n->src, err);
 
     if (!rc)
-        rc = pr_op_out(net, layer, err);
+        rc = pr_op_new_output(net, layer, err);
     return rc ? rc : PR_OP_STEP(net, run_gram, err, n->out, n->src);
 }
 
-static int backward(struct pr_net *net, unsigned layer, struct pr_err *err)
+static int gram_backward(struct pr_net *net, unsigned layer, struct pr_err *err)
 {
-    struct pr_node *n = &net->nodes[layer];
+    struct pr_net_node *n = &net->nodes[layer];
     int g, folded, dst, rc;
     bool own;
 
     rc = pr_op_gradient(net, layer, &g, &own, err);
     if (rc)
         return rc;
-    folded = pr_nt_new(net, pr_nt_lay(net, g), 0, err);
-    dst = pr_nt_new(net, pr_nt_lay(net, n->src), 0, err);
+    folded = pr_net_tensor_new(net, pr_net_tensor_layout(net, g), 0, err);
+    dst = pr_net_tensor_new(net, pr_net_tensor_layout(net, n->src), 0, err);
     if (folded < 0 || dst < 0)
         return PR_E_NOMEM;
     n->backs++;
     rc = PR_OP_STEP(net, run_fold, err, folded, g);
     if (!rc)
         rc = PR_OP_STEP(net, run_gram_back, err, dst, folded, n->src);
-    return rc ? rc : pr_op_give(net, layer, 0, dst, err);
+    return rc ? rc : pr_op_give_gradient(net, layer, 0, dst, err);
 }
 
-const struct pr_op pr_op_gram = {forward, backward};
+const struct pr_op pr_op_gram = {gram_forward, gram_backward};

@@ -3,7 +3,7 @@
 
 #include "nn/kernels_rows.h"
 
-int pr_op_check_ids(const struct pr_net *net, const struct pr_step *s,
+int pr_op_check_ids(const struct pr_net *net, const struct pr_net_step *s,
                     const int32_t *ids, size_t each, int64_t limit,
                     struct pr_err *err)
 {
@@ -17,7 +17,7 @@ int pr_op_check_ids(const struct pr_net *net, const struct pr_step *s,
                    (int)ids[bad], bad % each, bad / each, (long long)limit);
 }
 
-int pr_op_check_lengths(const struct pr_net *net, const struct pr_step *s,
+int pr_op_check_lengths(const struct pr_net *net, const struct pr_net_step *s,
                         const int32_t *lengths, int64_t most,
                         struct pr_err *err)
 {

@@ -3,15 +3,16 @@
 
 /* ---- add that no batch norm took along. Tensors: y, terms. */
 
-static int run_add(struct pr_net *net, struct pr_step *s, struct pr_err *err)
+static int run_add(struct pr_net *net, struct pr_net_step *s,
+                   struct pr_err *err)
 {
     const float *terms[PR_TERMS];
 
     (void)err;
     for (unsigned i = 0; i < s->terms; i++)
-        terms[i] = pr_nt_data(net, s->tensors[1 + i]);
-    pr_k_sum(net->par, s->elements, terms, s->terms, s->relu,
-             pr_nt_data(net, s->tensors[0]));
+        terms[i] = pr_net_tensor_data(net, s->tensors[1 + i]);
+    pr_kernel_sum(net->par, s->elements, terms, s->terms, s->relu,
+                  pr_net_tensor_data(net, s->tensors[0]));
     return PR_OK;
 }
 
@@ -19,38 +20,41 @@ static int run_add(struct pr_net *net, struct pr_step *s, struct pr_err *err)
 static int add_some(struct pr_net *net, unsigned layer, unsigned from,
                     unsigned to, bool relu, struct pr_err *err)
 {
-    struct pr_node *n = &net->nodes[layer];
+    struct pr_net_node *n = &net->nodes[layer];
     int tensors[PR_TERMS];
     unsigned count = 0;
-    struct pr_step *s;
+    struct pr_net_step *s;
     int rc = PR_OK;
 
     if (from)
         tensors[count++] = n->out;
     for (unsigned i = from; i < to && !rc; i++)
-        rc = pr_nt_in(net, pr_net_in(net, layer, i), pr_nt_lay(net, n->out),
-                      &tensors[count++], err);
+        rc = pr_net_tensor_in_layout(net, pr_net_layer_input(net, layer, i),
+                                     pr_net_tensor_layout(net, n->out),
+                                     &tensors[count++], err);
     if (rc)
         return rc;
-    s = pr_step_new(net, run_add);
+    s = pr_net_step_new(net, run_add);
     if (!s)
         return pr_fail_nomem(err);
-    s->elements = pr_nt_elements(net, n->out);
+    s->elements = pr_net_tensor_elements(net, n->out);
     s->terms = count;
     s->relu = relu;
-    pr_step_use(net, s, 0, n->out);
+    pr_net_step_use(net, s, 0, n->out);
     for (unsigned i = 0; i < count; i++)
-        pr_step_use(net, s, 0, tensors[i]);
+        pr_net_step_use(net, s, 0, tensors[i]);
     return PR_OK;
 }
 
 static int add_forward(struct pr_net *net, unsigned layer, struct pr_err *err)
 {
-    struct pr_node *n = &net->nodes[layer];
+    struct pr_net_node *n = &net->nodes[layer];
     unsigned count = n->layer->input_count, at = 0;
     int rc = PR_OK;
 
-    n->out = pr_nt_new(net, pr_nt_lay(net, pr_net_in(net, layer, 0)), 0, err);
+    n->out = pr_net_tensor_new(
+        net, pr_net_tensor_layout(net, pr_net_layer_input(net, layer, 0)), 0,
+        err);
     if (n->out < 0)
         return PR_E_NOMEM;
     while (at < count && !rc) {
@@ -68,11 +72,11 @@ static int add_backward(struct pr_net *net, unsigned layer, struct pr_err *err)
     const struct pr_layer *l = &net->model->layers[layer];
     int gradient;
     bool own;
-    int rc = pr_grad_whole(net, layer, &gradient, &own, err);
+    int rc = pr_net_gradient_sum(net, layer, &gradient, &own, err);
 
     for (unsigned i = 0; i < l->input_count && !rc; i++)
         if (pr_net_leader(net, l->inputs[i])->needs)
-            rc = pr_grad_add(net, l->inputs[i], gradient, err);
+            rc = pr_net_gradient_add(net, l->inputs[i], gradient, err);
     return rc;
 }
 
@@ -80,7 +84,7 @@ const struct pr_op pr_op_add = {add_forward, add_backward};
 
 /* ---- multiply. Tensors: y, factors. */
 
-static int run_multiply(struct pr_net *net, struct pr_step *s,
+static int run_multiply(struct pr_net *net, struct pr_net_step *s,
                         struct pr_err *err)
 {
     const float *factors[PR_TERMS];
@@ -89,13 +93,14 @@ static int run_multiply(struct pr_net *net, struct pr_step *s,
     (void)err;
     for (unsigned i = 0; i < count; i++)
         factors[i] = pr_op_data(net, s, 1 + i);
-    pr_k_multiply(net->par, s->elements, factors, count, pr_op_data(net, s, 0));
+    pr_kernel_multiply(net->par, s->elements, factors, count,
+                       pr_op_data(net, s, 0));
     return PR_OK;
 }
 
 /* dst = the product of them all, some at a time. */
-static int multiply(struct pr_net *net, int dst, const int *factors,
-                    unsigned count, struct pr_err *err)
+static int emit_multiply(struct pr_net *net, int dst, const int *factors,
+                         unsigned count, struct pr_err *err)
 {
     unsigned at = 0;
     int rc = PR_OK;
@@ -112,23 +117,24 @@ static int multiply(struct pr_net *net, int dst, const int *factors,
 }
 
 /* All inputs but one in the layout of the output; their number. */
-static int factors_of(struct pr_net *net, unsigned layer, unsigned but,
-                      int *factors, unsigned *count, struct pr_err *err)
+static int find_other_factors(struct pr_net *net, unsigned layer, unsigned but,
+                              int *factors, unsigned *count, struct pr_err *err)
 {
-    const struct pr_node *n = &net->nodes[layer];
+    const struct pr_net_node *n = &net->nodes[layer];
     int rc = PR_OK;
 
     for (unsigned i = 0; i < n->layer->input_count && !rc; i++)
         if (i != but)
-            rc = pr_nt_in(net, pr_net_in(net, layer, i), pr_nt_lay(net, n->out),
-                          &factors[(*count)++], err);
+            rc = pr_net_tensor_in_layout(net, pr_net_layer_input(net, layer, i),
+                                         pr_net_tensor_layout(net, n->out),
+                                         &factors[(*count)++], err);
     return rc;
 }
 
 static int multiply_forward(struct pr_net *net, unsigned layer,
                             struct pr_err *err)
 {
-    struct pr_node *n = &net->nodes[layer];
+    struct pr_net_node *n = &net->nodes[layer];
     int factors[PR_CONCAT_INPUTS];
     unsigned count = 0;
     int rc;
@@ -137,34 +143,38 @@ static int multiply_forward(struct pr_net *net, unsigned layer,
         return pr_fail(err, PR_E_UNAVAIL, n->layer->name,
                        "multiply of %u inputs; this engine joins at most %d",
                        n->layer->input_count, PR_CONCAT_INPUTS);
-    n->out = pr_nt_new(net, pr_nt_lay(net, pr_net_in(net, layer, 0)), 0, err);
+    n->out = pr_net_tensor_new(
+        net, pr_net_tensor_layout(net, pr_net_layer_input(net, layer, 0)), 0,
+        err);
     if (n->out < 0)
         return PR_E_NOMEM;
-    rc = factors_of(net, layer, n->layer->input_count, factors, &count, err);
-    return rc ? rc : multiply(net, n->out, factors, count, err);
+    rc = find_other_factors(net, layer, n->layer->input_count, factors, &count,
+                            err);
+    return rc ? rc : emit_multiply(net, n->out, factors, count, err);
 }
 
 static int multiply_backward(struct pr_net *net, unsigned layer,
                              struct pr_err *err)
 {
-    const struct pr_node *n = &net->nodes[layer];
+    const struct pr_net_node *n = &net->nodes[layer];
     int factors[PR_CONCAT_INPUTS];
     bool own;
-    int rc = pr_grad_whole(net, layer, &factors[0], &own, err);
+    int rc = pr_net_gradient_sum(net, layer, &factors[0], &own, err);
 
     for (unsigned i = 0; i < n->layer->input_count && !rc; i++) {
         unsigned count = 1;
         int dst;
 
-        if (!pr_op_wants(net, layer, i))
+        if (!pr_op_needs_gradient(net, layer, i))
             continue;
-        rc = factors_of(net, layer, i, factors, &count, err);
+        rc = find_other_factors(net, layer, i, factors, &count, err);
         if (rc)
             break;
-        dst = pr_nt_new(net, pr_nt_lay(net, n->out), 0, err);
-        rc = dst < 0 ? PR_E_NOMEM : multiply(net, dst, factors, count, err);
+        dst = pr_net_tensor_new(net, pr_net_tensor_layout(net, n->out), 0, err);
+        rc =
+            dst < 0 ? PR_E_NOMEM : emit_multiply(net, dst, factors, count, err);
         if (!rc)
-            rc = pr_op_give(net, layer, i, dst, err);
+            rc = pr_op_give_gradient(net, layer, i, dst, err);
     }
     return rc;
 }

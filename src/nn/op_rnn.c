@@ -1,7 +1,7 @@
 /* Recurrent layers: which way, and what all ways have in common. */
 #include "nn/op_rnn.h"
 
-struct pr_rnn pr_op_rnn_of(const struct pr_net *net, unsigned layer)
+struct pr_rnn pr_op_rnn_sizes(const struct pr_net *net, unsigned layer)
 {
     const struct pr_layer *l = &net->model->layers[layer];
     const struct pr_layer *input = &net->model->layers[l->inputs[0]];
@@ -20,34 +20,34 @@ struct pr_rnn pr_op_rnn_of(const struct pr_net *net, unsigned layer)
  * over 999 rows, batch 97: 646 and 696 ms; gru of 656 over 35 rows, batch 64,
  * with a linear layer before it: 537 and 638 ms; lstm of 1024 over 20 rows,
  * batch 64, the same: 995 and 1032 ms. */
-static enum pr_nn_rnn way_of(const struct pr_net *net)
+static enum pr_nn_rnn choose_rnn_way(const struct pr_net *net)
 {
     return net->opts.rnn == PR_NN_RNN_AUTO ? PR_NN_RNN_UNROLLED : net->opts.rnn;
 }
 
-static const struct pr_op *op_of(const struct pr_net *net, unsigned layer)
+static const struct pr_op *find_rnn_op(const struct pr_net *net, unsigned layer)
 {
     return net->nodes[layer].extra[PR_RNN_WAY] == PR_NN_RNN_ONEDNN
                ? &pr_op_rnn_onednn
                : &pr_op_rnn_unrolled;
 }
 
-static int forward(struct pr_net *net, unsigned layer, struct pr_err *err)
+static int rnn_forward(struct pr_net *net, unsigned layer, struct pr_err *err)
 {
-    struct pr_node *n = &net->nodes[layer];
+    struct pr_net_node *n = &net->nodes[layer];
     int rc = PR_OK;
 
     for (unsigned i = 0; i <= PR_RNN_RECURRENT_BIAS && !rc; i++)
-        rc = pr_param_new(net, layer, i, NULL, true, err);
-    n->extra[PR_RNN_WAY] = (int)way_of(net);
-    return rc ? rc : op_of(net, layer)->forward(net, layer, err);
+        rc = pr_net_param_new(net, layer, i, NULL, true, err);
+    n->extra[PR_RNN_WAY] = (int)choose_rnn_way(net);
+    return rc ? rc : find_rnn_op(net, layer)->forward(net, layer, err);
 }
 
-static int backward(struct pr_net *net, unsigned layer, struct pr_err *err)
+static int rnn_backward(struct pr_net *net, unsigned layer, struct pr_err *err)
 {
-    net->nodes[layer].backs +=
-        pr_op_wants(net, layer, 0) + pr_param_learns(net, layer);
-    return op_of(net, layer)->backward(net, layer, err);
+    net->nodes[layer].backs += pr_op_needs_gradient(net, layer, 0) +
+                               pr_net_param_is_updated(net, layer);
+    return find_rnn_op(net, layer)->backward(net, layer, err);
 }
 
-const struct pr_op pr_op_rnn = {forward, backward};
+const struct pr_op pr_op_rnn = {rnn_forward, rnn_backward};

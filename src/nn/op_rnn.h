@@ -20,7 +20,7 @@ enum {
     PR_RNN_END_CELL = PR_RNN_KEPT,
 };
 
-struct pr_rnn pr_op_rnn_of(const struct pr_net *net, unsigned layer);
+struct pr_rnn pr_op_rnn_sizes(const struct pr_net *net, unsigned layer);
 
 extern const struct pr_op pr_op_rnn_unrolled, pr_op_rnn_onednn;
 

@@ -9,7 +9,7 @@
 
 /* ---- loops */
 
-void pr_ro_swap_gates(const float *from, size_t size, float *to)
+void pr_op_rnn_swap_gates(const float *from, size_t size, float *to)
 {
     memcpy(to, from + size, size * sizeof *to);
     memcpy(to + size, from, size * sizeof *to);
@@ -17,15 +17,18 @@ void pr_ro_swap_gates(const float *from, size_t size, float *to)
 }
 
 /* to, from */
-static int run_swap(struct pr_net *net, struct pr_step *s, struct pr_err *err)
+static int run_swap(struct pr_net *net, struct pr_net_step *s,
+                    struct pr_err *err)
 {
     (void)err;
-    pr_ro_swap_gates(pr_op_data(net, s, 1), s->elements, pr_op_data(net, s, 0));
+    pr_op_rnn_swap_gates(pr_op_data(net, s, 1), s->elements,
+                         pr_op_data(net, s, 0));
     return PR_OK;
 }
 
 /* to, bias, recurrent bias */
-static int run_bias(struct pr_net *net, struct pr_step *s, struct pr_err *err)
+static int run_rnn_bias(struct pr_net *net, struct pr_net_step *s,
+                        struct pr_err *err)
 {
     const struct pr_layer *l = pr_op_layer(net, s);
     size_t out = (size_t)l->out;
@@ -38,7 +41,7 @@ static int run_bias(struct pr_net *net, struct pr_step *s, struct pr_err *err)
             to[i] = bias[i] + more[i];
         return PR_OK;
     }
-    pr_ro_swap_gates(bias, out, to);
+    pr_op_rnn_swap_gates(bias, out, to);
     for (size_t i = 0; i < out; i++) {
         to[i] += more[out + i];
         to[out + i] += more[i];
@@ -47,13 +50,14 @@ static int run_bias(struct pr_net *net, struct pr_step *s, struct pr_err *err)
     return PR_OK;
 }
 
-static size_t state_bytes(const struct pr_net *net, const struct pr_step *s)
+static size_t state_bytes(const struct pr_net *net, const struct pr_net_step *s)
 {
     return net->opts.batch * (size_t)pr_op_layer(net, s)->out * sizeof(float);
 }
 
 /* state, h, c: out of what is carried */
-static int run_begin(struct pr_net *net, struct pr_step *s, struct pr_err *err)
+static int run_begin(struct pr_net *net, struct pr_net_step *s,
+                     struct pr_err *err)
 {
     size_t bytes = state_bytes(net, s);
 
@@ -65,7 +69,8 @@ static int run_begin(struct pr_net *net, struct pr_step *s, struct pr_err *err)
 }
 
 /* … and into it */
-static int run_end(struct pr_net *net, struct pr_step *s, struct pr_err *err)
+static int run_end(struct pr_net *net, struct pr_net_step *s,
+                   struct pr_err *err)
 {
     size_t bytes = state_bytes(net, s);
 
@@ -78,10 +83,10 @@ static int run_end(struct pr_net *net, struct pr_step *s, struct pr_err *err)
 
 /* ---- tensors */
 
-int pr_ro_swapped(struct pr_net *net, int from, size_t size, int *ret,
-                  struct pr_err *err)
+int pr_op_rnn_emit_swap(struct pr_net *net, int from, size_t size, int *ret,
+                        struct pr_err *err)
 {
-    int rc = *ret >= 0 ? PR_OK : pr_op_room(net, 3 * size, ret, err);
+    int rc = *ret >= 0 ? PR_OK : pr_op_new_room(net, 3 * size, ret, err);
 
     if (!rc)
         rc = PR_OP_STEP(net, run_swap, err, *ret, from);
@@ -92,42 +97,45 @@ int pr_ro_swapped(struct pr_net *net, int from, size_t size, int *ret,
 
 /* Weights of input or state (param) as the primitive takes them (arg). */
 static int weights_in(struct pr_net *net, unsigned layer, unsigned param,
-                      const struct pr_prim *prim, int arg, int *ret,
+                      const struct pr_primitive *prim, int arg, int *ret,
                       struct pr_err *err)
 {
-    struct pr_rnn r = pr_op_rnn_of(net, layer);
+    struct pr_rnn r = pr_op_rnn_sizes(net, layer);
     size_t in = param == PR_RNN_WEIGHT ? r.in : r.out;
-    const struct pr_lay *lay = pr_prim_lay(prim, arg);
-    const struct pr_lay *plain = pr_lay_gates(
-        net->dnn, (int64_t)pr_rnn_gates(&r), (int64_t)r.out, (int64_t)in);
-    int from = pr_param_value(net, layer, param), copy = PR_NO_TENSOR;
+    const struct pr_layout *lay = pr_primitive_layout(prim, arg);
+    const struct pr_layout *plain = pr_layout_gates(
+        net->dnn, (int64_t)pr_rnn_gate_count(&r), (int64_t)r.out, (int64_t)in);
+    int from = pr_net_param_value(net, layer, param), copy = PR_NO_TENSOR;
     int rc = lay && plain ? PR_OK : pr_fail_nomem(err);
 
     if (!rc && r.is_gru) {
-        rc = pr_ro_swapped(net, from, r.out * in, &copy, err);
+        rc = pr_op_rnn_emit_swap(net, from, r.out * in, &copy, err);
         from = copy;
     }
     if (rc)
         return rc;
-    *ret = pr_nt_new(net, lay, 0, err);
+    *ret = pr_net_tensor_new(net, lay, 0, err);
     return *ret < 0 ? PR_E_NOMEM
-                    : pr_step_reorder(net, plain, from, lay, *ret, err);
+                    : pr_net_step_reorder(net, plain, from, lay, *ret, err);
 }
 
 static int bias_in(struct pr_net *net, unsigned layer, int *ret,
                    struct pr_err *err)
 {
     size_t out = (size_t)net->model->layers[layer].out;
-    int rc = pr_op_room(net, 4 * out, ret, err);
+    int rc = pr_op_new_room(net, 4 * out, ret, err);
 
     return rc ? rc
-              : PR_OP_STEP(net, run_bias, err, *ret,
-                           pr_param_value(net, layer, PR_RNN_BIAS),
-                           pr_param_value(net, layer, PR_RNN_RECURRENT_BIAS));
+              : PR_OP_STEP(
+                    net, run_rnn_bias, err, *ret,
+                    pr_net_param_value(net, layer, PR_RNN_BIAS),
+                    pr_net_param_value(net, layer, PR_RNN_RECURRENT_BIAS));
 }
 
-int pr_ro_take(struct pr_net *net, unsigned layer, const struct pr_prim *prim,
-               struct pr_ro_taken *ret, struct pr_err *err)
+int pr_op_rnn_onednn_weights(struct pr_net *net, unsigned layer,
+                             const struct pr_primitive *prim,
+                             struct pr_op_rnn_onednn_weights *ret,
+                             struct pr_err *err)
 {
     int rc = weights_in(net, layer, PR_RNN_WEIGHT, prim, PR_ARG_WEIGHTS,
                         &ret->weights, err);
@@ -141,8 +149,8 @@ int pr_ro_take(struct pr_net *net, unsigned layer, const struct pr_prim *prim,
 /* States before and after all rows. */
 static int new_states(struct pr_net *net, unsigned layer, struct pr_err *err)
 {
-    struct pr_node *n = &net->nodes[layer];
-    struct pr_rnn r = pr_op_rnn_of(net, layer);
+    struct pr_net_node *n = &net->nodes[layer];
+    struct pr_rnn r = pr_op_rnn_sizes(net, layer);
     size_t size = r.batch * r.out;
     const int all[] = {PR_RNN_BEGIN, PR_RNN_END, PR_RNN_BEGIN_CELL,
                        PR_RNN_END_CELL};
@@ -153,16 +161,17 @@ static int new_states(struct pr_net *net, unsigned layer, struct pr_err *err)
     n->extra[PR_RNN_STATE] = PR_NO_TENSOR;
     if (!n->layer->carry)
         return PR_OK;
-    rc = pr_op_keep(net, (r.is_gru ? 1 : 2) * size, &n->extra[PR_RNN_STATE],
-                    err);
+    rc = pr_op_new_kept(net, (r.is_gru ? 1 : 2) * size, &n->extra[PR_RNN_STATE],
+                        err);
     for (int i = 0; i < (r.is_gru ? 2 : 4) && !rc; i++)
-        rc = pr_op_room(net, size, &n->extra[all[i]], err);
+        rc = pr_op_new_room(net, size, &n->extra[all[i]], err);
     return rc;
 }
 
-struct pr_recurrent pr_ro_what(const struct pr_net *net, unsigned layer)
+struct pr_recurrent pr_op_rnn_onednn_sizes(const struct pr_net *net,
+                                           unsigned layer)
 {
-    struct pr_rnn r = pr_op_rnn_of(net, layer);
+    struct pr_rnn r = pr_op_rnn_sizes(net, layer);
 
     return (struct pr_recurrent){.is_gru = r.is_gru,
                                  .training = net->opts.training,
@@ -174,11 +183,13 @@ struct pr_recurrent pr_ro_what(const struct pr_net *net, unsigned layer)
                                  .out = (int64_t)r.out};
 }
 
-int pr_ro_add(struct pr_net *net, unsigned layer, struct pr_prim *prim,
-              const struct pr_ro_taken *w, struct pr_err *err)
+int pr_op_rnn_onednn_add_step(struct pr_net *net, unsigned layer,
+                              struct pr_primitive *prim,
+                              const struct pr_op_rnn_onednn_weights *w,
+                              struct pr_err *err)
 {
-    const struct pr_node *n = &net->nodes[layer];
-    struct pr_step *s = pr_step_prim(net, prim);
+    const struct pr_net_node *n = &net->nodes[layer];
+    struct pr_net_step *s = pr_net_step_primitive(net, prim);
     const struct {
         int arg, tensor;
     } rows[] = {
@@ -198,48 +209,52 @@ int pr_ro_add(struct pr_net *net, unsigned layer, struct pr_prim *prim,
         return pr_fail_nomem(err);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (rows[i].tensor >= 0)
-            pr_step_use(net, s, rows[i].arg, rows[i].tensor);
+            pr_net_step_use(net, s, rows[i].arg, rows[i].tensor);
     return PR_OK;
 }
 
-static int new_work(struct pr_net *net, struct pr_node *n, struct pr_err *err)
+static int new_work(struct pr_net *net, struct pr_net_node *n,
+                    struct pr_err *err)
 {
-    const struct pr_lay *lay = pr_prim_lay(n->forward, PR_ARG_WORKSPACE);
+    const struct pr_layout *lay =
+        pr_primitive_layout(n->forward, PR_ARG_WORKSPACE);
 
     n->work = PR_NO_TENSOR;
     if (!lay || !net->opts.training)
         return PR_OK;
-    n->work = pr_nt_new(net, lay, 0, err);
+    n->work = pr_net_tensor_new(net, lay, 0, err);
     return n->work < 0 ? PR_E_NOMEM : PR_OK;
 }
 
-static int forward(struct pr_net *net, unsigned layer, struct pr_err *err)
+static int rnn_onednn_forward(struct pr_net *net, unsigned layer,
+                              struct pr_err *err)
 {
-    struct pr_node *n = &net->nodes[layer];
-    struct pr_recurrent what = pr_ro_what(net, layer);
-    struct pr_ro_taken w;
+    struct pr_net_node *n = &net->nodes[layer];
+    struct pr_recurrent what = pr_op_rnn_onednn_sizes(net, layer);
+    struct pr_op_rnn_onednn_weights w;
     const int *e = n->extra;
-    int rc = pr_op_in(net, layer, 0, &n->src, err);
+    int rc = pr_op_input_tensor(net, layer, 0, &n->src, err);
 
     if (!rc)
-        rc = pr_op_out(net, layer, err);
+        rc = pr_op_new_output(net, layer, err);
     if (!rc)
-        rc = pr_prim_recurrent(net->dnn, &what, NULL, &n->forward, err);
+        rc = pr_primitive_recurrent(net->dnn, &what, NULL, &n->forward, err);
     if (!rc)
         rc = new_states(net, layer, err);
     if (!rc)
         rc = new_work(net, n, err);
     if (!rc)
-        rc = pr_ro_take(net, layer, n->forward, &w, err);
+        rc = pr_op_rnn_onednn_weights(net, layer, n->forward, &w, err);
     if (!rc && e[PR_RNN_STATE] >= 0)
         rc = PR_OP_STEP(net, run_begin, err, e[PR_RNN_STATE], e[PR_RNN_BEGIN],
                         e[PR_RNN_BEGIN_CELL]);
     if (!rc)
-        rc = pr_ro_add(net, layer, n->forward, &w, err);
+        rc = pr_op_rnn_onednn_add_step(net, layer, n->forward, &w, err);
     if (!rc && e[PR_RNN_STATE] >= 0)
         rc = PR_OP_STEP(net, run_end, err, e[PR_RNN_STATE], e[PR_RNN_END],
                         e[PR_RNN_END_CELL]);
     return rc;
 }
 
-const struct pr_op pr_op_rnn_onednn = {forward, pr_op_rnn_onednn_back};
+const struct pr_op pr_op_rnn_onednn = {rnn_onednn_forward,
+                                       pr_op_rnn_onednn_backward};

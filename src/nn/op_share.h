@@ -9,16 +9,18 @@
 
 /* Forward from src, which is the layer's input or that in another layout. The
  * step's tensors: output, src. */
-int pr_op_like(struct pr_net *net, unsigned layer, int src, pr_step_fn *run,
-               struct pr_err *err) PR_MUST_CHECK;
+int pr_op_elementwise_forward(struct pr_net *net, unsigned layer, int src,
+                              pr_net_step_fn *run,
+                              struct pr_err *err) PR_MUST_CHECK;
 
 /* Backward, over the gradient where nobody else reads it. The step's tensors:
  * gradient of the input, of the output, other unless it is PR_NO_TENSOR. */
-int pr_op_like_back(struct pr_net *net, unsigned layer, int other,
-                    pr_step_fn *run, struct pr_err *err) PR_MUST_CHECK;
+int pr_op_elementwise_backward(struct pr_net *net, unsigned layer, int other,
+                               pr_net_step_fn *run,
+                               struct pr_err *err) PR_MUST_CHECK;
 
 /* ---- numbers of a sample that lie together from a dimension on */
-static inline size_t pr_op_part(const struct pr_layer *l, unsigned axis)
+static inline size_t pr_op_part_numbers(const struct pr_layer *l, unsigned axis)
 {
     size_t n = 1;
 

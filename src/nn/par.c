@@ -26,7 +26,7 @@ struct omp {
     int (*pause_all)(int how); /* NULL in older ones */
 };
 
-struct pr_par {
+struct pr_threads {
     struct omp omp;
     void *lib;
     unsigned threads;
@@ -42,12 +42,12 @@ static unsigned in_use;
 
 /* One loop on the pool. */
 struct job {
-    const struct pr_par *par;
-    pr_par_fn *fn;
+    const struct pr_threads *par;
+    pr_threads_fn *fn;
     void *ctx;
 };
 
-static int find(struct omp *omp, void *lib, struct pr_err *err)
+static int find_openmp_functions(struct omp *omp, void *lib, struct pr_err *err)
 {
     const struct {
         const char *name;
@@ -82,10 +82,10 @@ static void pin_to(int cpu)
     (void)sched_setaffinity(0, sizeof one, &one); /* at worst it wanders */
 }
 
-static void on_thread(void *data)
+static void run_job_on_thread(void *data)
 {
     const struct job *j = data;
-    const struct pr_par *p = j->par;
+    const struct pr_threads *p = j->par;
     unsigned thread = (unsigned)p->omp.thread_num();
 
     if (thread && p->pinned && sched_getcpu() != p->cpu[thread])
@@ -93,18 +93,18 @@ static void on_thread(void *data)
     j->fn(j->ctx, thread, (unsigned)p->omp.num_threads());
 }
 
-void pr_par_run(const struct pr_par *p, pr_par_fn *fn, void *ctx)
+void pr_threads_run(const struct pr_threads *p, pr_threads_fn *fn, void *ctx)
 {
     struct job j = {p, fn, ctx};
 
     if (p->threads == 1)
         fn(ctx, 0, 1);
     else
-        p->omp.parallel(on_thread, &j, p->threads, 0);
+        p->omp.parallel(run_job_on_thread, &j, p->threads, 0);
 }
 
 /* The mask of this process, and how many processors are in it. */
-static unsigned processors(cpu_set_t *mask)
+static unsigned count_processors(cpu_set_t *mask)
 {
     long online;
 
@@ -112,13 +112,13 @@ static unsigned processors(cpu_set_t *mask)
         return (unsigned)CPU_COUNT(mask);
     CPU_ZERO(mask); /* more than fit: none is pinned */
     online = sysconf(_SC_NPROCESSORS_ONLN);
-    if (online > PR_PAR_MOST)
-        return PR_PAR_MOST;
+    if (online > PR_THREADS_MAX)
+        return PR_THREADS_MAX;
     return online > 0 ? (unsigned)online : 1;
 }
 
 /* Thread i goes to the i-th processor of the mask. */
-static void choose_processors(struct pr_par *p)
+static void choose_processors(struct pr_threads *p)
 {
     unsigned i = 0;
 
@@ -132,7 +132,7 @@ static void choose_processors(struct pr_par *p)
 
 static void pin_self(void *ctx, unsigned thread, unsigned threads)
 {
-    struct pr_par *p = ctx;
+    struct pr_threads *p = ctx;
 
     (void)threads;
     if (thread && p->pinned)
@@ -141,7 +141,7 @@ static void pin_self(void *ctx, unsigned thread, unsigned threads)
 
 static void unpin_self(void *ctx, unsigned thread, unsigned threads)
 {
-    const struct pr_par *p = ctx;
+    const struct pr_threads *p = ctx;
 
     (void)threads;
     if (thread)
@@ -155,20 +155,20 @@ static void count_threads(void *ctx, unsigned thread, unsigned threads)
 }
 
 /* The runtime may be told from outside to start fewer than asked for. */
-static void start_pool(struct pr_par *p)
+static void start_pool(struct pr_threads *p)
 {
     unsigned got = p->threads;
 
     p->max_before = p->omp.max_threads();
     p->omp.set_dynamic(0);
-    pr_par_run(p, count_threads, &got);
+    pr_threads_run(p, count_threads, &got);
     p->threads = got;
     p->omp.set_num_threads((int)got);
     choose_processors(p);
-    pr_par_run(p, pin_self, p);
+    pr_threads_run(p, pin_self, p);
 }
 
-static int open_runtime(struct pr_par *p, struct pr_err *err)
+static int open_runtime(struct pr_threads *p, struct pr_err *err)
 {
     /* Its threads outlive us: it must stay where it is. */
     p->lib = dlopen("libgomp.so.1", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
@@ -178,10 +178,10 @@ static int open_runtime(struct pr_par *p, struct pr_err *err)
         pr_hint(err, "apt-get install libgomp1");
         return PR_E_UNAVAIL;
     }
-    return find(&p->omp, p->lib, err);
+    return find_openmp_functions(&p->omp, p->lib, err);
 }
 
-static void release(struct pr_par *p)
+static void threads_release(struct pr_threads *p)
 {
     if (p->lib)
         dlclose(p->lib);
@@ -189,28 +189,30 @@ static void release(struct pr_par *p)
     pr_free(p);
 }
 
-int pr_par_new(unsigned threads, struct pr_par **ret, struct pr_err *err)
+int pr_threads_new(unsigned threads, struct pr_threads **ret,
+                   struct pr_err *err)
 {
     cpu_set_t mask;
-    unsigned cpus = processors(&mask);
-    struct pr_par *p;
+    unsigned cpus = count_processors(&mask);
+    struct pr_threads *p;
     int r;
 
     if (threads == 0)
         threads = cpus;
-    if (threads > PR_PAR_MOST)
+    if (threads > PR_THREADS_MAX)
         return pr_fail(err, PR_E_CONF, "",
                        "%u threads are too many, at most %d", threads,
-                       PR_PAR_MOST);
+                       PR_THREADS_MAX);
     p = pr_alloc_zeroed(sizeof *p + threads * sizeof *p->cpu);
     if (!p)
         return pr_fail_nomem(err);
     p->threads = threads;
     p->mask = mask;
-    p->scratch = pr_alloc_aligned(64, (size_t)threads * PR_PAR_SCRATCH);
+    p->scratch =
+        pr_alloc_aligned(64, (size_t)threads * PR_THREADS_SCRATCH_BYTES);
     r = p->scratch ? open_runtime(p, err) : pr_fail_nomem(err);
     if (r < 0) {
-        release(p);
+        threads_release(p);
         return r;
     }
     start_pool(p);
@@ -219,7 +221,7 @@ int pr_par_new(unsigned threads, struct pr_par **ret, struct pr_err *err)
     return PR_OK;
 }
 
-void pr_par_free(struct pr_par *p)
+void pr_threads_free(struct pr_threads *p)
 {
     enum { SOFT = 1 }; /* omp_pause_soft */
     bool is_last;
@@ -229,26 +231,26 @@ void pr_par_free(struct pr_par *p)
     is_last = __atomic_sub_fetch(&in_use, 1, __ATOMIC_RELAXED) == 0;
     if (is_last && p->pinned) {
         p->pinned = false;
-        pr_par_run(p, unpin_self, p);
+        pr_threads_run(p, unpin_self, p);
     }
     p->omp.set_num_threads(p->max_before);
     if (is_last && p->omp.pause_all)
         (void)p->omp.pause_all(SOFT);
-    release(p);
+    threads_release(p);
 }
 
-unsigned pr_par_threads(const struct pr_par *p)
+unsigned pr_threads_count(const struct pr_threads *p)
 {
     return p->threads;
 }
 
-void *pr_par_scratch(const struct pr_par *p, unsigned thread)
+void *pr_threads_scratch(const struct pr_threads *p, unsigned thread)
 {
-    return p->scratch + (size_t)thread * PR_PAR_SCRATCH;
+    return p->scratch + (size_t)thread * PR_THREADS_SCRATCH_BYTES;
 }
 
-void pr_par_part(size_t count, size_t grain, unsigned thread, unsigned threads,
-                 size_t *ret_from, size_t *ret_to)
+void pr_threads_part(size_t count, size_t grain, unsigned thread,
+                     unsigned threads, size_t *ret_from, size_t *ret_to)
 {
     size_t grains = count / grain + (count % grain != 0);
     size_t each = grains / threads, more = grains % threads;

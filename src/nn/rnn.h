@@ -40,7 +40,7 @@ struct pr_panel_product {
     size_t c_row;
     bool add;
 };
-void pr_k_panel_product(const struct pr_panel_product *p);
+void pr_kernel_panel_product(const struct pr_panel_product *p);
 
 /* Puts a matrix of count rows into part [thread] of [threads] of the panels:
  * columns [n0, n0 + n) and rows [k0, k0 + k) of them. Element (k, n) is
@@ -50,8 +50,9 @@ struct pr_panel_fill {
     size_t by_k, by_n;
     size_t k0, k, n0, n;
 };
-void pr_k_panel_fill(const struct pr_panels *to, const struct pr_panel_fill *f,
-                     unsigned thread, unsigned threads);
+void pr_kernel_panel_fill(const struct pr_panels *to,
+                          const struct pr_panel_fill *f, unsigned thread,
+                          unsigned threads);
 
 /* ---- gates of one row of count samples, on the caller (kernel_rnn.c) */
 
@@ -71,7 +72,7 @@ struct pr_rnn_gates {
     float *y, *state; /* h, twice; state may be NULL, and what was before */
     size_t y_row, state_row;
 };
-void pr_k_rnn_gates(const struct pr_rnn_gates *g);
+void pr_kernel_rnn_gates(const struct pr_rnn_gates *g);
 
 struct pr_rnn_gates_back {
     bool is_gru;
@@ -92,11 +93,11 @@ struct pr_rnn_gates_back {
     size_t d_row;
     bool is_last; /* no row after this one: dh and dc are 0 */
 };
-void pr_k_rnn_gates_back(const struct pr_rnn_gates_back *g);
+void pr_kernel_rnn_gates_back(const struct pr_rnn_gates_back *g);
 
 /* The biases as gates take them: 4 times out rounded up. */
-void pr_k_rnn_bias(bool is_gru, size_t out, const float *bias,
-                   const float *recurrent, float *to);
+void pr_kernel_rnn_bias(bool is_gru, size_t out, const float *bias,
+                        const float *recurrent, float *to);
 
 /* ---- a layer */
 
@@ -105,7 +106,7 @@ struct pr_rnn {
     size_t batch, rows, in, out;
 };
 
-static inline size_t pr_rnn_gates(const struct pr_rnn *r)
+static inline size_t pr_rnn_gate_count(const struct pr_rnn *r)
 {
     return r->is_gru ? 3 : 4;
 }
@@ -138,24 +139,25 @@ bool pr_rnn_samples_fit(const struct pr_rnn *r, unsigned threads);
 size_t pr_rnn_samples_kept(const struct pr_rnn *r, bool training);
 size_t pr_rnn_samples_room(const struct pr_rnn *r, unsigned threads,
                            bool backward);
-void pr_rnn_samples(const struct pr_par *p, const struct pr_rnn *r,
-                    const struct pr_rnn_data *d, bool training);
-void pr_rnn_samples_back(const struct pr_par *p, const struct pr_rnn *r,
+void pr_rnn_samples_forward(const struct pr_threads *p, const struct pr_rnn *r,
+                            const struct pr_rnn_data *d, bool training);
+void pr_rnn_samples_back(const struct pr_threads *p, const struct pr_rnn *r,
                          const struct pr_rnn_data *d);
 
 /* ---- row by row: all threads share the product of each, and what does not
  * depend on the state is one product for all rows (op_rnn_steps.c) */
 
-struct pr_dnn;
+struct pr_onednn;
 struct pr_err;
 
 size_t pr_rnn_steps_kept(const struct pr_rnn *r);
 size_t pr_rnn_steps_sums(const struct pr_rnn *r);
 size_t pr_rnn_steps_room(const struct pr_rnn *r, bool backward);
-int pr_rnn_steps(const struct pr_dnn *dnn, const struct pr_par *p,
-                 const struct pr_rnn *r, const struct pr_rnn_data *d,
-                 struct pr_err *err) PR_MUST_CHECK;
-int pr_rnn_steps_back(const struct pr_dnn *dnn, const struct pr_par *p,
+int pr_rnn_steps_forward(const struct pr_onednn *dnn,
+                         const struct pr_threads *p, const struct pr_rnn *r,
+                         const struct pr_rnn_data *d,
+                         struct pr_err *err) PR_MUST_CHECK;
+int pr_rnn_steps_back(const struct pr_onednn *dnn, const struct pr_threads *p,
                       const struct pr_rnn *r, const struct pr_rnn_data *d,
                       struct pr_err *err) PR_MUST_CHECK;
 

@@ -12,17 +12,17 @@
 #include "nn/rnn.h"
 
 /* Sizes that follow from those of the layer. */
-struct pr_rs_sizes {
+struct pr_rnn_samples_sizes {
     size_t wide;  /* outputs, rounded up */
     size_t gates; /* of a sample: four times that */
     size_t cat;   /* input, state and the 1 */
     size_t cats;  /* rounded up */
 };
 
-struct pr_rs {
+struct pr_rnn_samples {
     const struct pr_rnn *r;
     const struct pr_rnn_data *d;
-    struct pr_rs_sizes z;
+    struct pr_rnn_samples_sizes z;
     float *gates, *cells; /* kept */
     size_t kept_rows;     /* of a sample: all, or 1 */
     float *cat;           /* of each sample; backward: as panels */
@@ -34,41 +34,46 @@ struct pr_rs {
 };
 
 /* Samples of a thread, and the row that it is at. */
-struct pr_rs_share {
+struct pr_rnn_samples_share {
     size_t first, count, row;
     bool is_first; /* row to be computed */
 };
 
-static inline size_t pr_rs_row(const struct pr_rnn *r, size_t i)
+static inline size_t pr_rnn_samples_row(const struct pr_rnn *r, size_t i)
 {
     return r->reverse ? r->rows - 1 - i : i;
 }
 
 /* The place of this row of the share's first sample. */
-static inline size_t pr_rs_place(const struct pr_rs_share *s, size_t rows,
-                                 size_t numbers)
+static inline size_t pr_rnn_samples_place(const struct pr_rnn_samples_share *s,
+                                          size_t rows, size_t numbers)
 {
     return (s->first * rows + (rows > 1 ? s->row : 0)) * numbers;
 }
 
 /* What d says, with room cut up. */
-void pr_rs_job(const struct pr_par *p, const struct pr_rnn *r,
-               const struct pr_rnn_data *d, bool training, bool backward,
-               struct pr_rs *ret);
+void pr_rnn_samples_init(const struct pr_threads *p, const struct pr_rnn *r,
+                         const struct pr_rnn_data *d, bool training,
+                         bool backward, struct pr_rnn_samples *ret);
 /* Calls fn on all threads, or on the caller where there is little to do. */
-void pr_rs_run(const struct pr_par *p, struct pr_rs *j, pr_par_fn *fn);
+void pr_rnn_samples_run(const struct pr_threads *p, struct pr_rnn_samples *j,
+                        pr_threads_fn *fn);
 /* The samples of a thread. */
-struct pr_rs_share pr_rs_part(const struct pr_rs *j, unsigned thread,
-                              unsigned threads);
+struct pr_rnn_samples_share
+pr_rnn_samples_share_of(const struct pr_rnn_samples *j, unsigned thread,
+                        unsigned threads);
 
 /* Block b of what is kept belongs to this gate of the tensors; -1: to none. */
-int pr_rs_gate(const struct pr_rnn *r, size_t b, bool recurrent);
-void pr_rs_pack(const struct pr_rs *j);
-void pr_rs_pack_back(const struct pr_rs *j, const struct pr_panels *to,
-                     const float *weights, size_t n, bool recurrent);
+int pr_rnn_samples_gate(const struct pr_rnn *r, size_t b, bool recurrent);
+void pr_rnn_samples_pack(const struct pr_rnn_samples *j);
+void pr_rnn_samples_pack_back(const struct pr_rnn_samples *j,
+                              const struct pr_panels *to, const float *weights,
+                              size_t n, bool recurrent);
 
 /* Cells of the row before, or of the state that the call began with. */
-const float *pr_rs_cell_before(const struct pr_rs *j, const float *state,
-                               const struct pr_rs_share *s, size_t *ret_row);
+const float *pr_rnn_samples_cell_before(const struct pr_rnn_samples *j,
+                                        const float *state,
+                                        const struct pr_rnn_samples_share *s,
+                                        size_t *ret_row);
 
 #endif

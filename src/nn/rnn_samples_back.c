@@ -4,11 +4,12 @@
 #include <string.h>
 
 /* What the share's samples began with, and h of the row before. */
-static const float *state_before(const struct pr_rs *j,
-                                 const struct pr_rs_share *s, size_t *ret_row)
+static const float *state_before(const struct pr_rnn_samples *j,
+                                 const struct pr_rnn_samples_share *s,
+                                 size_t *ret_row)
 {
     const struct pr_rnn *r = j->r;
-    struct pr_rs_share other = *s;
+    struct pr_rnn_samples_share other = *s;
 
     if (s->is_first) {
         *ret_row = r->out;
@@ -16,14 +17,15 @@ static const float *state_before(const struct pr_rs *j,
     }
     other.row += r->reverse ? 1 : (size_t)-1;
     *ret_row = r->rows * r->out;
-    return j->d->y + pr_rs_place(&other, r->rows, r->out);
+    return j->d->y + pr_rnn_samples_place(&other, r->rows, r->out);
 }
 
-static void gates_back(const struct pr_rs *j, const struct pr_rs_share *s,
-                       bool is_last)
+static void rnn_samples_gates_back(const struct pr_rnn_samples *j,
+                                   const struct pr_rnn_samples_share *s,
+                                   bool is_last)
 {
     const struct pr_rnn *r = j->r;
-    const struct pr_rs_sizes *z = &j->z;
+    const struct pr_rnn_samples_sizes *z = &j->z;
     struct pr_rnn_gates_back g = {.is_gru = r->is_gru,
                                   .count = s->count,
                                   .out = r->out,
@@ -35,23 +37,25 @@ static void gates_back(const struct pr_rs *j, const struct pr_rs_share *s,
                                   .d_row = z->wide,
                                   .is_last = is_last};
 
-    g.gates = j->gates + pr_rs_place(s, r->rows, z->gates);
+    g.gates = j->gates + pr_rnn_samples_place(s, r->rows, z->gates);
     g.sums = j->sums + s->first * z->gates;
-    g.cell = j->cells + pr_rs_place(s, r->rows, z->wide);
-    g.dy = j->d->dy + pr_rs_place(s, r->rows, r->out);
+    g.cell = j->cells + pr_rnn_samples_place(s, r->rows, z->wide);
+    g.dy = j->d->dy + pr_rnn_samples_place(s, r->rows, r->out);
     g.dh = j->dh + s->first * z->wide;
     g.dc = j->dc + s->first * z->wide;
     g.before = r->is_gru ? state_before(j, s, &g.before_row)
-                         : pr_rs_cell_before(j, j->d->begin, s, &g.before_row);
-    pr_k_rnn_gates_back(&g);
+                         : pr_rnn_samples_cell_before(j, j->d->begin, s,
+                                                      &g.before_row);
+    pr_kernel_rnn_gates_back(&g);
 }
 
 /* The sums' gradients times weights. */
-static void product_back(const struct pr_rs *j, const struct pr_rs_share *s,
-                         const struct pr_panels *weights, float *to,
-                         size_t to_row, bool add)
+static void rnn_samples_product_back(const struct pr_rnn_samples *j,
+                                     const struct pr_rnn_samples_share *s,
+                                     const struct pr_panels *weights, float *to,
+                                     size_t to_row, bool add)
 {
-    pr_k_panel_product(
+    pr_kernel_panel_product(
         &(struct pr_panel_product){.b = weights,
                                    .m = s->count,
                                    .to = weights->n,
@@ -64,29 +68,31 @@ static void product_back(const struct pr_rs *j, const struct pr_rs_share *s,
 }
 
 /* Adds this row's part to the gradient of the weights. */
-static void weights_back(const struct pr_rs *j, const struct pr_rs_share *s,
-                         float *dall, bool add)
+static void rnn_samples_weights_back(const struct pr_rnn_samples *j,
+                                     const struct pr_rnn_samples_share *s,
+                                     float *dall, bool add)
 {
     const struct pr_rnn *r = j->r;
     struct pr_panels cat = {s->count, j->z.cats, j->cat + s->first * j->z.cats};
-    struct pr_panel_fill f = {.from = j->d->x + pr_rs_place(s, r->rows, r->in),
+    struct pr_panel_fill f = {.from = j->d->x +
+                                      pr_rnn_samples_place(s, r->rows, r->in),
                               .by_k = r->rows * r->in,
                               .by_n = 1,
                               .k = s->count,
                               .n = r->in};
 
-    pr_k_panel_fill(&cat, &f, 0, 1);
+    pr_kernel_panel_fill(&cat, &f, 0, 1);
     f.from = state_before(j, s, &f.by_k);
     f.n0 = r->in;
     f.n = r->out;
     if (f.from) {
-        pr_k_panel_fill(&cat, &f, 0, 1);
+        pr_kernel_panel_fill(&cat, &f, 0, 1);
     } else {
         f.from = (const float[]){0};
         f.by_k = f.by_n = 0;
-        pr_k_panel_fill(&cat, &f, 0, 1);
+        pr_kernel_panel_fill(&cat, &f, 0, 1);
     }
-    pr_k_panel_product(
+    pr_kernel_panel_product(
         &(struct pr_panel_product){.b = &cat,
                                    .m = j->z.gates,
                                    .to = j->z.cats,
@@ -99,21 +105,22 @@ static void weights_back(const struct pr_rs *j, const struct pr_rs_share *s,
 }
 
 /* The panels of a share with the 1 behind input and state. */
-static void begin(const struct pr_rs *j, const struct pr_rs_share *s)
+static void rnn_samples_begin_back(const struct pr_rnn_samples *j,
+                                   const struct pr_rnn_samples_share *s)
 {
     struct pr_panels cat = {s->count, j->z.cats, j->cat + s->first * j->z.cats};
     struct pr_panel_fill f = {
         .from = (const float[]){1}, .k = s->count, .n0 = j->z.cat - 1, .n = 1};
 
     memset(cat.data, 0, s->count * j->z.cats * sizeof(float));
-    pr_k_panel_fill(&cat, &f, 0, 1);
+    pr_kernel_panel_fill(&cat, &f, 0, 1);
 }
 
-static void backward(void *ctx, unsigned thread, unsigned threads)
+static void rnn_samples_backward(void *ctx, unsigned thread, unsigned threads)
 {
-    struct pr_rs *j = ctx;
+    struct pr_rnn_samples *j = ctx;
     const struct pr_rnn *r = j->r;
-    struct pr_rs_share s = pr_rs_part(j, thread, threads);
+    struct pr_rnn_samples_share s = pr_rnn_samples_share_of(j, thread, threads);
     float *dall = j->dall + thread * j->z.gates * j->z.cats;
 
     if (thread == 0)
@@ -122,28 +129,30 @@ static void backward(void *ctx, unsigned thread, unsigned threads)
         memset(dall, 0, j->z.gates * j->z.cats * sizeof *dall);
         return;
     }
-    begin(j, &s);
+    rnn_samples_begin_back(j, &s);
     for (size_t i = r->rows; i-- > 0;) {
         bool is_last = i == r->rows - 1;
 
-        s.row = pr_rs_row(r, i);
+        s.row = pr_rnn_samples_row(r, i);
         s.is_first = i == 0;
-        gates_back(j, &s, is_last);
+        rnn_samples_gates_back(j, &s, is_last);
         if (i)
-            product_back(j, &s, &j->to_state, j->dh + s.first * j->z.wide,
-                         j->z.wide, r->is_gru);
+            rnn_samples_product_back(j, &s, &j->to_state,
+                                     j->dh + s.first * j->z.wide, j->z.wide,
+                                     r->is_gru);
         if (j->d->dx)
-            product_back(j, &s, &j->to_input,
-                         j->d->dx + pr_rs_place(&s, r->rows, r->in),
-                         r->rows * r->in, false);
+            rnn_samples_product_back(
+                j, &s, &j->to_input,
+                j->d->dx + pr_rnn_samples_place(&s, r->rows, r->in),
+                r->rows * r->in, false);
         if (j->d->dweight)
-            weights_back(j, &s, dall, !is_last);
+            rnn_samples_weights_back(j, &s, dall, !is_last);
     }
 }
 
 /* ---- the gradients of all threads, as tensors */
 
-static float sum_at(const struct pr_rs *j, size_t at)
+static float sum_thread_gradients(const struct pr_rnn_samples *j, size_t at)
 {
     float sum = j->dall[at];
 
@@ -152,42 +161,45 @@ static float sum_at(const struct pr_rs *j, size_t at)
     return sum;
 }
 
-static void gather(void *ctx, unsigned thread, unsigned threads)
+static void rnn_samples_gather(void *ctx, unsigned thread, unsigned threads)
 {
-    const struct pr_rs *j = ctx;
+    const struct pr_rnn_samples *j = ctx;
     const struct pr_rnn *r = j->r;
     size_t from, to;
 
-    pr_par_part(4 * r->out, 1, thread, threads, &from, &to);
+    pr_threads_part(4 * r->out, 1, thread, threads, &from, &to);
     for (; from < to; from++) {
         size_t b = from / r->out, k = from % r->out;
         size_t at = (b * j->z.wide + k) * j->z.cats, gate;
 
-        if (pr_rs_gate(r, b, false) >= 0) {
-            gate = (size_t)pr_rs_gate(r, b, false) * r->out + k;
+        if (pr_rnn_samples_gate(r, b, false) >= 0) {
+            gate = (size_t)pr_rnn_samples_gate(r, b, false) * r->out + k;
             for (size_t i = 0; i < r->in; i++)
-                j->d->dweight[gate * r->in + i] = sum_at(j, at + i);
-            j->d->dbias[gate] = sum_at(j, at + j->z.cat - 1);
+                j->d->dweight[gate * r->in + i] =
+                    sum_thread_gradients(j, at + i);
+            j->d->dbias[gate] = sum_thread_gradients(j, at + j->z.cat - 1);
         }
-        if (pr_rs_gate(r, b, true) >= 0) {
-            gate = (size_t)pr_rs_gate(r, b, true) * r->out + k;
+        if (pr_rnn_samples_gate(r, b, true) >= 0) {
+            gate = (size_t)pr_rnn_samples_gate(r, b, true) * r->out + k;
             for (size_t i = 0; i < r->out; i++)
-                j->d->drecurrent[gate * r->out + i] = sum_at(j, at + r->in + i);
-            j->d->drecurrent_bias[gate] = sum_at(j, at + j->z.cat - 1);
+                j->d->drecurrent[gate * r->out + i] =
+                    sum_thread_gradients(j, at + r->in + i);
+            j->d->drecurrent_bias[gate] =
+                sum_thread_gradients(j, at + j->z.cat - 1);
         }
     }
 }
 
-void pr_rnn_samples_back(const struct pr_par *p, const struct pr_rnn *r,
+void pr_rnn_samples_back(const struct pr_threads *p, const struct pr_rnn *r,
                          const struct pr_rnn_data *d)
 {
-    struct pr_rs j;
+    struct pr_rnn_samples j;
 
-    pr_rs_job(p, r, d, true, true, &j);
-    pr_rs_pack_back(&j, &j.to_state, d->recurrent, r->out, true);
+    pr_rnn_samples_init(p, r, d, true, true, &j);
+    pr_rnn_samples_pack_back(&j, &j.to_state, d->recurrent, r->out, true);
     if (d->dx)
-        pr_rs_pack_back(&j, &j.to_input, d->weight, r->in, false);
-    pr_rs_run(p, &j, backward);
+        pr_rnn_samples_pack_back(&j, &j.to_input, d->weight, r->in, false);
+    pr_rnn_samples_run(p, &j, rnn_samples_backward);
     if (d->dweight)
-        pr_kernel_run(p, j.used * j.z.gates * j.z.cats, gather, &j);
+        pr_kernel_run(p, j.used * j.z.gates * j.z.cats, rnn_samples_gather, &j);
 }

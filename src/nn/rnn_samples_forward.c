@@ -3,19 +3,20 @@
 
 #include <string.h>
 
-static const float *state_h(const struct pr_rs *j, const float *state,
-                            const struct pr_rs_share *s)
+static const float *state_h(const struct pr_rnn_samples *j, const float *state,
+                            const struct pr_rnn_samples_share *s)
 {
     return state ? state + s->first * j->r->out : NULL;
 }
 
-static const float *state_c(const struct pr_rs *j, const float *state,
-                            const struct pr_rs_share *s)
+static const float *state_c(const struct pr_rnn_samples *j, const float *state,
+                            const struct pr_rnn_samples_share *s)
 {
     return state ? state + (j->r->batch + s->first) * j->r->out : NULL;
 }
 
-static void begin(const struct pr_rs *j, const struct pr_rs_share *s)
+static void rnn_samples_begin(const struct pr_rnn_samples *j,
+                              const struct pr_rnn_samples_share *s)
 {
     const struct pr_rnn *r = j->r;
     const float *h = state_h(j, j->d->state, s);
@@ -31,7 +32,8 @@ static void begin(const struct pr_rs *j, const struct pr_rs_share *s)
     }
 }
 
-static void keep_state(const struct pr_rs *j, const struct pr_rs_share *s)
+static void rnn_samples_keep_state(const struct pr_rnn_samples *j,
+                                   const struct pr_rnn_samples_share *s)
 {
     const struct pr_rnn *r = j->r;
     size_t bytes = r->out * sizeof(float);
@@ -40,21 +42,24 @@ static void keep_state(const struct pr_rs *j, const struct pr_rs_share *s)
 
     for (size_t i = 0; i < s->count; i++) {
         memcpy(h + i * r->out,
-               j->d->y + pr_rs_place(s, r->rows, r->out) + i * r->rows * r->out,
+               j->d->y + pr_rnn_samples_place(s, r->rows, r->out) +
+                   i * r->rows * r->out,
                bytes);
         if (!r->is_gru)
             memcpy(c + i * r->out,
-                   j->cells + pr_rs_place(s, j->kept_rows, j->z.wide) +
+                   j->cells + pr_rnn_samples_place(s, j->kept_rows, j->z.wide) +
                        i * j->kept_rows * j->z.wide,
                    bytes);
     }
 }
 
 /* The cells of the row before, or the state that the call began with. */
-const float *pr_rs_cell_before(const struct pr_rs *j, const float *state,
-                               const struct pr_rs_share *s, size_t *ret_row)
+const float *pr_rnn_samples_cell_before(const struct pr_rnn_samples *j,
+                                        const float *state,
+                                        const struct pr_rnn_samples_share *s,
+                                        size_t *ret_row)
 {
-    struct pr_rs_share other = *s;
+    struct pr_rnn_samples_share other = *s;
 
     if (s->is_first) {
         *ret_row = j->r->out;
@@ -62,15 +67,16 @@ const float *pr_rs_cell_before(const struct pr_rs *j, const float *state,
     }
     other.row += j->r->reverse ? 1 : (size_t)-1;
     *ret_row = j->kept_rows * j->z.wide;
-    return j->cells + pr_rs_place(&other, j->kept_rows, j->z.wide);
+    return j->cells + pr_rnn_samples_place(&other, j->kept_rows, j->z.wide);
 }
 
-static void forward_row(const struct pr_rs *j, const struct pr_rs_share *s)
+static void rnn_samples_forward_row(const struct pr_rnn_samples *j,
+                                    const struct pr_rnn_samples_share *s)
 {
     const struct pr_rnn *r = j->r;
-    const struct pr_rs_sizes *z = &j->z;
+    const struct pr_rnn_samples_sizes *z = &j->z;
     float *cat = j->cat + s->first * z->cats;
-    const float *x = j->d->x + pr_rs_place(s, r->rows, r->in);
+    const float *x = j->d->x + pr_rnn_samples_place(s, r->rows, r->in);
     struct pr_rnn_gates g = {.is_gru = r->is_gru,
                              .count = s->count,
                              .out = r->out,
@@ -83,51 +89,51 @@ static void forward_row(const struct pr_rs *j, const struct pr_rs_share *s)
 
     for (size_t i = 0; i < s->count; i++)
         memcpy(cat + i * z->cats, x + i * r->rows * r->in, r->in * sizeof *cat);
-    g.gates = j->gates + pr_rs_place(s, j->kept_rows, z->gates);
-    g.cell = j->cells + pr_rs_place(s, j->kept_rows, z->wide);
-    g.y = j->d->y + pr_rs_place(s, r->rows, r->out);
+    g.gates = j->gates + pr_rnn_samples_place(s, j->kept_rows, z->gates);
+    g.cell = j->cells + pr_rnn_samples_place(s, j->kept_rows, z->wide);
+    g.y = j->d->y + pr_rnn_samples_place(s, r->rows, r->out);
     g.before = cat + r->in;
     g.before_row = z->cats;
     if (!r->is_gru)
-        g.before = pr_rs_cell_before(j, j->d->state, s, &g.before_row);
-    pr_k_panel_product(&(struct pr_panel_product){.b = &j->all,
-                                                  .m = s->count,
-                                                  .to = z->gates,
-                                                  .a = cat,
-                                                  .a_row = z->cats,
-                                                  .a_col = 1,
-                                                  .c = g.gates,
-                                                  .c_row = g.gate_row});
-    pr_k_rnn_gates(&g);
+        g.before = pr_rnn_samples_cell_before(j, j->d->state, s, &g.before_row);
+    pr_kernel_panel_product(&(struct pr_panel_product){.b = &j->all,
+                                                       .m = s->count,
+                                                       .to = z->gates,
+                                                       .a = cat,
+                                                       .a_row = z->cats,
+                                                       .a_col = 1,
+                                                       .c = g.gates,
+                                                       .c_row = g.gate_row});
+    pr_kernel_rnn_gates(&g);
 }
 
-static void forward(void *ctx, unsigned thread, unsigned threads)
+static void rnn_samples_forward(void *ctx, unsigned thread, unsigned threads)
 {
-    const struct pr_rs *j = ctx;
+    const struct pr_rnn_samples *j = ctx;
     const struct pr_rnn *r = j->r;
-    struct pr_rs_share s = pr_rs_part(j, thread, threads);
+    struct pr_rnn_samples_share s = pr_rnn_samples_share_of(j, thread, threads);
 
     if (!s.count)
         return;
-    begin(j, &s);
+    rnn_samples_begin(j, &s);
     for (size_t i = 0; i < r->rows; i++) {
-        s.row = pr_rs_row(r, i);
+        s.row = pr_rnn_samples_row(r, i);
         s.is_first = i == 0;
-        forward_row(j, &s);
+        rnn_samples_forward_row(j, &s);
     }
     if (j->d->state)
-        keep_state(j, &s);
+        rnn_samples_keep_state(j, &s);
 }
 
-void pr_rnn_samples(const struct pr_par *p, const struct pr_rnn *r,
-                    const struct pr_rnn_data *d, bool training)
+void pr_rnn_samples_forward(const struct pr_threads *p, const struct pr_rnn *r,
+                            const struct pr_rnn_data *d, bool training)
 {
     size_t state = (r->is_gru ? 1 : 2) * r->batch * r->out;
-    struct pr_rs j;
+    struct pr_rnn_samples j;
 
     if (d->state && d->begin)
         memcpy(d->begin, d->state, state * sizeof(float));
-    pr_rs_job(p, r, d, training, false, &j);
-    pr_rs_pack(&j);
-    pr_rs_run(p, &j, forward);
+    pr_rnn_samples_init(p, r, d, training, false, &j);
+    pr_rnn_samples_pack(&j);
+    pr_rnn_samples_run(p, &j, rnn_samples_forward);
 }

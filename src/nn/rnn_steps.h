@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-struct pr_rt {
+struct pr_rnn_steps {
     const struct pr_rnn *r;
     const struct pr_rnn_data *d;
     size_t row;    /* that is computed */
@@ -24,28 +24,29 @@ struct pr_rt {
 };
 
 /* Where what depends on the input begins in what is kept of a row. */
-static inline size_t pr_rt_input_at(const struct pr_rnn *r)
+static inline size_t pr_rnn_steps_input_at(const struct pr_rnn *r)
 {
     return r->is_gru ? r->out : 0;
 }
 
-static inline float *pr_rt_kept_at(const struct pr_rt *j, size_t sample,
-                                   size_t row)
+static inline float *pr_rnn_steps_kept_at(const struct pr_rnn_steps *j,
+                                          size_t sample, size_t row)
 {
     return j->d->kept + (sample * j->r->rows + row) * 4 * j->r->out;
 }
 
 /* What d says, with room cut up. */
-struct pr_rt pr_rt_job(const struct pr_rnn *r, const struct pr_rnn_data *d,
-                       bool backward);
+struct pr_rnn_steps pr_rnn_steps_init(const struct pr_rnn *r,
+                                      const struct pr_rnn_data *d,
+                                      bool backward);
 /* The row to be computed i-th. */
-void pr_rt_go_to(struct pr_rt *j, size_t i);
+void pr_rnn_steps_go_to(struct pr_rnn_steps *j, size_t i);
 /* h and c of the row before, of the first sample; NULL: 0. */
-const float *pr_rt_state_before(const struct pr_rt *j, const float *state,
-                                size_t *ret_row);
-const float *pr_rt_cell_before(const struct pr_rt *j, const float *state,
-                               size_t *ret_row);
+const float *pr_rnn_steps_state_before(const struct pr_rnn_steps *j,
+                                       const float *state, size_t *ret_row);
+const float *pr_rnn_steps_cell_before(const struct pr_rnn_steps *j,
+                                      const float *state, size_t *ret_row);
 /* What fills up the last panel becomes 0. */
-void pr_rt_clear_last(const struct pr_panels *to);
+void pr_rnn_steps_clear_last(const struct pr_panels *to);
 
 #endif

@@ -16,7 +16,7 @@ struct assignment {
 };
 
 /* Cuts blanks off both ends. */
-static void trim(const char **s, size_t *len)
+static void assign_trim_blanks(const char **s, size_t *len)
 {
     while (*len && strchr(" \t\r\n", (*s)[*len - 1]))
         --*len;
@@ -27,8 +27,8 @@ static void trim(const char **s, size_t *len)
 }
 
 /* name=value, at the first '='. option is "-P" or the like. */
-static int split(struct pr_plan *p, const char *option, const char *text,
-                 struct assignment *ret, struct pr_err *err)
+static int assign_split(struct pr_plan *p, const char *option, const char *text,
+                        struct assignment *ret, struct pr_err *err)
 {
     const char *equals = strchr(text, '=');
 
@@ -37,8 +37,8 @@ static int split(struct pr_plan *p, const char *option, const char *text,
         ret->name_len = (size_t)(equals - text);
         ret->value = equals + 1;
         ret->value_len = strlen(equals + 1);
-        trim(&ret->name, &ret->name_len);
-        trim(&ret->value, &ret->value_len);
+        assign_trim_blanks(&ret->name, &ret->name_len);
+        assign_trim_blanks(&ret->value, &ret->value_len);
     }
     if (!equals || !ret->name_len || !ret->value_len) {
         pr_fail(err, PR_E_USAGE, option, "expected name=value, got '%s'", text);
@@ -54,8 +54,9 @@ static int split(struct pr_plan *p, const char *option, const char *text,
     return PR_OK;
 }
 
-static int read_json(struct pr_plan *p, const char *text, size_t len,
-                     const char *name, struct pr_value *ret, struct pr_err *err)
+static int assign_read_json(struct pr_plan *p, const char *text, size_t len,
+                            const char *name, struct pr_value *ret,
+                            struct pr_err *err)
 {
     const char *copy = pr_arena_copy(p->scope.arena, text, len);
     struct pr_json_in in = {.text = copy, .len = len, .name = name};
@@ -77,8 +78,8 @@ static const char *todays_name(struct pr_plan *p, const char *name, size_t len)
 
 /* A value that is not JSON is taken as text; a warning when it looks like a
  * slip. */
-static int read_value(struct pr_plan *p, const struct assignment *as,
-                      struct pr_value *ret, struct pr_err *err)
+static int assign_read_value(struct pr_plan *p, const struct assignment *as,
+                             struct pr_value *ret, struct pr_err *err)
 {
     const char *name = todays_name(p, as->name, as->name_len);
     struct pr_err slip;
@@ -115,7 +116,8 @@ static int push_param(struct pr_plan *p, enum pr_override_op op,
                       struct pr_err *err)
 {
     struct pr_origin at = {PR_FROM_COMMAND_LINE, origin, 0, 0};
-    int rc = pr_fragment_param(&p->scope, &p->cli, name, len, value, &at, err);
+    int rc = pr_config_part_add_param(&p->scope, &p->cli, name, len, value, &at,
+                                      err);
 
     if (rc || p->cli.params.count == p->cli_op_count)
         return rc; /* or an older name's value said nothing */
@@ -126,10 +128,10 @@ int pr_plan_param(struct pr_plan *p, const char *assignment, struct pr_err *err)
 {
     struct assignment as;
     struct pr_value v;
-    int rc = split(p, "-P", assignment, &as, err);
+    int rc = assign_split(p, "-P", assignment, &as, err);
 
     if (!rc)
-        rc = read_value(p, &as, &v, err);
+        rc = assign_read_value(p, &as, &v, err);
     if (rc)
         return rc;
     return push_param(p, PR_OVERRIDE_FORCE, as.name, as.name_len, &v, as.origin,
@@ -142,7 +144,7 @@ int pr_plan_param_value(struct pr_plan *p, const char *name,
 {
     struct pr_value copy;
 
-    if (!pr_copy(p->scope.arena, value, &copy))
+    if (!pr_value_copy(p->scope.arena, value, &copy))
         return pr_fail_nomem(err);
     return push_param(p, PR_OVERRIDE_FORCE, name, strlen(name), &copy, from,
                       err);
@@ -163,7 +165,7 @@ int pr_plan_param_file(struct pr_plan *p, const char *assignment,
     const char *path, *text;
     struct pr_value v;
     size_t len;
-    int rc = split(p, "--set-file", assignment, &as, err);
+    int rc = assign_split(p, "--set-file", assignment, &as, err);
 
     if (rc)
         return rc;
@@ -211,11 +213,11 @@ int pr_plan_variable(struct pr_plan *p, const char *assignment,
 {
     struct assignment as;
     struct pr_value v;
-    int rc = split(p, "-V", assignment, &as, err);
+    int rc = assign_split(p, "-V", assignment, &as, err);
 
     if (rc)
         return rc;
-    rc = read_json(p, as.value, as.value_len, as.origin, &v, err);
+    rc = assign_read_json(p, as.value, as.value_len, as.origin, &v, err);
     if (rc == PR_E_FORMAT) {
         pr_fail(err, PR_E_USAGE, as.origin,
                 "expected a list of values as JSON, got '%.*s'",
@@ -226,8 +228,8 @@ int pr_plan_variable(struct pr_plan *p, const char *assignment,
     if (rc)
         return rc;
     struct pr_origin at = {PR_FROM_VARIABLE, as.origin, 0, 0};
-    return pr_fragment_variable(&p->scope, &p->cli_vars, as.name, as.name_len,
-                                &v, &at, err);
+    return pr_config_part_add_variable(&p->scope, &p->cli_vars, as.name,
+                                       as.name_len, &v, &at, err);
 }
 
 int pr_plan_extension(struct pr_plan *p, const char *json, struct pr_err *err)
@@ -238,7 +240,7 @@ int pr_plan_extension(struct pr_plan *p, const char *json, struct pr_err *err)
 
     if (!v)
         return pr_fail_nomem(err);
-    rc = read_json(p, json, strlen(json), "-E", v, err);
+    rc = assign_read_json(p, json, strlen(json), "-E", v, err);
     if (rc == PR_E_FORMAT) {
         if (err)
             err->code = PR_E_USAGE;
@@ -248,5 +250,5 @@ int pr_plan_extension(struct pr_plan *p, const char *json, struct pr_err *err)
     }
     if (rc)
         return rc;
-    return pr_fragment_extension(&p->scope, &p->cli_vars, v, &at, err);
+    return pr_config_part_add_extension(&p->scope, &p->cli_vars, v, &at, err);
 }

@@ -11,7 +11,7 @@
 #include <string.h>
 
 /* Whether a peer's file sets the name. */
-static bool peer_sets(const struct pr_fragment *f, uint32_t name)
+static bool peer_sets(const struct pr_config_part *f, uint32_t name)
 {
     if (!f->peer)
         return false;
@@ -35,9 +35,10 @@ static bool known_to_peer(const struct pr_plan *p, uint32_t name)
     return false;
 }
 
-static int warn_of(struct pr_plan *p, const char *name, const char *where,
-                   const struct pr_opt_section *section, const char *near,
-                   struct pr_err *err)
+static int check_warn_unknown(struct pr_plan *p, const char *name,
+                              const char *where,
+                              const struct pr_opt_section *section,
+                              const char *near, struct pr_err *err)
 {
     const char *remedy =
         near ? pr_arena_printf(p->scope.arena, "did you mean '%s.%s'?",
@@ -54,8 +55,8 @@ static int warn_of(struct pr_plan *p, const char *name, const char *where,
 
 /* Whether what stands before the first dot is, but for a slip, the section,
  * which has the rest as a name; then that name is in out. */
-static bool slipped(const struct pr_opt_section *section, const char *name,
-                    char out[static 160])
+static bool check_is_section_slip(const struct pr_opt_section *section,
+                                  const char *name, char out[static 160])
 {
     const char *dot = strchr(name, '.');
     struct pr_nearest near;
@@ -79,7 +80,7 @@ static int check_foreign(struct pr_plan *p, const char *name,
     const struct pr_opt_section *const *s = pr_opt_sections();
     char meant[160], remedy[192], where[256];
 
-    while (*s && !slipped(*s, name, meant))
+    while (*s && !check_is_section_slip(*s, name, meant))
         s++;
     if (!*s)
         return PR_OK;
@@ -91,9 +92,9 @@ static int check_foreign(struct pr_plan *p, const char *name,
     return PR_OK;
 }
 
-static int check_name(struct pr_plan *p, const char *name,
-                      const struct pr_origin *origin, bool peer,
-                      struct pr_err *err)
+static int check_param_name(struct pr_plan *p, const char *name,
+                            const struct pr_origin *origin, bool peer,
+                            struct pr_err *err)
 {
     const struct pr_opt_section *section;
     const char *near;
@@ -106,7 +107,7 @@ static int check_name(struct pr_plan *p, const char *name,
     pr_origin_text(origin, where);
     near = pr_opt_nearest(section, name);
     if (peer)
-        return warn_of(p, name, where, section, near, err);
+        return check_warn_unknown(p, name, where, section, near, err);
     if (known_to_peer(p, pr_names_find(p->scope.names, name, strlen(name))))
         return PR_OK;
     pr_fail(err, PR_E_CONF, where, "unknown key '%s' in section '%s'",
@@ -119,11 +120,11 @@ static int check_name(struct pr_plan *p, const char *name,
                    section->name);
 }
 
-static int check(struct pr_plan *p, const struct pr_setting *set, bool peer,
-                 struct pr_err *err)
+static int check_setting(struct pr_plan *p, const struct pr_setting *set,
+                         bool peer, struct pr_err *err)
 {
-    return check_name(p, pr_names_text(p->scope.names, set->name), &set->origin,
-                      peer, err);
+    return check_param_name(p, pr_names_text(p->scope.names, set->name),
+                            &set->origin, peer, err);
 }
 
 /* A name that no experiment has matches, so a slip in a condition would apply
@@ -138,7 +139,8 @@ static int check_condition(struct pr_plan *p, const struct pr_extension *e,
         struct pr_alias_found found;
         bool ours = pr_alias_find(name, strlen(name), &found);
 
-        rc = check_name(p, ours ? found.name : name, &e->origin, false, err);
+        rc = check_param_name(p, ours ? found.name : name, &e->origin, false,
+                              err);
     }
     return rc;
 }
@@ -149,18 +151,18 @@ static int check_list(struct pr_plan *p, const struct pr_settings *list,
     int rc = PR_OK;
 
     for (size_t i = 0; i < list->count && !rc; i++)
-        rc = check(p, list->items[i], peer, err);
+        rc = check_setting(p, list->items[i], peer, err);
     return rc;
 }
 
-static int check_fragment(struct pr_plan *p, const struct pr_fragment *f,
+static int check_fragment(struct pr_plan *p, const struct pr_config_part *f,
                           struct pr_err *err)
 {
     int rc = check_list(p, &f->params, f->peer, err);
 
     for (size_t i = 0; i < f->var_count && !rc; i++)
         if (f->vars[i].values.count)
-            rc = check(p, f->vars[i].values.items[0], f->peer, err);
+            rc = check_setting(p, f->vars[i].values.items[0], f->peer, err);
     for (size_t i = 0; i < f->ext_count && !rc; i++) {
         if (!f->peer)
             rc = check_condition(p, &f->exts[i], err);
@@ -202,7 +204,7 @@ static const struct {
      "leave it out: checkpoints are written natively"},
 };
 
-static bool names_class(const struct pr_setting *set, const char *value)
+static bool has_python_class(const struct pr_setting *set, const char *value)
 {
     const struct pr_value *v = &set->value;
 
@@ -212,8 +214,8 @@ static bool names_class(const struct pr_setting *set, const char *value)
     return value ? strcmp(v->s, value) == 0 : v->len > 0;
 }
 
-int pr_plan_check_plugins(const struct pr_plan *p, const struct pr_group *g,
-                          struct pr_err *err)
+int pr_plan_check_plugins(const struct pr_plan *p,
+                          const struct pr_plan_group *g, struct pr_err *err)
 {
     for (size_t i = 0; i < sizeof plugins / sizeof *plugins; i++) {
         const char *name = plugins[i].name;
@@ -222,7 +224,7 @@ int pr_plan_check_plugins(const struct pr_plan *p, const struct pr_group *g,
             id == PR_NO_NAME ? NULL : pr_params_get(&g->params, id);
         char where[256];
 
-        if (!set || !names_class(set, plugins[i].value))
+        if (!set || !has_python_class(set, plugins[i].value))
             continue;
         pr_fail(err, PR_E_CONF, pr_origin_text(&set->origin, where),
                 "'%s' asks for Python code ('%s'), which Prony does not run",

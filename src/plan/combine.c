@@ -25,8 +25,9 @@ static int set_over(struct maker *m, struct pr_params *p,
     struct pr_setting *copy;
 
     if (set->below) {
-        int rc = pr_below_lay(m->arena, m->plan->scope.names,
-                              p->slot[set->name], set, false, &set, err);
+        int rc =
+            pr_setting_merge_key(m->arena, m->plan->scope.names,
+                                 p->slot[set->name], set, false, &set, err);
         if (rc)
             return rc;
     }
@@ -58,10 +59,11 @@ struct lookup {
     const struct pr_params *params;
 };
 
-static const struct pr_value *get(const void *ctx, const char *name, size_t len)
+static const struct pr_value *combine_find_value(const void *ctx,
+                                                 const char *name, size_t len)
 {
     const struct lookup *l = ctx;
-    uint32_t id = pr_alias_number(l->names, name, len);
+    uint32_t id = pr_alias_find_number(l->names, name, len);
     const struct pr_setting *set =
         id == PR_NO_NAME ? NULL : pr_params_get(l->params, id);
 
@@ -75,7 +77,8 @@ static int check_constant(const struct pr_extension *e, const struct lookup *l,
 {
     for (size_t i = 0;; i++) {
         const char *name = pr_query_name(e->when, i);
-        const struct pr_value *v = name ? get(l, name, strlen(name)) : NULL;
+        const struct pr_value *v =
+            name ? combine_find_value(l, name, strlen(name)) : NULL;
         char where[256];
 
         if (!name)
@@ -114,7 +117,7 @@ static int put_captures(const struct pr_extension *e, const struct lookup *l,
         pr_buf_add(out, p, (size_t)(open - p));
         rc = 0;
         if (digits < close && digits[-1] == '_')
-            rc = pr_query_capture(e->when, get, l, open + prefix,
+            rc = pr_query_capture(e->when, combine_find_value, l, open + prefix,
                                   (size_t)(digits - 1 - open) - prefix, group,
                                   out, err);
         if (rc < 0)
@@ -139,9 +142,11 @@ static bool has_capture(const struct pr_value *v)
     return false;
 }
 
-static int captured(struct maker *m, const struct pr_extension *e,
-                    const struct lookup *l, const struct pr_value *v,
-                    struct pr_value *ret, struct pr_err *err)
+static int combine_replace_captures(struct maker *m,
+                                    const struct pr_extension *e,
+                                    const struct lookup *l,
+                                    const struct pr_value *v,
+                                    struct pr_value *ret, struct pr_err *err)
 {
     *ret = *v;
     if (v->kind == PR_STR) {
@@ -160,7 +165,8 @@ static int captured(struct maker *m, const struct pr_extension *e,
             return pr_fail_nomem(err);
         ret->items = items;
         for (uint32_t i = 0; i < v->len; i++) {
-            int rc = captured(m, e, l, &v->items[i], &items[i], err);
+            int rc =
+                combine_replace_captures(m, e, l, &v->items[i], &items[i], err);
             if (rc)
                 return rc;
         }
@@ -169,9 +175,11 @@ static int captured(struct maker *m, const struct pr_extension *e,
 }
 
 /* The setting with what the condition captured in it. */
-static int fill(struct maker *m, const struct pr_extension *e,
-                const struct lookup *matched, const struct pr_setting *set,
-                const struct pr_setting **ret, struct pr_err *err)
+static int combine_fill_setting(struct maker *m, const struct pr_extension *e,
+                                const struct lookup *matched,
+                                const struct pr_setting *set,
+                                const struct pr_setting **ret,
+                                struct pr_err *err)
 {
     const char *name = pr_names_text(matched->names, set->name);
     struct pr_setting *filled;
@@ -181,7 +189,7 @@ static int fill(struct maker *m, const struct pr_extension *e,
     *ret = set;
     if (!set->dynamic || !has_capture(&set->value))
         return PR_OK;
-    rc = captured(m, e, matched, &set->value, &v, err);
+    rc = combine_replace_captures(m, e, matched, &set->value, &v, err);
     if (rc)
         return rc;
     filled = pr_setting_new(m->arena, m->plan->scope.names, name, strlen(name),
@@ -206,16 +214,16 @@ static int set_lists(struct maker *m, const struct pr_extension *e,
     int rc = sets ? PR_OK : pr_fail_nomem(err);
 
     for (size_t i = 0; i < all && !rc; i++)
-        rc = fill(m, e, matched,
-                  i < n ? lists[0]->items[i] : lists[1]->items[i - n], &sets[i],
-                  err);
+        rc = combine_fill_setting(
+            m, e, matched, i < n ? lists[0]->items[i] : lists[1]->items[i - n],
+            &sets[i], err);
     for (size_t i = 0; i < all && !rc; i++)
         rc = set_over(m, to, sets[i], err);
     return rc;
 }
 
-static int push(struct maker *m, struct pr_variants *v, struct pr_params *p,
-                struct pr_err *err)
+static int combine_push_variant(struct maker *m, struct pr_variants *v,
+                                struct pr_params *p, struct pr_err *err)
 {
     struct pr_params **items =
         p ? pr_arena_grow(m->arena, v->items, v->count, &v->cap, sizeof *items)
@@ -231,20 +239,22 @@ static int push(struct maker *m, struct pr_variants *v, struct pr_params *p,
 /* One extension on one experiment; what becomes of it is pushed to out. The
  * last case takes the experiment itself: many extensions that match in turn
  * would be as many copies of all parameters. */
-static int extend(struct maker *m, const struct pr_extension *e,
-                  struct pr_params *p, struct pr_variants *out,
-                  struct pr_err *err)
+static int combine_apply_extension(struct maker *m,
+                                   const struct pr_extension *e,
+                                   struct pr_params *p, struct pr_variants *out,
+                                   struct pr_err *err)
 {
     struct lookup l = {m->plan->scope.names, p};
     size_t cases = e->case_count ? e->case_count : 1;
     int rc = check_constant(e, &l, err);
 
     if (!rc)
-        rc = pr_query_match(e->when, get, &l, PR_QUERY_RELAXED, err);
+        rc = pr_query_match(e->when, combine_find_value, &l, PR_QUERY_RELAXED,
+                            err);
     if (rc < 0)
         return rc;
     if (!rc)
-        return push(m, out, p, err);
+        return combine_push_variant(m, out, p, err);
     rc = PR_OK;
     for (size_t c = 0; c < cases && !rc; c++) {
         struct pr_params *new = c + 1 < cases ? copy_params(m, p) : p;
@@ -253,7 +263,7 @@ static int extend(struct maker *m, const struct pr_extension *e,
 
         rc = new ? set_lists(m, e, &l, lists, new, err) : pr_fail_nomem(err);
         if (!rc)
-            rc = push(m, out, new, err);
+            rc = combine_push_variant(m, out, new, err);
     }
     return rc;
 }
@@ -269,7 +279,7 @@ static void drop_empty(struct pr_variants *v)
     v->count = kept;
 }
 
-static int run_extensions(struct maker *m, const struct pr_group *g,
+static int run_extensions(struct maker *m, const struct pr_plan_group *g,
                           struct pr_variants *now, struct pr_err *err)
 {
     int rc = PR_OK;
@@ -278,19 +288,20 @@ static int run_extensions(struct maker *m, const struct pr_group *g,
         struct pr_variants next = {0};
 
         for (size_t v = 0; v < now->count && !rc; v++)
-            rc = extend(m, &g->exts[i], now->items[v], &next, err);
+            rc = combine_apply_extension(m, &g->exts[i], now->items[v], &next,
+                                         err);
         *now = next;
     }
     /* The framework may be another now. */
     for (size_t v = 0; g->ext_count && v < now->count && !rc; v++)
-        if (!pr_weak_lay(m->plan, m->arena, now->items[v]))
+        if (!pr_framework_defaults_apply(m->plan, m->arena, now->items[v]))
             rc = pr_fail_nomem(err);
     return rc;
 }
 
-int pr_combine(const struct pr_plan *p, const struct pr_group *g,
-               const size_t *wheel, struct pr_arena *a, struct pr_variants *ret,
-               struct pr_err *err)
+int pr_walk_combine(const struct pr_plan *p, const struct pr_plan_group *g,
+                    const size_t *wheel, struct pr_arena *a,
+                    struct pr_variants *ret, struct pr_err *err)
 {
     struct maker m = {p, a};
     struct pr_variants now = {0};
@@ -304,9 +315,9 @@ int pr_combine(const struct pr_plan *p, const struct pr_group *g,
         if (rc)
             return rc;
     }
-    if (!pr_weak_lay(p, a, base)) /* conditions look at it */
+    if (!pr_framework_defaults_apply(p, a, base)) /* conditions look at it */
         return pr_fail_nomem(err);
-    rc = push(&m, &now, base, err);
+    rc = combine_push_variant(&m, &now, base, err);
     if (!rc)
         rc = run_extensions(&m, g, &now, err);
     if (rc)

@@ -11,8 +11,8 @@ struct pr_variants {
 
 /* wheel has the number of the value of each variable of the group. All is in
  * the arena. */
-int pr_combine(const struct pr_plan *p, const struct pr_group *g,
-               const size_t *wheel, struct pr_arena *a, struct pr_variants *ret,
-               struct pr_err *err) PR_MUST_CHECK;
+int pr_walk_combine(const struct pr_plan *p, const struct pr_plan_group *g,
+                    const size_t *wheel, struct pr_arena *a,
+                    struct pr_variants *ret, struct pr_err *err) PR_MUST_CHECK;
 
 #endif

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int bad(const char *text, struct pr_err *err)
+static int devices_fail(const char *text, struct pr_err *err)
 {
     pr_fail(err, PR_E_USAGE, "", "--devices: '%.100s' is not a list of devices",
             text);
@@ -15,7 +15,7 @@ static int bad(const char *text, struct pr_err *err)
 }
 
 /* A whole number, and where it ends; false: there is none. */
-static bool number(const char **p, int64_t *ret)
+static bool devices_parse_number(const char **p, int64_t *ret)
 {
     char *end;
 
@@ -26,7 +26,7 @@ static bool number(const char **p, int64_t *ret)
     return *ret <= 1000000;
 }
 
-static bool push(struct pr_scope *s, int64_t device)
+static bool devices_add(struct pr_plan_scope *s, int64_t device)
 {
     for (size_t i = 0; i < s->device_count; i++)
         if (s->devices[i] == device)
@@ -38,20 +38,20 @@ static bool push(struct pr_scope *s, int64_t device)
 }
 
 /* "A" or "A-B", with the comma after it. */
-static bool take_part(struct pr_scope *s, const char **p)
+static bool devices_parse_part(struct pr_plan_scope *s, const char **p)
 {
     int64_t from, to;
 
-    if (!number(p, &from))
+    if (!devices_parse_number(p, &from))
         return false;
     to = from;
     if (**p == '-') {
         (*p)++;
-        if (!number(p, &to) || to < from)
+        if (!devices_parse_number(p, &to) || to < from)
             return false;
     }
     for (; from <= to; from++)
-        if (!push(s, from))
+        if (!devices_add(s, from))
             return false;
     if (**p == ',')
         (*p)++;
@@ -69,7 +69,8 @@ static int64_t count_here(void)
     return count ? count : 1;
 }
 
-int pr_devices_set(struct pr_scope *s, const char *text, struct pr_err *err)
+int pr_devices_set(struct pr_plan_scope *s, const char *text,
+                   struct pr_err *err)
 {
     bool is_auto = strcmp(text, "auto") == 0;
     const char *p = text;
@@ -81,15 +82,15 @@ int pr_devices_set(struct pr_scope *s, const char *text, struct pr_err *err)
         return pr_fail_nomem(err);
     if (is_auto)
         n = count_here();
-    if (is_auto || (number(&p, &n) && !*p)) {
+    if (is_auto || (devices_parse_number(&p, &n) && !*p)) {
         if (n < 1 || n > PR_DEVICES_MAX)
-            return bad(text, err);
+            return devices_fail(text, err);
         for (int64_t i = 0; i < n; i++)
-            (void)push(s, i);
+            (void)devices_add(s, i);
         return PR_OK;
     }
     for (p = text; *p;)
-        if (!take_part(s, &p))
-            return bad(text, err);
-    return s->device_count ? PR_OK : bad(text, err);
+        if (!devices_parse_part(s, &p))
+            return devices_fail(text, err);
+    return s->device_count ? PR_OK : devices_fail(text, err);
 }

@@ -35,7 +35,8 @@ static void put_story(struct pr_buf *out, const struct pr_setting *set)
     }
 }
 
-static int unknown(struct pr_plan *p, const char *name, struct pr_err *err)
+static int explain_fail_unknown(struct pr_plan *p, const char *name,
+                                struct pr_err *err)
 {
     struct pr_nearest near;
 
@@ -50,12 +51,13 @@ static int unknown(struct pr_plan *p, const char *name, struct pr_err *err)
 }
 
 /* One experiment's value, unless it and its story are as before. */
-static bool put_value(struct pr_buf *out, const struct pr_experiment *e,
-                      uint32_t id, const char *name, uint64_t *seen,
-                      uint64_t *last)
+static bool explain_write_value(struct pr_buf *out,
+                                const struct pr_experiment *e, uint32_t id,
+                                const char *name, uint64_t *seen,
+                                uint64_t *last)
 {
     const struct pr_setting *set = pr_params_get(e->params, id);
-    const struct pr_value *v = set ? pr_expanded(e->values, id) : NULL;
+    const struct pr_value *v = set ? pr_expanded_value(e->values, id) : NULL;
 
     if (!v)
         return false;
@@ -88,17 +90,17 @@ int pr_plan_explain(struct pr_plan *p, const char *name, struct pr_buf *out,
         name = found.name;
     }
     if (id == PR_NO_NAME)
-        return unknown(p, name, err);
+        return explain_fail_unknown(p, name, err);
     w = pr_walk_new(p);
     if (!w)
         return pr_fail_nomem(err);
     while ((rc = pr_walk_next(w, &e, err)) == 1)
-        put_value(out, &e, id, name, &seen, &last);
+        explain_write_value(out, &e, id, name, &seen, &last);
     pr_walk_free(w);
     if (rc)
         return rc;
     if (!seen)
-        return unknown(p, name, err);
+        return explain_fail_unknown(p, name, err);
     if (seen > MAX_VALUES)
         pr_buf_printf(out, "… and %llu more experiments\n",
                       (unsigned long long)(seen - MAX_VALUES));

@@ -8,7 +8,7 @@
 
 /* A setting under today's name. *ret is NULL when an older name's value says
  * nothing. */
-static int make_setting(struct pr_scope *s, const char *name, size_t len,
+static int make_setting(struct pr_plan_scope *s, const char *name, size_t len,
                         const struct pr_value *value,
                         const struct pr_origin *origin, struct pr_setting **ret,
                         struct pr_err *err)
@@ -36,7 +36,7 @@ static int make_setting(struct pr_scope *s, const char *name, size_t len,
     return PR_OK;
 }
 
-static int push_setting(struct pr_scope *s, struct pr_settings *list,
+static int push_setting(struct pr_plan_scope *s, struct pr_settings *list,
                         struct pr_setting *set, struct pr_err *err)
 {
     struct pr_setting **items = pr_arena_grow(
@@ -49,7 +49,7 @@ static int push_setting(struct pr_scope *s, struct pr_settings *list,
     return PR_OK;
 }
 
-static int add_setting(struct pr_scope *s, struct pr_settings *list,
+static int add_setting(struct pr_plan_scope *s, struct pr_settings *list,
                        const char *name, size_t len,
                        const struct pr_value *value,
                        const struct pr_origin *origin, struct pr_err *err)
@@ -67,15 +67,16 @@ static bool same_text(const char *a, const char *b)
     return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
-static bool same_place(struct pr_scope *s, const struct pr_setting *a,
-                       const struct pr_setting *b)
+static bool setting_is_same_place(struct pr_plan_scope *s,
+                                  const struct pr_setting *a,
+                                  const struct pr_setting *b)
 {
     s->comparisons++;
     return a->name == b->name && same_text(a->below, b->below);
 }
 
-static size_t place_of(const struct pr_settings *list,
-                       const struct pr_setting *set)
+static size_t setting_hash_place(const struct pr_settings *list,
+                                 const struct pr_setting *set)
 {
     uint64_t h =
         set->below ? pr_hash_bytes(set->below, strlen(set->below), 1) : 0;
@@ -85,21 +86,21 @@ static size_t place_of(const struct pr_settings *list,
 
 /* A file says a thing once, or once by each of its names: what stands for one
  * place in the table is little. */
-static void put_place(struct pr_scope *s, struct pr_settings *list,
+static void put_place(struct pr_plan_scope *s, struct pr_settings *list,
                       struct pr_setting *set)
 {
-    size_t i = place_of(list, set);
+    size_t i = setting_hash_place(list, set);
 
     for (; list->by_place[i]; i = (i + 1) & list->mask)
-        if (same_place(s, list->by_place[i], set) &&
+        if (setting_is_same_place(s, list->by_place[i], set) &&
             same_text(list->by_place[i]->spelt, set->spelt))
             break;
     list->placed += !list->by_place[i];
     list->by_place[i] = set;
 }
 
-static int note_place(struct pr_scope *s, struct pr_settings *list,
-                      struct pr_setting *set, struct pr_err *err)
+static int setting_add_place(struct pr_plan_scope *s, struct pr_settings *list,
+                             struct pr_setting *set, struct pr_err *err)
 {
     struct pr_setting **old = list->by_place;
     size_t room = old ? list->mask + 1 : 0;
@@ -122,22 +123,22 @@ static int note_place(struct pr_scope *s, struct pr_settings *list,
 
 /* In one file, today's name is stronger than an older one wherever they stand:
  * so it is in DLIO, which knows today's only. *ret_keep: set is to be added. */
-static int settle_twice(struct pr_scope *s, const struct pr_settings *list,
+static int settle_twice(struct pr_plan_scope *s, const struct pr_settings *list,
                         const struct pr_setting *set, bool *ret_keep,
                         struct pr_err *err)
 {
-    size_t i = list->by_place ? place_of(list, set) : 0;
+    size_t i = list->by_place ? setting_hash_place(list, set) : 0;
 
     for (; list->by_place && list->by_place[i]; i = (i + 1) & list->mask) {
         const struct pr_setting *old = list->by_place[i];
         const struct pr_setting *weak = old->spelt ? old : set;
         char where[256];
 
-        if (!same_place(s, old, set) || (!old->spelt && !set->spelt))
+        if (!setting_is_same_place(s, old, set) || (!old->spelt && !set->spelt))
             continue;
         if (!old->spelt)
             *ret_keep = false;
-        if (pr_equal(&old->value, &set->value))
+        if (pr_value_equal(&old->value, &set->value))
             continue;
         if (!pr_warn(&s->warnings, pr_origin_text(&weak->origin, where),
                      "keep one of the two",
@@ -151,10 +152,10 @@ static int settle_twice(struct pr_scope *s, const struct pr_settings *list,
     return PR_OK;
 }
 
-int pr_fragment_param(struct pr_scope *s, struct pr_fragment *f,
-                      const char *name, size_t len,
-                      const struct pr_value *value,
-                      const struct pr_origin *origin, struct pr_err *err)
+int pr_config_part_add_param(struct pr_plan_scope *s, struct pr_config_part *f,
+                             const char *name, size_t len,
+                             const struct pr_value *value,
+                             const struct pr_origin *origin, struct pr_err *err)
 {
     struct pr_setting *set;
     bool keep = true;
@@ -165,13 +166,14 @@ int pr_fragment_param(struct pr_scope *s, struct pr_fragment *f,
     if (f->file && *f->file)
         rc = settle_twice(s, &f->params, set, &keep, err);
     if (!rc && keep && f->file && *f->file)
-        rc = note_place(s, &f->params, set, err);
+        rc = setting_add_place(s, &f->params, set, err);
     return rc || !keep ? rc : push_setting(s, &f->params, set, err);
 }
 
 /* ---- variables */
 
-int pr_fail_variables(const struct pr_origin *origin, struct pr_err *err)
+int pr_config_part_fail_variables(const struct pr_origin *origin,
+                                  struct pr_err *err)
 {
     char where[256];
 
@@ -180,9 +182,11 @@ int pr_fail_variables(const struct pr_origin *origin, struct pr_err *err)
     return pr_hint(err, "one that has a single value is a parameter");
 }
 
-static int variable(struct pr_scope *s, struct pr_fragment *f, uint32_t name,
-                    const struct pr_origin *origin, struct pr_variable **ret,
-                    struct pr_err *err)
+static int config_part_get_variable(struct pr_plan_scope *s,
+                                    struct pr_config_part *f, uint32_t name,
+                                    const struct pr_origin *origin,
+                                    struct pr_variable **ret,
+                                    struct pr_err *err)
 {
     struct pr_variable *vars;
 
@@ -192,7 +196,7 @@ static int variable(struct pr_scope *s, struct pr_fragment *f, uint32_t name,
             return PR_OK;
         }
     if (f->var_count == PR_MAX_VARIABLES)
-        return pr_fail_variables(origin, err);
+        return pr_config_part_fail_variables(origin, err);
     vars = pr_arena_grow(s->arena, f->vars, f->var_count, &f->var_cap,
                          sizeof *vars);
     if (!vars)
@@ -203,9 +207,11 @@ static int variable(struct pr_scope *s, struct pr_fragment *f, uint32_t name,
 }
 
 /* In a sweep what says nothing stands for the default. */
-static int add_value(struct pr_scope *s, struct pr_settings *list,
-                     const char *name, size_t len, const struct pr_value *value,
-                     const struct pr_origin *origin, struct pr_err *err)
+static int config_part_add_value(struct pr_plan_scope *s,
+                                 struct pr_settings *list, const char *name,
+                                 size_t len, const struct pr_value *value,
+                                 const struct pr_origin *origin,
+                                 struct pr_err *err)
 {
     size_t before = list->count;
     int rc = add_setting(s, list, name, len, value, origin, err);
@@ -219,7 +225,8 @@ static int add_value(struct pr_scope *s, struct pr_settings *list,
 }
 
 /* Keys of one map are variables of their own. */
-static uint32_t variable_name(struct pr_scope *s, const char *name, size_t len)
+static uint32_t variable_name(struct pr_plan_scope *s, const char *name,
+                              size_t len)
 {
     struct pr_alias_found found;
 
@@ -230,17 +237,19 @@ static uint32_t variable_name(struct pr_scope *s, const char *name, size_t len)
     return pr_names_add(s->names, found.name, strlen(found.name));
 }
 
-int pr_fragment_variable(struct pr_scope *s, struct pr_fragment *f,
-                         const char *name, size_t len,
-                         const struct pr_value *value,
-                         const struct pr_origin *origin, struct pr_err *err)
+int pr_config_part_add_variable(struct pr_plan_scope *s,
+                                struct pr_config_part *f, const char *name,
+                                size_t len, const struct pr_value *value,
+                                const struct pr_origin *origin,
+                                struct pr_err *err)
 {
     const struct pr_value *values = value;
     uint32_t id = variable_name(s, name, len);
     uint32_t count = 1;
     struct pr_variable *var = NULL;
-    int rc = id == PR_NO_NAME ? pr_fail_nomem(err)
-                              : variable(s, f, id, origin, &var, err);
+    int rc = id == PR_NO_NAME
+                 ? pr_fail_nomem(err)
+                 : config_part_get_variable(s, f, id, origin, &var, err);
 
     if (rc)
         return rc;
@@ -256,14 +265,15 @@ int pr_fragment_variable(struct pr_scope *s, struct pr_fragment *f,
             at.line = values[i].line;
             at.col = values[i].col;
         }
-        rc = add_value(s, &var->values, name, len, &values[i], &at, err);
+        rc = config_part_add_value(s, &var->values, name, len, &values[i], &at,
+                                   err);
         if (rc)
             return rc;
     }
     return PR_OK;
 }
 
-static int add_map(struct pr_scope *s, struct pr_settings *list,
+static int add_map(struct pr_plan_scope *s, struct pr_settings *list,
                    const struct pr_value *map, const struct pr_origin *origin,
                    const char *what, struct pr_err *err)
 {
@@ -288,7 +298,7 @@ static int add_map(struct pr_scope *s, struct pr_settings *list,
     return PR_OK;
 }
 
-static int add_cases(struct pr_scope *s, struct pr_extension *e,
+static int add_cases(struct pr_plan_scope *s, struct pr_extension *e,
                      const struct pr_value *cases, struct pr_err *err)
 {
     if (cases->kind != PR_LIST)
@@ -307,7 +317,7 @@ static int add_cases(struct pr_scope *s, struct pr_extension *e,
     return PR_OK;
 }
 
-static int add_condition(struct pr_scope *s, struct pr_extension *e,
+static int add_condition(struct pr_plan_scope *s, struct pr_extension *e,
                          const struct pr_value *condition, struct pr_err *err)
 {
     struct pr_query **queries;
@@ -327,9 +337,11 @@ static int add_condition(struct pr_scope *s, struct pr_extension *e,
 }
 
 /* In a peer's file users may have left notes. */
-static int unknown_key(struct pr_scope *s, const struct pr_fragment *f,
-                       const struct pr_extension *e, const struct pr_member *m,
-                       struct pr_err *err)
+static int config_part_report_unknown(struct pr_plan_scope *s,
+                                      const struct pr_config_part *f,
+                                      const struct pr_extension *e,
+                                      const struct pr_member *m,
+                                      struct pr_err *err)
 {
     static const char known[] = "an extension has the keys condition, "
                                 "parameters and cases";
@@ -348,7 +360,8 @@ static int unknown_key(struct pr_scope *s, const struct pr_fragment *f,
     return PR_OK;
 }
 
-static int fill_extension(struct pr_scope *s, const struct pr_fragment *f,
+static int fill_extension(struct pr_plan_scope *s,
+                          const struct pr_config_part *f,
                           struct pr_extension *e, const struct pr_value *value,
                           struct pr_err *err)
 {
@@ -361,7 +374,7 @@ static int fill_extension(struct pr_scope *s, const struct pr_fragment *f,
         const struct pr_member *m = &value->members[i];
         if (&m->value == condition || &m->value == params || &m->value == cases)
             continue;
-        rc = unknown_key(s, f, e, m, err);
+        rc = config_part_report_unknown(s, f, e, m, err);
         if (rc)
             return rc;
     }
@@ -373,9 +386,11 @@ static int fill_extension(struct pr_scope *s, const struct pr_fragment *f,
     return rc;
 }
 
-int pr_fragment_extension(struct pr_scope *s, struct pr_fragment *f,
-                          const struct pr_value *value,
-                          const struct pr_origin *origin, struct pr_err *err)
+int pr_config_part_add_extension(struct pr_plan_scope *s,
+                                 struct pr_config_part *f,
+                                 const struct pr_value *value,
+                                 const struct pr_origin *origin,
+                                 struct pr_err *err)
 {
     struct pr_extension *exts;
     int rc;
@@ -396,7 +411,7 @@ int pr_fragment_extension(struct pr_scope *s, struct pr_fragment *f,
     return rc;
 }
 
-struct pr_decl *pr_scope_decl(struct pr_scope *s, uint32_t name)
+struct pr_decl *pr_plan_scope_decl(struct pr_plan_scope *s, uint32_t name)
 {
     if (name >= s->decl_cap) {
         size_t cap = s->decl_cap ? s->decl_cap : 256;
@@ -417,7 +432,7 @@ struct pr_decl *pr_scope_decl(struct pr_scope *s, uint32_t name)
     return s->decls[name];
 }
 
-bool pr_scope_keep_regex(struct pr_scope *s, struct pr_regex *re)
+bool pr_plan_scope_keep_regex(struct pr_plan_scope *s, struct pr_regex *re)
 {
     struct pr_regex **all = pr_arena_grow(s->arena, s->regexes, s->regex_count,
                                           &s->regex_cap, sizeof *all);
@@ -429,7 +444,7 @@ bool pr_scope_keep_regex(struct pr_scope *s, struct pr_regex *re)
     return true;
 }
 
-void pr_scope_done(struct pr_scope *s)
+void pr_plan_scope_close(struct pr_plan_scope *s)
 {
     for (size_t i = 0; i < s->query_count; i++)
         pr_query_free(s->queries[i]);

@@ -39,7 +39,7 @@ struct pr_extension {
     size_t case_count;
 };
 
-struct pr_fragment {
+struct pr_config_part {
     const char *name; /* of the group of experiments; NULL: none */
     const char *file; /* "" for the command line */
     bool peer;  /* a foreign file: unknown names are warned of, not refused */
@@ -53,7 +53,7 @@ struct pr_fragment {
 };
 
 /* What all readers share; it belongs to the plan. */
-struct pr_scope {
+struct pr_plan_scope {
     struct pr_arena *arena;
     struct pr_names *names;
     struct pr_warnings warnings;
@@ -70,35 +70,37 @@ struct pr_scope {
 };
 
 /* Adds a parameter. Dotted names are the caller's to build. */
-int pr_fragment_param(struct pr_scope *s, struct pr_fragment *f,
-                      const char *name, size_t len,
-                      const struct pr_value *value,
-                      const struct pr_origin *origin,
-                      struct pr_err *err) PR_MUST_CHECK;
+int pr_config_part_add_param(struct pr_plan_scope *s, struct pr_config_part *f,
+                             const char *name, size_t len,
+                             const struct pr_value *value,
+                             const struct pr_origin *origin,
+                             struct pr_err *err) PR_MUST_CHECK;
 
 /* Adds a variable; a value that is no list is a list of one. A variable of
  * the same name is replaced. At most PR_MAX_VARIABLES. */
-int pr_fragment_variable(struct pr_scope *s, struct pr_fragment *f,
-                         const char *name, size_t len,
-                         const struct pr_value *value,
-                         const struct pr_origin *origin,
-                         struct pr_err *err) PR_MUST_CHECK;
+int pr_config_part_add_variable(struct pr_plan_scope *s,
+                                struct pr_config_part *f, const char *name,
+                                size_t len, const struct pr_value *value,
+                                const struct pr_origin *origin,
+                                struct pr_err *err) PR_MUST_CHECK;
 
 /* Adds an extension: a map with condition, parameters and cases. */
-int pr_fragment_extension(struct pr_scope *s, struct pr_fragment *f,
-                          const struct pr_value *value,
-                          const struct pr_origin *origin,
-                          struct pr_err *err) PR_MUST_CHECK;
+int pr_config_part_add_extension(struct pr_plan_scope *s,
+                                 struct pr_config_part *f,
+                                 const struct pr_value *value,
+                                 const struct pr_origin *origin,
+                                 struct pr_err *err) PR_MUST_CHECK;
 
 /* The declaration of a name, made on first use; NULL: out of memory. */
-struct pr_decl *pr_scope_decl(struct pr_scope *s, uint32_t name);
+struct pr_decl *pr_plan_scope_decl(struct pr_plan_scope *s, uint32_t name);
 
 /* That there are too many variables. */
-int pr_fail_variables(const struct pr_origin *origin, struct pr_err *err);
+int pr_config_part_fail_variables(const struct pr_origin *origin,
+                                  struct pr_err *err);
 
 /* Keeps a compiled pattern until the plan is freed. */
-bool pr_scope_keep_regex(struct pr_scope *s, struct pr_regex *re);
+bool pr_plan_scope_keep_regex(struct pr_plan_scope *s, struct pr_regex *re);
 
-void pr_scope_done(struct pr_scope *s);
+void pr_plan_scope_close(struct pr_plan_scope *s);
 
 #endif

@@ -8,9 +8,10 @@
 
 #include <string.h>
 
-static int warn_unknown(struct pr_scope *s, const struct pr_source *src,
-                        const struct pr_member *m, const char *what,
-                        const char *known, struct pr_err *err)
+static int from_dlbs_warn_unknown(struct pr_plan_scope *s,
+                                  const struct pr_config_source *src,
+                                  const struct pr_member *m, const char *what,
+                                  const char *known, struct pr_err *err)
 {
     const char *where =
         pr_arena_printf(s->arena, "%s:%u:%u", src->path, m->line, m->col);
@@ -21,7 +22,8 @@ static int warn_unknown(struct pr_scope *s, const struct pr_source *src,
     return PR_OK;
 }
 
-static int declare_regexp(struct pr_scope *s, const struct pr_source *src,
+static int declare_regexp(struct pr_plan_scope *s,
+                          const struct pr_config_source *src,
                           struct pr_decl *decl, const struct pr_value *v,
                           struct pr_err *err)
 {
@@ -37,7 +39,7 @@ static int declare_regexp(struct pr_scope *s, const struct pr_source *src,
                           err->msg);
     if (rc)
         return rc;
-    if (!pr_scope_keep_regex(s, re)) {
+    if (!pr_plan_scope_keep_regex(s, re)) {
         pr_regex_free(re);
         return pr_fail_nomem(err);
     }
@@ -46,9 +48,9 @@ static int declare_regexp(struct pr_scope *s, const struct pr_source *src,
     return PR_OK;
 }
 
-static int declare_one(struct pr_scope *s, const struct pr_source *src,
-                       struct pr_decl *decl, const struct pr_member *m,
-                       struct pr_err *err)
+static int declare_one(struct pr_plan_scope *s,
+                       const struct pr_config_source *src, struct pr_decl *decl,
+                       const struct pr_member *m, struct pr_err *err)
 {
     const struct pr_value *v = &m->value;
 
@@ -56,7 +58,7 @@ static int declare_one(struct pr_scope *s, const struct pr_source *src,
         return PR_OK;
     if (strcmp(m->key, "type") == 0) {
         enum pr_decl_type type =
-            v->kind == PR_STR ? pr_decl_type_of(v->s) : PR_DECL_NONE;
+            v->kind == PR_STR ? pr_decl_find_type(v->s) : PR_DECL_NONE;
         if (type == PR_DECL_NONE)
             return pr_fail_at(err, PR_E_CONF, src->path, v->line, v->col,
                               "type must be one of str, int, float, bool");
@@ -72,10 +74,11 @@ static int declare_one(struct pr_scope *s, const struct pr_source *src,
     }
     if (strcmp(m->key, "val_regexp") == 0)
         return declare_regexp(s, src, decl, v, err);
-    return warn_unknown(s, src, m, "in a parameter",
-                        "a parameter has the keys val, type, desc, val_domain "
-                        "and val_regexp",
-                        err);
+    return from_dlbs_warn_unknown(
+        s, src, m, "in a parameter",
+        "a parameter has the keys val, type, desc, val_domain "
+        "and val_regexp",
+        err);
 }
 
 /* A plain value declares its own type, as in DLBS. */
@@ -90,14 +93,16 @@ static void declare_plain(struct pr_decl *decl, const struct pr_value *v)
     decl->type = types[v->kind];
 }
 
-static int declare(struct pr_scope *s, const struct pr_source *src,
-                   const struct pr_member *m, const struct pr_value **ret_val,
-                   struct pr_err *err)
+static int from_dlbs_declare_param(struct pr_plan_scope *s,
+                                   const struct pr_config_source *src,
+                                   const struct pr_member *m,
+                                   const struct pr_value **ret_val,
+                                   struct pr_err *err)
 {
     uint32_t name = pr_names_add(s->names, m->key, m->key_len);
     struct pr_decl *decl, later = {0};
 
-    if (name == PR_NO_NAME || !(decl = pr_scope_decl(s, name)))
+    if (name == PR_NO_NAME || !(decl = pr_plan_scope_decl(s, name)))
         return pr_fail_nomem(err);
     /* The first declaration stands, a later one is read for its value. */
     if (decl->declared)
@@ -127,29 +132,33 @@ static int declare(struct pr_scope *s, const struct pr_source *src,
     return PR_OK;
 }
 
-static int read_params(struct pr_scope *s, const struct pr_source *src,
-                       struct pr_fragment *f, const struct pr_value *params,
-                       struct pr_origin at, struct pr_err *err)
+static int from_dlbs_read_params(struct pr_plan_scope *s,
+                                 const struct pr_config_source *src,
+                                 struct pr_config_part *f,
+                                 const struct pr_value *params,
+                                 struct pr_origin at, struct pr_err *err)
 {
     for (uint32_t i = 0; i < params->len; i++) {
         const struct pr_member *m = &params->members[i];
         const struct pr_value *value = NULL;
-        int rc = declare(s, src, m, &value, err);
+        int rc = from_dlbs_declare_param(s, src, m, &value, err);
 
         if (rc)
             return rc;
         at.line = m->line;
         at.col = m->col;
-        rc = pr_fragment_param(s, f, m->key, m->key_len, value, &at, err);
+        rc =
+            pr_config_part_add_param(s, f, m->key, m->key_len, value, &at, err);
         if (rc)
             return rc;
     }
     return PR_OK;
 }
 
-static int read_variables(struct pr_scope *s, struct pr_fragment *f,
-                          const struct pr_value *vars, struct pr_origin at,
-                          struct pr_err *err)
+static int from_dlbs_read_variables(struct pr_plan_scope *s,
+                                    struct pr_config_part *f,
+                                    const struct pr_value *vars,
+                                    struct pr_origin at, struct pr_err *err)
 {
     for (uint32_t i = 0; i < vars->len; i++) {
         const struct pr_member *m = &vars->members[i];
@@ -157,33 +166,36 @@ static int read_variables(struct pr_scope *s, struct pr_fragment *f,
 
         at.line = m->line;
         at.col = m->col;
-        rc =
-            pr_fragment_variable(s, f, m->key, m->key_len, &m->value, &at, err);
+        rc = pr_config_part_add_variable(s, f, m->key, m->key_len, &m->value,
+                                         &at, err);
         if (rc)
             return rc;
     }
     return PR_OK;
 }
 
-static int read_extensions(struct pr_scope *s, struct pr_fragment *f,
-                           const struct pr_value *exts, struct pr_origin at,
-                           struct pr_err *err)
+static int from_dlbs_read_extensions(struct pr_plan_scope *s,
+                                     struct pr_config_part *f,
+                                     const struct pr_value *exts,
+                                     struct pr_origin at, struct pr_err *err)
 {
     for (uint32_t i = 0; i < exts->len; i++) {
         int rc;
 
         at.line = exts->items[i].line;
         at.col = exts->items[i].col;
-        rc = pr_fragment_extension(s, f, &exts->items[i], &at, err);
+        rc = pr_config_part_add_extension(s, f, &exts->items[i], &at, err);
         if (rc)
             return rc;
     }
     return PR_OK;
 }
 
-static int read_root(struct pr_scope *s, const struct pr_source *src,
-                     struct pr_fragment *f, const struct pr_member *m,
-                     enum pr_origin_kind origin, struct pr_err *err)
+static int from_dlbs_read_root(struct pr_plan_scope *s,
+                               const struct pr_config_source *src,
+                               struct pr_config_part *f,
+                               const struct pr_member *m,
+                               enum pr_origin_kind origin, struct pr_err *err)
 {
     bool params = strcmp(m->key, "parameters") == 0;
     bool vars = strcmp(m->key, "variables") == 0;
@@ -192,33 +204,35 @@ static int read_root(struct pr_scope *s, const struct pr_source *src,
     struct pr_origin at = {.kind = origin, .name = src->path};
 
     if (!params && !vars && !exts)
-        return warn_unknown(s, src, m, "at the top",
-                            "a DLBS config has the keys parameters, variables "
-                            "and extensions",
-                            err);
+        return from_dlbs_warn_unknown(
+            s, src, m, "at the top",
+            "a DLBS config has the keys parameters, variables "
+            "and extensions",
+            err);
     if (m->value.kind != wanted)
         return pr_fail_at(err, PR_E_CONF, src->path, m->value.line,
                           m->value.col, "'%s' must be %s, got %s", m->key,
                           pr_kind_name(wanted), pr_kind_name(m->value.kind));
     if (params)
-        return read_params(s, src, f, &m->value, at, err);
+        return from_dlbs_read_params(s, src, f, &m->value, at, err);
     at.kind = vars ? PR_FROM_VARIABLE : PR_FROM_EXTENSION;
-    return vars ? read_variables(s, f, &m->value, at, err)
-                : read_extensions(s, f, &m->value, at, err);
+    return vars ? from_dlbs_read_variables(s, f, &m->value, at, err)
+                : from_dlbs_read_extensions(s, f, &m->value, at, err);
 }
 
-int pr_from_dlbs(struct pr_scope *s, const struct pr_source *src,
-                 enum pr_origin_kind origin, struct pr_fragment **ret,
+int pr_from_dlbs(struct pr_plan_scope *s, const struct pr_config_source *src,
+                 enum pr_origin_kind origin, struct pr_config_part **ret,
                  size_t *ret_count, struct pr_err *err)
 {
-    struct pr_fragment *f = PR_ARENA_NEW(s->arena, struct pr_fragment);
+    struct pr_config_part *f = PR_ARENA_NEW(s->arena, struct pr_config_part);
 
     if (!f)
         return pr_fail_nomem(err);
     f->file = src->path;
     f->peer = true;
     for (uint32_t i = 0; i < src->root.len; i++) {
-        int rc = read_root(s, src, f, &src->root.members[i], origin, err);
+        int rc =
+            from_dlbs_read_root(s, src, f, &src->root.members[i], origin, err);
         if (rc)
             return rc;
     }

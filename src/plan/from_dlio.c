@@ -14,20 +14,21 @@
 #include <string.h>
 
 struct reader {
-    struct pr_scope *scope;
-    const struct pr_source *src;
+    struct pr_plan_scope *scope;
+    const struct pr_config_source *src;
     enum pr_origin_kind origin;
-    struct pr_fragment *out;
+    struct pr_config_part *out;
     struct pr_err *err;
 };
 
-static int set_value(struct reader *r, const char *name,
-                     const struct pr_member *m, const struct pr_value *value)
+static int from_dlio_set_value(struct reader *r, const char *name,
+                               const struct pr_member *m,
+                               const struct pr_value *value)
 {
     struct pr_origin at = {r->origin, r->src->path, m->line, m->col};
 
-    return pr_fragment_param(r->scope, r->out, name, strlen(name), value, &at,
-                             r->err);
+    return pr_config_part_add_param(r->scope, r->out, name, strlen(name), value,
+                                    &at, r->err);
 }
 
 /* `workflow: {profiling: iostat}`: the profiler, and that it is wanted. */
@@ -39,22 +40,23 @@ static int set_profiling(struct reader *r, const struct pr_member *m)
     int rc;
 
     if (pr_opt_cast(&as_bool, &m->value, NULL, &b, NULL) == PR_OK)
-        return set_value(r, "workflow.profiling", m, &b);
-    rc = set_value(r, "workflow.profiling", m, &on);
+        return from_dlio_set_value(r, "workflow.profiling", m, &b);
+    rc = from_dlio_set_value(r, "workflow.profiling", m, &on);
     if (!rc && on.b)
-        rc = set_value(r, "profiling.profiler", m, &m->value);
+        rc = from_dlio_set_value(r, "profiling.profiler", m, &m->value);
     return rc;
 }
 
-static int set(struct reader *r, const char *name, const struct pr_member *m)
+static int from_dlio_set_param(struct reader *r, const char *name,
+                               const struct pr_member *m)
 {
     if (m->value.kind == PR_STR && strcmp(name, "workflow.profiling") == 0)
         return set_profiling(r, m);
-    return set_value(r, name, m, &m->value);
+    return from_dlio_set_value(r, name, m, &m->value);
 }
 
 /* A map is a section below, unless it is the value of a known parameter. */
-static bool is_section(const char *name, const struct pr_value *v)
+static bool from_dlio_is_section(const char *name, const struct pr_value *v)
 {
     struct pr_alias_found found;
     const struct pr_opt *opt = NULL;
@@ -64,8 +66,8 @@ static bool is_section(const char *name, const struct pr_value *v)
     return v->kind == PR_MAP && !(opt && opt->kind == PR_OPT_ANY);
 }
 
-static int read_section(struct reader *r, const char *prefix,
-                        const struct pr_value *map)
+static int from_dlio_read_section(struct reader *r, const char *prefix,
+                                  const struct pr_value *map)
 {
     for (uint32_t i = 0; i < map->len; i++) {
         const struct pr_member *m = &map->members[i];
@@ -75,10 +77,10 @@ static int read_section(struct reader *r, const char *prefix,
 
         if (!name)
             return pr_fail_nomem(r->err);
-        if (is_section(name, &m->value))
-            rc = read_section(r, name, &m->value);
+        if (from_dlio_is_section(name, &m->value))
+            rc = from_dlio_read_section(r, name, &m->value);
         else if (m->value.kind != PR_NULL)
-            rc = set(r, name, m);
+            rc = from_dlio_set_param(r, name, m);
         if (rc)
             return rc;
     }
@@ -87,15 +89,16 @@ static int read_section(struct reader *r, const char *prefix,
 
 /* ---- the engine of MLPerf Storage v3 */
 
-static const struct pr_value *find(const struct pr_value *tree,
-                                   const char *section, const char *key)
+static const struct pr_value *from_dlio_find_key(const struct pr_value *tree,
+                                                 const char *section,
+                                                 const char *key)
 {
     const struct pr_value *map = pr_get(tree, section);
 
     return map && map->kind == PR_MAP ? pr_get(map, key) : NULL;
 }
 
-static bool is_text(const struct pr_value *v, const char *text)
+static bool from_dlio_is_text(const struct pr_value *v, const char *text)
 {
     return v && v->kind == PR_STR && strcmp(v->s, text) == 0;
 }
@@ -111,15 +114,18 @@ static bool is_of_v3(const struct pr_value *tree)
         {"dataset", "post_generation_settle_seconds"},
         {"reader", "write_threads"},
     };
-    const struct pr_value *options = find(tree, "storage", "storage_options");
+    const struct pr_value *options =
+        from_dlio_find_key(tree, "storage", "storage_options");
 
-    if (is_text(find(tree, "model", "name"), "retinanet") ||
-        is_text(find(tree, "storage", "storage_type"), "direct_fs") ||
+    if (from_dlio_is_text(from_dlio_find_key(tree, "model", "name"),
+                          "retinanet") ||
+        from_dlio_is_text(from_dlio_find_key(tree, "storage", "storage_type"),
+                          "direct_fs") ||
         (options && options->kind == PR_MAP &&
          (pr_get(options, "storage_library") || pr_get(options, "uri_scheme"))))
         return true;
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        if (find(tree, keys[i][0], keys[i][1]))
+        if (from_dlio_find_key(tree, keys[i][0], keys[i][1]))
             return true;
     return false;
 }
@@ -129,14 +135,17 @@ static bool is_of_v3(const struct pr_value *tree)
 static int set_payload(struct reader *r, const struct pr_value *tree)
 {
     const struct pr_value *set = pr_get(tree, "dataset");
-    const struct pr_value *format = find(tree, "dataset", "format");
+    const struct pr_value *format =
+        from_dlio_find_key(tree, "dataset", "format");
     struct pr_origin at = {r->origin, r->src->path, 0, 0};
     struct pr_value raw = pr_str("raw");
     char where[256];
 
-    if ((!is_text(format, "jpeg") && !is_text(format, "png")) ||
+    if ((!from_dlio_is_text(format, "jpeg") &&
+         !from_dlio_is_text(format, "png")) ||
         pr_get(set, "payload") || !is_of_v3(tree) ||
-        is_text(find(tree, "reader", "data_loader"), "native_dali"))
+        from_dlio_is_text(from_dlio_find_key(tree, "reader", "data_loader"),
+                          "native_dali"))
         return PR_OK;
     for (uint32_t i = 0; i < set->len; i++)
         if (strcmp(set->members[i].key, "format") == 0) {
@@ -150,8 +159,9 @@ static int set_payload(struct reader *r, const struct pr_value *tree)
                  "dataset.payload is raw, files of bytes that are not "
                  "decoded"))
         return pr_fail_nomem(r->err);
-    return pr_fragment_param(r->scope, r->out, "dataset.payload",
-                             strlen("dataset.payload"), &raw, &at, r->err);
+    return pr_config_part_add_param(r->scope, r->out, "dataset.payload",
+                                    strlen("dataset.payload"), &raw, &at,
+                                    r->err);
 }
 
 /* A key beside the sections. */
@@ -159,7 +169,7 @@ static int set_top(struct reader *r, const struct pr_member *m)
 {
     const struct pr_alias *top = pr_alias_top(m->key);
 
-    return set(r, top ? top->now : m->key, m);
+    return from_dlio_set_param(r, top ? top->now : m->key, m);
 }
 
 static int read_top(struct reader *r, const struct pr_value *tree)
@@ -173,16 +183,17 @@ static int read_top(struct reader *r, const struct pr_value *tree)
         if ((replaced && strcmp(m->key, "reader") == 0) ||
             m->value.kind == PR_NULL)
             continue;
-        rc = m->value.kind == PR_MAP ? read_section(r, m->key, &m->value)
-                                     : set_top(r, m);
+        rc = m->value.kind == PR_MAP
+                 ? from_dlio_read_section(r, m->key, &m->value)
+                 : set_top(r, m);
         if (rc)
             return rc;
     }
     return set_payload(r, tree);
 }
 
-int pr_from_dlio(struct pr_scope *s, const struct pr_source *src,
-                 enum pr_origin_kind origin, struct pr_fragment **ret,
+int pr_from_dlio(struct pr_plan_scope *s, const struct pr_config_source *src,
+                 enum pr_origin_kind origin, struct pr_config_part **ret,
                  size_t *ret_count, struct pr_err *err)
 {
     static const struct pr_member workload = {
@@ -190,7 +201,7 @@ int pr_from_dlio(struct pr_scope *s, const struct pr_source *src,
         .key_len = 12,
         .value = {.kind = PR_STR, .len = 7, .s = "emulate"}};
     const struct pr_value *tree = pr_get(&src->root, "workload");
-    struct pr_fragment *f = PR_ARENA_NEW(s->arena, struct pr_fragment);
+    struct pr_config_part *f = PR_ARENA_NEW(s->arena, struct pr_config_part);
     struct reader r = {s, src, origin, f, err};
     int rc;
 
@@ -198,7 +209,7 @@ int pr_from_dlio(struct pr_scope *s, const struct pr_source *src,
         return pr_fail_nomem(err);
     f->file = src->path;
     f->peer = f->dlio = true;
-    rc = set(&r, workload.key, &workload);
+    rc = from_dlio_set_param(&r, workload.key, &workload);
     if (!rc)
         rc = read_top(&r, tree && tree->kind == PR_MAP ? tree : &src->root);
     if (rc)

@@ -15,14 +15,14 @@
 enum { MAX_GPUS = 10000, MAX_REPEATS = 10000 };
 
 struct reader {
-    struct pr_scope *scope;
+    struct pr_plan_scope *scope;
     const char *path;
     enum pr_origin_kind origin;
     struct pr_gpu_tasks tasks;
-    struct pr_shellconf conf;
+    struct pr_shell_config conf;
     const char *system;
     int gpus, repeats;
-    struct pr_fragment *list;
+    struct pr_config_part *list;
     size_t count, cap;
     struct pr_err *err;
 };
@@ -54,9 +54,10 @@ static const char *system_name(struct reader *r)
                                            : strlen(base));
 }
 
-static int read_count(struct reader *r, const char *name, int most, int *ret)
+static int from_lambda_read_count(struct reader *r, const char *name, int most,
+                                  int *ret)
 {
-    const struct pr_shell_var *v = pr_shell_find(&r->conf, name);
+    const struct pr_shell_var *v = pr_shell_find_var(&r->conf, name);
     int64_t n = v && v->kind == PR_SHELL_TEXT && v->count
                     ? pr_lambda_number(v->words[0].text)
                     : 0;
@@ -72,28 +73,31 @@ static int read_count(struct reader *r, const char *name, int most, int *ret)
 
 struct maker {
     struct reader *r;
-    struct pr_fragment *f;
+    struct pr_config_part *f;
     struct pr_origin at;
     int rc;
 };
 
-static void set(struct maker *m, const char *name, struct pr_value v)
+static void from_lambda_set_param(struct maker *m, const char *name,
+                                  struct pr_value v)
 {
     if (!m->rc)
-        m->rc = pr_fragment_param(m->r->scope, m->f, name, strlen(name), &v,
-                                  &m->at, m->r->err);
+        m->rc = pr_config_part_add_param(m->r->scope, m->f, name, strlen(name),
+                                         &v, &m->at, m->r->err);
 }
 
-static void set_text(struct maker *m, const char *name, const char *text)
+static void from_lambda_set_text(struct maker *m, const char *name,
+                                 const char *text)
 {
     if (!text && !m->rc)
         m->rc = pr_fail_nomem(m->r->err);
     else if (!m->rc)
-        set(m, name, pr_str(text));
+        from_lambda_set_param(m, name, pr_str(text));
 }
 
 /* Data lies elsewhere outside of a container. */
-static const char *argument(struct reader *r, const struct pr_shell_word *w)
+static const char *from_lambda_map_argument(struct reader *r,
+                                            const struct pr_shell_word *w)
 {
     if (strncmp(w->text, "/data", 5) == 0 && (w->text[5] == '/' || !w->text[5]))
         return pr_arena_printf(r->scope->arena, "${task.data}%s", w->text + 5);
@@ -141,14 +145,15 @@ static int set_command(struct maker *m, const struct pr_lambda_task *t)
         int rc = check_word(r, &words[i + PR_LAMBDA_ARGS], "an argument");
         if (rc)
             return rc;
-        items[n++] = pr_str(argument(r, &words[i + PR_LAMBDA_ARGS]));
+        items[n++] =
+            pr_str(from_lambda_map_argument(r, &words[i + PR_LAMBDA_ARGS]));
     }
     for (size_t i = 0; i < n; i++)
         if (!items[i].s)
             return pr_fail_nomem(r->err);
     list =
         (struct pr_value){.kind = PR_LIST, .len = (uint32_t)n, .items = items};
-    set(m, "exp.command", list);
+    from_lambda_set_param(m, "exp.command", list);
     return m->rc;
 }
 
@@ -160,11 +165,11 @@ static void set_batch(struct maker *m, const struct pr_lambda_task *t)
     if (n <= 0 || n > INT64_MAX / MAX_GPUS)
         return;
     if (!t->task->batch_of_all || n % gpus == 0)
-        set(m, "exp.replica_batch",
-            pr_int(t->task->batch_of_all ? n / gpus : n));
+        from_lambda_set_param(m, "exp.replica_batch",
+                              pr_int(t->task->batch_of_all ? n / gpus : n));
     n = t->task->batch_of_all ? n : n * gpus;
-    set(m, "exp.effective_batch", pr_int(n));
-    set(m, "task.global_batch", pr_int(n));
+    from_lambda_set_param(m, "exp.effective_batch", pr_int(n));
+    from_lambda_set_param(m, "task.global_batch", pr_int(n));
 }
 
 /* "0,1,2,3" */
@@ -183,19 +188,21 @@ static void set_places(struct maker *m, const struct pr_lambda_task *t)
     const char *data = getenv("PRONY_DATA");
     struct pr_value mount, list;
 
-    set_text(m, "exp.cwd",
-             pr_arena_printf(m->r->scope->arena, "${task.workspace}/%s",
-                             t->var->words[0].text));
-    set_text(m, "task.data",
-             "$('/data' if ${exp.docker} else '${task.data_root}')$");
-    set_text(m, "container.shm_size", "256GiB");
+    from_lambda_set_text(m, "exp.cwd",
+                         pr_arena_printf(m->r->scope->arena,
+                                         "${task.workspace}/%s",
+                                         t->var->words[0].text));
+    from_lambda_set_text(
+        m, "task.data",
+        "$('/data' if ${exp.docker} else '${task.data_root}')$");
+    from_lambda_set_text(m, "container.shm_size", "256GiB");
     if (!data || !*data)
         return;
     mount = pr_str("${task.data_root}:/data");
     list = (struct pr_value){.kind = PR_LIST, .len = 1, .items = &mount};
-    if (!pr_copy(m->r->scope->arena, &list, &list))
+    if (!pr_value_copy(m->r->scope->arena, &list, &list))
         m->rc = m->rc ? m->rc : pr_fail_nomem(m->r->err);
-    set(m, "container.mounts", list);
+    from_lambda_set_param(m, "container.mounts", list);
 }
 
 static int set_repeats(struct maker *m)
@@ -214,12 +221,13 @@ static int set_repeats(struct maker *m)
     list = (struct pr_value){
         .kind = PR_LIST, .len = (uint32_t)r->repeats, .items = items};
     at.kind = PR_FROM_VARIABLE;
-    return pr_fragment_variable(r->scope, m->f, "task.repeat", 11, &list, &at,
-                                r->err);
+    return pr_config_part_add_variable(r->scope, m->f, "task.repeat", 11, &list,
+                                       &at, r->err);
 }
 
-static int make(struct reader *r, const struct pr_lambda_task *t,
-                struct pr_fragment *f)
+static int from_lambda_make_task(struct reader *r,
+                                 const struct pr_lambda_task *t,
+                                 struct pr_config_part *f)
 {
     struct maker m = {r, f, {r->origin, t->var->file, t->var->line, 1}, PR_OK};
     bool half = strcmp(pr_gpu_task_precision(t->name), "fp32") != 0;
@@ -227,14 +235,14 @@ static int make(struct reader *r, const struct pr_lambda_task *t,
     f->name = t->name;
     f->file = r->path;
     f->peer = true;
-    set_text(&m, "exp.name", t->name);
-    set_text(&m, "task.name", t->name);
-    set_text(&m, "task.system", r->system);
-    set(&m, "task.gpus", pr_int(r->gpus));
-    set_text(&m, "exp.model_title", t->task->column);
-    set_text(&m, "exp.dtype", half ? "float16" : "float32");
-    set_text(&m, "exp.gpus", gpu_list(r));
-    set(&m, "exp.timeout", pr_int(1800)); /* of a repeat */
+    from_lambda_set_text(&m, "exp.name", t->name);
+    from_lambda_set_text(&m, "task.name", t->name);
+    from_lambda_set_text(&m, "task.system", r->system);
+    from_lambda_set_param(&m, "task.gpus", pr_int(r->gpus));
+    from_lambda_set_text(&m, "exp.model_title", t->task->column);
+    from_lambda_set_text(&m, "exp.dtype", half ? "float16" : "float32");
+    from_lambda_set_text(&m, "exp.gpus", gpu_list(r));
+    from_lambda_set_param(&m, "exp.timeout", pr_int(1800)); /* of a repeat */
     set_batch(&m, t);
     set_places(&m, t);
     if (!m.rc)
@@ -253,8 +261,9 @@ static int check_args(struct reader *r, const struct pr_shell_var *v)
     return pr_hint(r->err, "%s=( FOLDER args --batch-size 64 … )", v->name);
 }
 
-static int warn_unknown(struct reader *r, const struct pr_shell_var *v,
-                        const char *name)
+static int from_lambda_warn_unknown(struct reader *r,
+                                    const struct pr_shell_var *v,
+                                    const char *name)
 {
     const char *where =
         pr_arena_printf(r->scope->arena, "%s:%u", v->file, v->line);
@@ -271,14 +280,14 @@ static int add_task(struct reader *r, const struct pr_shell_var *v)
 {
     struct pr_lambda_task t = {
         .var = v, .name = task_name(r, v), .gpus = r->gpus};
-    struct pr_fragment *list;
+    struct pr_config_part *list;
     int rc;
 
     if (!t.name)
         return PR_OK;
     t.task = pr_gpu_task_find(&r->tasks, t.name);
     if (!t.task)
-        return warn_unknown(r, v, t.name);
+        return from_lambda_warn_unknown(r, v, t.name);
     rc = check_args(r, v);
     if (!rc)
         rc = check_word(r, &v->words[0], "a folder");
@@ -289,17 +298,17 @@ static int add_task(struct reader *r, const struct pr_shell_var *v)
     if (!list || !pr_lambda_lint(&t, &r->scope->warnings))
         return pr_fail_nomem(r->err);
     r->list = list;
-    list[r->count] = (struct pr_fragment){0};
-    return make(r, &t, &list[r->count++]);
+    list[r->count] = (struct pr_config_part){0};
+    return from_lambda_make_task(r, &t, &list[r->count++]);
 }
 
-static int read_head(struct reader *r)
+static int from_lambda_read_head(struct reader *r)
 {
-    const struct pr_shell_var *gpus = pr_shell_find(&r->conf, "NUM_GPU");
-    int rc = read_count(r, "NUM_GPU", MAX_GPUS, &r->gpus);
+    const struct pr_shell_var *gpus = pr_shell_find_var(&r->conf, "NUM_GPU");
+    int rc = from_lambda_read_count(r, "NUM_GPU", MAX_GPUS, &r->gpus);
 
     if (!rc)
-        rc = read_count(r, "NUM_EXP", MAX_REPEATS, &r->repeats);
+        rc = from_lambda_read_count(r, "NUM_EXP", MAX_REPEATS, &r->repeats);
     r->system = system_name(r);
     if (!rc &&
         (!r->system || (gpus && !pr_lambda_lint_name(r->system, &gpus->words[0],
@@ -308,8 +317,8 @@ static int read_head(struct reader *r)
     return rc;
 }
 
-int pr_from_lambda(struct pr_scope *s, const struct pr_source *src,
-                   enum pr_origin_kind origin, struct pr_fragment **ret,
+int pr_from_lambda(struct pr_plan_scope *s, const struct pr_config_source *src,
+                   enum pr_origin_kind origin, struct pr_config_part **ret,
                    size_t *ret_count, struct pr_err *err)
 {
     static const struct pr_shell_opts opts = {"fix.sh", pr_lambda_fix, NULL};
@@ -318,9 +327,9 @@ int pr_from_lambda(struct pr_scope *s, const struct pr_source *src,
     int rc = pr_gpu_tasks_load(s->arena, &r.tasks, err);
 
     if (!rc)
-        rc = pr_shellconf_read(src->path, &opts, s->arena, &r.conf, err);
+        rc = pr_shell_config_read(src->path, &opts, s->arena, &r.conf, err);
     if (!rc)
-        rc = read_head(&r);
+        rc = from_lambda_read_head(&r);
     for (size_t i = 0; i < r.conf.count && !rc; i++)
         rc = add_task(&r, &r.conf.vars[i]);
     if (!rc && !r.count)

@@ -20,25 +20,27 @@
 #include <string.h>
 
 struct reader {
-    struct pr_scope *scope;
+    struct pr_plan_scope *scope;
     const char *path, *suite;
     enum pr_origin_kind origin;
-    struct pr_fragment *out;
+    struct pr_config_part *out;
     const struct pr_member *job;
     struct pr_value merged;       /* the job with the defaults in it */
     const struct pr_value *entry; /* … */
     struct pr_err *err;
 };
 
-static int bad(const struct reader *r, const struct pr_value *at,
-               const char *what, const char *wanted)
+static int from_milarun_fail_kind(const struct reader *r,
+                                  const struct pr_value *at, const char *what,
+                                  const char *wanted)
 {
     return pr_fail_at(r->err, PR_E_CONF, r->path, at->line, at->col,
                       "'%s' of job '%.100s' must be %s, got %s", what,
                       r->job->key, wanted, pr_kind_name(at->kind));
 }
 
-static int set(struct reader *r, const char *name, const struct pr_value *v)
+static int from_milarun_set_param(struct reader *r, const char *name,
+                                  const struct pr_value *v)
 {
     struct pr_origin at = {r->origin, r->path, v->line, v->col};
 
@@ -46,15 +48,16 @@ static int set(struct reader *r, const char *name, const struct pr_value *v)
         at.line = r->job->line;
         at.col = r->job->col;
     }
-    return pr_fragment_param(r->scope, r->out, name, strlen(name), v, &at,
-                             r->err);
+    return pr_config_part_add_param(r->scope, r->out, name, strlen(name), v,
+                                    &at, r->err);
 }
 
-static int set_text(struct reader *r, const char *name, const char *text)
+static int from_milarun_set_text(struct reader *r, const char *name,
+                                 const char *text)
 {
     struct pr_value v = pr_str(text);
 
-    return set(r, name, &v);
+    return from_milarun_set_param(r, name, &v);
 }
 
 /* ---- the file */
@@ -71,8 +74,9 @@ static const char *suite_name(struct pr_arena *a, const char *path)
 }
 
 /* "*" under a job, key by key: a value of the job's replaces the whole. */
-static int merge(struct reader *r, const struct pr_value *all,
-                 const struct pr_value *job, struct pr_value *ret)
+static int from_milarun_merge_job(struct reader *r, const struct pr_value *all,
+                                  const struct pr_value *job,
+                                  struct pr_value *ret)
 {
     uint32_t most = (all ? all->len : 0) + job->len, n = 0;
     struct pr_member *m =
@@ -116,11 +120,12 @@ static int set_words(struct reader *r, const char *key, const char *name)
         v = &list;
     }
     if (v->kind != PR_LIST)
-        return bad(r, v, key, "a list of texts");
+        return from_milarun_fail_kind(r, v, key, "a list of texts");
     for (uint32_t i = 0; i < v->len; i++)
         if (v->items[i].kind != PR_STR)
-            return bad(r, &v->items[i], key, "a list of texts");
-    return set(r, name, v);
+            return from_milarun_fail_kind(r, &v->items[i], key,
+                                          "a list of texts");
+    return from_milarun_set_param(r, name, v);
 }
 
 /* --x true is --x; false and null leave it out; all else has its value after
@@ -145,7 +150,7 @@ static int argument_words(struct reader *r, const struct pr_value *map,
         words[n++] = pr_strn(m->key, m->key_len);
         if (m->value.kind == PR_BOOL)
             continue;
-        pr_text(&text, &m->value);
+        pr_value_write_text(&text, &m->value);
         copy = pr_arena_copy(r->scope->arena, text.data ? text.data : "",
                              text.len);
         if (!pr_buf_ok(&text) || !copy)
@@ -171,9 +176,9 @@ static int set_arguments(struct reader *r)
     if (v->kind == PR_LIST)
         return set_words(r, "arguments", "suite.arguments");
     if (v->kind != PR_MAP)
-        return bad(r, v, "arguments", "a map of options");
+        return from_milarun_fail_kind(r, v, "arguments", "a map of options");
     rc = argument_words(r, v, &words);
-    return rc ? rc : set(r, "suite.arguments", &words);
+    return rc ? rc : from_milarun_set_param(r, "suite.arguments", &words);
 }
 
 static int set_experiment(struct reader *r)
@@ -188,7 +193,7 @@ static int set_experiment(struct reader *r)
         return pr_hint(r->err, "for example milarun.models.vae:main");
     }
     if (v->kind != PR_STR || !v->len)
-        return bad(r, v, "experiment", "text");
+        return from_milarun_fail_kind(r, v, "experiment", "text");
     if (strcmp(v->s, "command") == 0) {
         if (!command || (command->kind != PR_STR && command->kind != PR_LIST))
             return pr_fail_at(r->err, PR_E_CONF, r->path, v->line, v->col,
@@ -203,8 +208,8 @@ static int set_experiment(struct reader *r)
                                "'command', with a 'command' of your own");
     } else
         command = NULL;
-    rc = command ? set(r, "exp.command", command) : PR_OK;
-    return rc ? rc : set(r, "suite.experiment", v);
+    rc = command ? from_milarun_set_param(r, "exp.command", command) : PR_OK;
+    return rc ? rc : from_milarun_set_param(r, "suite.experiment", v);
 }
 
 static int set_parameters(struct reader *r)
@@ -215,13 +220,13 @@ static int set_parameters(struct reader *r)
     if (!v || v->kind == PR_NULL)
         return PR_OK;
     if (v->kind != PR_MAP)
-        return bad(r, v, "parameters", "a map");
+        return from_milarun_fail_kind(r, v, "parameters", "a map");
     for (uint32_t i = 0; i < v->len && !rc; i++)
-        rc = set(r, v->members[i].key, &v->members[i].value);
+        rc = from_milarun_set_param(r, v->members[i].key, &v->members[i].value);
     return rc;
 }
 
-static int warn_unknown(struct reader *r)
+static int from_milarun_warn_unknown(struct reader *r)
 {
     static const char *const known[] = {
         "experiment",  "arguments",        "prepare",
@@ -252,7 +257,8 @@ static int warn_unknown(struct reader *r)
 
 /* ---- how a job is spread over the devices */
 
-static struct pr_member member(const char *key, struct pr_value v)
+static struct pr_member from_milarun_make_member(const char *key,
+                                                 struct pr_value v)
 {
     return (struct pr_member){
         .key = key, .key_len = (uint32_t)strlen(key), .value = v};
@@ -284,15 +290,17 @@ static bool one_case(struct reader *r, size_t i, bool apart,
     if (!m || !some_devices(r, apart ? i : 0, i, &devices) ||
         (apart && !some_devices(r, 0, r->scope->device_count - 1, &slots)))
         return false;
-    m[0] = member("suite.device", pr_int(apart ? r->scope->devices[i] : -1));
-    m[1] = member("suite.devices", devices);
-    m[2] = member("suite.slot", pr_int(apart ? (int64_t)i : 0));
-    m[3] = member("suite.slots", slots);
+    m[0] = from_milarun_make_member("suite.device",
+                                    pr_int(apart ? r->scope->devices[i] : -1));
+    m[1] = from_milarun_make_member("suite.devices", devices);
+    m[2] =
+        from_milarun_make_member("suite.slot", pr_int(apart ? (int64_t)i : 0));
+    m[3] = from_milarun_make_member("suite.slots", slots);
     *ret = (struct pr_value){.kind = PR_MAP, .len = 4, .members = m};
     return true;
 }
 
-static int spread(struct reader *r, bool apart)
+static int from_milarun_spread_devices(struct reader *r, bool apart)
 {
     size_t n = r->scope->device_count;
     struct pr_value *cases =
@@ -307,25 +315,26 @@ static int spread(struct reader *r, bool apart)
     for (size_t i = 0; i < n; i++)
         if (!one_case(r, i, apart, &cases[i]))
             return pr_fail_nomem(r->err);
-    m[0] = member("condition", none);
-    m[1] = member(
+    m[0] = from_milarun_make_member("condition", none);
+    m[1] = from_milarun_make_member(
         "cases",
         (struct pr_value){.kind = PR_LIST, .len = (uint32_t)n, .items = cases});
     map.members = m;
-    return pr_fragment_extension(r->scope, r->out, &map, &at, r->err);
+    return pr_config_part_add_extension(r->scope, r->out, &map, &at, r->err);
 }
 
 static int bad_scheme(const struct reader *r, const struct pr_value *type)
 {
     if (type->kind != PR_STR)
-        return bad(r, type, "partition_scheme", "a map with a 'type'");
+        return from_milarun_fail_kind(r, type, "partition_scheme",
+                                      "a map with a 'type'");
     pr_fail_at(r->err, PR_E_CONF, r->path, type->line, type->col,
                "unknown partition_scheme '%.100s' of job '%.100s'", type->s,
                r->job->key);
     return pr_hint(r->err, "per-gpu, gpu-progression, per-slot or normal");
 }
 
-static int set_scheme(struct reader *r)
+static int from_milarun_set_scheme(struct reader *r)
 {
     static const char *const names[] = {"normal", "per-gpu", "per-slot",
                                         "gpu-progression", NULL};
@@ -338,19 +347,20 @@ static int set_scheme(struct reader *r)
     if (!scheme || scheme->kind == PR_NULL)
         return PR_OK;
     if (!type)
-        return bad(r, scheme, "partition_scheme", "a map with a 'type'");
+        return from_milarun_fail_kind(r, scheme, "partition_scheme",
+                                      "a map with a 'type'");
     while (type->kind == PR_STR && names[k] && strcmp(names[k], type->s) != 0)
         k++;
     if (type->kind != PR_STR || !names[k])
         return bad_scheme(r, type);
-    rc = set(r, "suite.scheme", type);
+    rc = from_milarun_set_param(r, "suite.scheme", type);
     if (!rc && cgroup && cgroup->kind == PR_STR)
-        rc = set(r, "suite.cgroup", cgroup);
+        rc = from_milarun_set_param(r, "suite.cgroup", cgroup);
     if (rc || k == 0)
         return rc;
     if (k != 3)
-        rc = set_text(r, "suite.group", r->job->key);
-    return rc ? rc : spread(r, k != 3);
+        rc = from_milarun_set_text(r, "suite.group", r->job->key);
+    return rc ? rc : from_milarun_spread_devices(r, k != 3);
 }
 
 /* ---- all of it */
@@ -362,11 +372,11 @@ static int read_job(struct reader *r)
     r->out->file = r->path;
     r->out->name = r->job->key;
     r->out->peer = r->out->suite = true;
-    rc = set_text(r, "exp.workload", "suite");
+    rc = from_milarun_set_text(r, "exp.workload", "suite");
     if (!rc)
-        rc = set_text(r, "suite.name", r->suite);
+        rc = from_milarun_set_text(r, "suite.name", r->suite);
     if (!rc)
-        rc = set_text(r, "suite.job", r->job->key);
+        rc = from_milarun_set_text(r, "suite.job", r->job->key);
     if (!rc)
         rc = set_experiment(r);
     if (!rc)
@@ -376,12 +386,12 @@ static int read_job(struct reader *r)
     if (!rc)
         rc = set_words(r, "exec_prefix", "suite.exec_prefix");
     if (!rc)
-        rc = set(r, "suite.entry", r->entry);
+        rc = from_milarun_set_param(r, "suite.entry", r->entry);
     if (!rc)
-        rc = set_scheme(r);
+        rc = from_milarun_set_scheme(r);
     if (!rc)
         rc = set_parameters(r);
-    return rc ? rc : warn_unknown(r);
+    return rc ? rc : from_milarun_warn_unknown(r);
 }
 
 static bool is_all(const struct pr_member *m)
@@ -390,11 +400,11 @@ static bool is_all(const struct pr_member *m)
 }
 
 /* A name becomes part of a file's. */
-static int check_name(const struct reader *r)
+static int from_milarun_check_name(const struct reader *r)
 {
     const char *key = r->job->key;
 
-    if (pr_suite_name_fits(key) && strlen(key) == r->job->key_len)
+    if (pr_suite_name_is_valid(key) && strlen(key) == r->job->key_len)
         return PR_OK;
     pr_fail_at(r->err, PR_E_CONF, r->path, r->job->line, r->job->col,
                "'%.100s' cannot be the name of a job: it becomes part "
@@ -415,27 +425,27 @@ static int check_suite(const struct reader *r)
     return pr_hint(r->err, "rename the profile: no control characters");
 }
 
-static int read_one(struct reader *r, const struct pr_value *all)
+static int from_milarun_read_entry(struct reader *r, const struct pr_value *all)
 {
-    int rc = check_name(r);
+    int rc = from_milarun_check_name(r);
 
     if (!rc && r->job->value.kind != PR_MAP)
         rc = pr_fail_at(r->err, PR_E_CONF, r->path, r->job->line, r->job->col,
                         "job '%.100s' must be a map, got %s", r->job->key,
                         pr_kind_name(r->job->value.kind));
     if (!rc)
-        rc = merge(r, all, &r->job->value, &r->merged);
+        rc = from_milarun_merge_job(r, all, &r->job->value, &r->merged);
     r->entry = &r->merged;
     return rc ? rc : read_job(r);
 }
 
-int pr_from_milarun(struct pr_scope *s, const struct pr_source *src,
-                    enum pr_origin_kind origin, struct pr_fragment **ret,
+int pr_from_milarun(struct pr_plan_scope *s, const struct pr_config_source *src,
+                    enum pr_origin_kind origin, struct pr_config_part **ret,
                     size_t *ret_count, struct pr_err *err)
 {
     const struct pr_value *root = &src->root, *all = pr_get(root, "*");
-    struct pr_fragment *f =
-        PR_ARENA_ARRAY(s->arena, struct pr_fragment, root->len + 1);
+    struct pr_config_part *f =
+        PR_ARENA_ARRAY(s->arena, struct pr_config_part, root->len + 1);
     struct reader r = {.scope = s,
                        .path = src->path,
                        .suite = suite_name(s->arena, src->path),
@@ -456,7 +466,7 @@ int pr_from_milarun(struct pr_scope *s, const struct pr_source *src,
         r.out = &f[n];
         if (is_all(r.job))
             continue;
-        rc = read_one(&r, all);
+        rc = from_milarun_read_entry(&r, all);
         n++;
     }
     if (!rc && !n)

@@ -18,20 +18,21 @@
 #include <string.h>
 
 struct reader {
-    struct pr_scope *scope;
+    struct pr_plan_scope *scope;
     const char *path;
     enum pr_origin_kind origin;
     struct pr_err *err;
 };
 
-static struct pr_origin place(const struct reader *r, enum pr_origin_kind kind,
-                              const struct pr_member *m)
+static struct pr_origin from_prony_origin(const struct reader *r,
+                                          enum pr_origin_kind kind,
+                                          const struct pr_member *m)
 {
     return (struct pr_origin){kind, r->path, m->line, m->col};
 }
 
 /* A parameter whose value may itself be a map. */
-static bool takes_map(const char *name)
+static bool from_prony_can_be_map(const char *name)
 {
     struct pr_alias_found found;
     const struct pr_opt *opt;
@@ -50,57 +51,60 @@ static const char *full_name(struct reader *r, const char *prefix,
                    : m->key;
 }
 
-static int read_params(struct reader *r, struct pr_fragment *f,
-                       const char *prefix, const struct pr_value *map)
+static int from_prony_read_params(struct reader *r, struct pr_config_part *f,
+                                  const char *prefix,
+                                  const struct pr_value *map)
 {
     for (uint32_t i = 0; i < map->len; i++) {
         const struct pr_member *m = &map->members[i];
-        struct pr_origin at = place(r, r->origin, m);
+        struct pr_origin at = from_prony_origin(r, r->origin, m);
         const char *name = full_name(r, prefix, m);
         int rc;
 
         if (!name)
             return pr_fail_nomem(r->err);
-        if (m->value.kind == PR_MAP && !takes_map(name))
-            rc = read_params(r, f, name, &m->value);
+        if (m->value.kind == PR_MAP && !from_prony_can_be_map(name))
+            rc = from_prony_read_params(r, f, name, &m->value);
         else
-            rc = pr_fragment_param(r->scope, f, name, strlen(name), &m->value,
-                                   &at, r->err);
+            rc = pr_config_part_add_param(r->scope, f, name, strlen(name),
+                                          &m->value, &at, r->err);
         if (rc)
             return rc;
     }
     return PR_OK;
 }
 
-static int read_variables(struct reader *r, struct pr_fragment *f,
-                          const char *prefix, const struct pr_value *map)
+static int from_prony_read_variables(struct reader *r, struct pr_config_part *f,
+                                     const char *prefix,
+                                     const struct pr_value *map)
 {
     for (uint32_t i = 0; i < map->len; i++) {
         const struct pr_member *m = &map->members[i];
-        struct pr_origin at = place(r, PR_FROM_VARIABLE, m);
+        struct pr_origin at = from_prony_origin(r, PR_FROM_VARIABLE, m);
         const char *name = full_name(r, prefix, m);
         int rc;
 
         if (!name)
             return pr_fail_nomem(r->err);
         if (m->value.kind == PR_MAP)
-            rc = read_variables(r, f, name, &m->value);
+            rc = from_prony_read_variables(r, f, name, &m->value);
         else
-            rc = pr_fragment_variable(r->scope, f, name, strlen(name),
-                                      &m->value, &at, r->err);
+            rc = pr_config_part_add_variable(r->scope, f, name, strlen(name),
+                                             &m->value, &at, r->err);
         if (rc)
             return rc;
     }
     return PR_OK;
 }
 
-static int read_extensions(struct reader *r, struct pr_fragment *f,
-                           const struct pr_value *list)
+static int from_prony_read_extensions(struct reader *r,
+                                      struct pr_config_part *f,
+                                      const struct pr_value *list)
 {
     for (uint32_t i = 0; i < list->len; i++) {
         const struct pr_value *v = &list->items[i];
         struct pr_origin at = {PR_FROM_EXTENSION, r->path, v->line, v->col};
-        int rc = pr_fragment_extension(r->scope, f, v, &at, r->err);
+        int rc = pr_config_part_add_extension(r->scope, f, v, &at, r->err);
         if (rc)
             return rc;
     }
@@ -115,8 +119,8 @@ static int wrong_kind(struct reader *r, const struct pr_member *m,
                       pr_kind_name(m->value.kind));
 }
 
-static int unknown_key(struct reader *r, const struct pr_member *m,
-                       const char *const *known)
+static int from_prony_fail_unknown(struct reader *r, const struct pr_member *m,
+                                   const char *const *known)
 {
     struct pr_nearest near;
 
@@ -132,8 +136,8 @@ static int unknown_key(struct reader *r, const struct pr_member *m,
 }
 
 /* One key of a group, or of the top where it is shared by all groups. */
-static int read_key(struct reader *r, struct pr_fragment *f,
-                    const struct pr_member *m, bool top)
+static int from_prony_read_key(struct reader *r, struct pr_config_part *f,
+                               const struct pr_member *m, bool top)
 {
     static const char *const in_group[] = {"name", "parameters", "variables",
                                            "extensions", NULL};
@@ -150,17 +154,18 @@ static int read_key(struct reader *r, struct pr_fragment *f,
         return PR_OK;
     }
     if (!exts && !params && !vars)
-        return unknown_key(r, m, top ? at_top : in_group);
+        return from_prony_fail_unknown(r, m, top ? at_top : in_group);
     if (m->value.kind != (exts ? PR_LIST : PR_MAP))
         return wrong_kind(r, m, exts ? PR_LIST : PR_MAP);
     if (params)
-        return read_params(r, f, "", &m->value);
-    return vars ? read_variables(r, f, "", &m->value)
-                : read_extensions(r, f, &m->value);
+        return from_prony_read_params(r, f, "", &m->value);
+    return vars ? from_prony_read_variables(r, f, "", &m->value)
+                : from_prony_read_extensions(r, f, &m->value);
 }
 
-static int read_group(struct reader *r, const struct pr_value *root,
-                      const struct pr_value *group, struct pr_fragment *f)
+static int from_prony_read_group(struct reader *r, const struct pr_value *root,
+                                 const struct pr_value *group,
+                                 struct pr_config_part *f)
 {
     int rc = PR_OK;
 
@@ -171,26 +176,26 @@ static int read_group(struct reader *r, const struct pr_value *root,
     f->file = r->path;
     for (uint32_t i = 0; i < root->len && !rc; i++)
         if (strcmp(root->members[i].key, "experiments") != 0)
-            rc = read_key(r, f, &root->members[i], true);
+            rc = from_prony_read_key(r, f, &root->members[i], true);
     for (uint32_t i = 0; i < group->len && !rc; i++)
-        rc = read_key(r, f, &group->members[i], false);
+        rc = from_prony_read_key(r, f, &group->members[i], false);
     return rc;
 }
 
 static int read_groups(struct reader *r, const struct pr_value *root,
-                       const struct pr_value *groups, struct pr_fragment **ret,
-                       size_t *ret_count)
+                       const struct pr_value *groups,
+                       struct pr_config_part **ret, size_t *ret_count)
 {
-    struct pr_fragment *f;
+    struct pr_config_part *f;
 
     if (groups->kind != PR_LIST || !groups->len)
         return pr_fail_at(r->err, PR_E_CONF, r->path, groups->line, groups->col,
                           "'experiments' must be a list of groups");
-    f = PR_ARENA_ARRAY(r->scope->arena, struct pr_fragment, groups->len);
+    f = PR_ARENA_ARRAY(r->scope->arena, struct pr_config_part, groups->len);
     if (!f)
         return pr_fail_nomem(r->err);
     for (uint32_t i = 0; i < groups->len; i++) {
-        int rc = read_group(r, root, &groups->items[i], &f[i]);
+        int rc = from_prony_read_group(r, root, &groups->items[i], &f[i]);
         if (rc)
             return rc;
     }
@@ -199,22 +204,22 @@ static int read_groups(struct reader *r, const struct pr_value *root,
     return PR_OK;
 }
 
-int pr_from_prony(struct pr_scope *s, const struct pr_source *src,
-                  enum pr_origin_kind origin, struct pr_fragment **ret,
+int pr_from_prony(struct pr_plan_scope *s, const struct pr_config_source *src,
+                  enum pr_origin_kind origin, struct pr_config_part **ret,
                   size_t *ret_count, struct pr_err *err)
 {
     struct reader r = {s, src->path, origin, err};
     const struct pr_value *groups = pr_get(&src->root, "experiments");
-    struct pr_fragment *f;
+    struct pr_config_part *f;
     int rc;
 
     if (groups)
         return read_groups(&r, &src->root, groups, ret, ret_count);
-    f = PR_ARENA_NEW(s->arena, struct pr_fragment);
+    f = PR_ARENA_NEW(s->arena, struct pr_config_part);
     if (!f)
         return pr_fail_nomem(err);
     f->file = src->path;
-    rc = read_params(&r, f, "", &src->root);
+    rc = from_prony_read_params(&r, f, "", &src->root);
     if (rc)
         return rc;
     *ret = f;

@@ -10,7 +10,7 @@
 /* Carries the values of BATCH_SIZE_FIX, SSD_ITER_FIX, tacotron2_DATA_FIX and
  * BERT_GPU_FIX over to the arguments of tasks: what is called in place of
  * fix.sh. */
-int pr_lambda_fix(void *ctx, struct pr_shellconf *c, const char *file,
+int pr_lambda_fix(void *ctx, struct pr_shell_config *c, const char *file,
                   unsigned line, struct pr_err *err) PR_MUST_CHECK;
 
 /* One task as a config has it. */

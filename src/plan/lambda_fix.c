@@ -26,7 +26,7 @@ static const struct {
 
 enum { BERT_BATCH = 4 };
 
-static bool is_one(const char *word, const char *const *flags)
+static bool lambda_fix_has_flag(const char *word, const char *const *flags)
 {
     for (; *flags; flags++)
         if (strcmp(word, *flags) == 0)
@@ -34,29 +34,31 @@ static bool is_one(const char *word, const char *const *flags)
     return false;
 }
 
-static struct pr_shell_var *params_of(struct pr_shellconf *c, const char *task)
+static struct pr_shell_var *params_of(struct pr_shell_config *c,
+                                      const char *task)
 {
     const char *name = pr_arena_printf(c->arena, "%s_PARAMS", task);
-    struct pr_shell_var *v = name ? pr_shell_find(c, name) : NULL;
+    struct pr_shell_var *v = name ? pr_shell_find_var(c, name) : NULL;
 
     return v && v->kind == PR_SHELL_ARRAY ? v : NULL;
 }
 
 /* The word after each flag; there are as many as at the beginning. */
-static int replace(struct pr_shellconf *c, struct pr_shell_var *v,
-                   const char *const *flags, const struct pr_shell_word *to,
-                   struct pr_err *err)
+static int lambda_fix_replace(struct pr_shell_config *c, struct pr_shell_var *v,
+                              const char *const *flags,
+                              const struct pr_shell_word *to,
+                              struct pr_err *err)
 {
     size_t count = v->count;
     int rc = PR_OK;
 
     for (size_t i = 0; i < count && !rc; i++)
-        if (is_one(v->words[i].text, flags))
-            rc = pr_shell_set(c, v, i + 1, to, err);
+        if (lambda_fix_has_flag(v->words[i].text, flags))
+            rc = pr_shell_set_word(c, v, i + 1, to, err);
     return rc;
 }
 
-int pr_lambda_fix(void *ctx, struct pr_shellconf *c, const char *file,
+int pr_lambda_fix(void *ctx, struct pr_shell_config *c, const char *file,
                   unsigned line, struct pr_err *err)
 {
     int rc = PR_OK;
@@ -65,7 +67,7 @@ int pr_lambda_fix(void *ctx, struct pr_shellconf *c, const char *file,
     (void)file;
     (void)line;
     for (size_t i = 0; i < sizeof fixes / sizeof *fixes; i++) {
-        const struct pr_shell_var *map = pr_shell_find(c, fixes[i].map);
+        const struct pr_shell_var *map = pr_shell_find_var(c, fixes[i].map);
 
         for (size_t k = 0; map && k < map->count && !rc; k++) {
             const struct pr_shell_word *w = &map->words[k];
@@ -74,8 +76,8 @@ int pr_lambda_fix(void *ctx, struct pr_shellconf *c, const char *file,
             if (!v) /* a task that is not there has nothing to change */
                 continue;
             rc = fixes[i].bert && strstr(w->key, "bert")
-                     ? pr_shell_set(c, v, BERT_BATCH, w, err)
-                     : replace(c, v, fixes[i].flags, w, err);
+                     ? pr_shell_set_word(c, v, BERT_BATCH, w, err)
+                     : lambda_fix_replace(c, v, fixes[i].flags, w, err);
         }
     }
     return rc;

@@ -20,8 +20,8 @@ int64_t pr_lambda_number(const char *text)
 }
 
 /* The word after a flag; NULL: it is not there. */
-static const struct pr_shell_word *after(const struct pr_shell_var *v,
-                                         const char *flag)
+static const struct pr_shell_word *
+lambda_word_after(const struct pr_shell_var *v, const char *flag)
 {
     for (size_t i = PR_LAMBDA_ARGS; i + 1 < v->count; i++)
         if (strcmp(v->words[i].text, flag) == 0)
@@ -34,13 +34,14 @@ const struct pr_shell_word *pr_lambda_batch(const struct pr_lambda_task *t)
     size_t place = (size_t)t->task->batch_place + PR_LAMBDA_ARGS;
 
     if (t->task->batch_flag)
-        return after(t->var, t->task->batch_flag);
+        return lambda_word_after(t->var, t->task->batch_flag);
     return t->task->batch_place >= 0 && place < t->var->count
                ? &t->var->words[place]
                : NULL;
 }
 
-static const char *place(struct pr_warnings *w, const struct pr_shell_word *at)
+static const char *lambda_word_place(struct pr_warnings *w,
+                                     const struct pr_shell_word *at)
 {
     return pr_arena_printf(w->arena, "%s:%u", at->file, at->line);
 }
@@ -52,7 +53,7 @@ static bool lint_global(const struct pr_lambda_task *t,
                         struct pr_warnings *w)
 {
     int64_t one = batch->first ? pr_lambda_number(batch->first) : 0;
-    const char *where = place(w, batch);
+    const char *where = lambda_word_place(w, batch);
 
     if (!where)
         return false;
@@ -74,13 +75,14 @@ static bool lint_global(const struct pr_lambda_task *t,
 static bool lint_subset(const struct pr_lambda_task *t, int64_t batch,
                         struct pr_warnings *w)
 {
-    const struct pr_shell_word *files = after(t->var, t->task->subset_flag);
+    const struct pr_shell_word *files =
+        lambda_word_after(t->var, t->task->subset_flag);
     const char *at = files ? strstr(files->text, "subset_") : NULL, *where;
     long long have = at ? strtoll(at + 7, NULL, 10) : 0;
 
     if (have <= 0 || batch > INT64_MAX / 100000 || batch * t->gpus <= have)
         return true;
-    where = place(w, files);
+    where = lambda_word_place(w, files);
     return where &&
            pr_warn(w, where, "name a larger subset of files",
                    "%s wants %" PRId64 " files for one step, and '%s' has %lld",
@@ -96,7 +98,7 @@ bool pr_lambda_lint(const struct pr_lambda_task *t, struct pr_warnings *w)
     if (!batch)
         return true;
     if (n <= 0) {
-        where = place(w, batch);
+        where = lambda_word_place(w, batch);
         return where &&
                pr_warn(w, where, "a batch is a whole number",
                        "the batch of %s is '%s'", t->name, batch->text);
@@ -115,7 +117,7 @@ bool pr_lambda_lint_name(const char *system, const struct pr_shell_word *gpus,
 
     if (named == 1 || n == named)
         return true;
-    where = place(w, gpus);
+    where = lambda_word_place(w, gpus);
     return where && pr_warn(w, where, "rename the file, or set NUM_GPU",
                             "NUM_GPU is %s, and '%s' speaks of %d GPUs",
                             gpus->text, system, named);

@@ -23,7 +23,7 @@ static const struct pr_setting *first_in(const struct pr_settings *list)
 }
 
 const struct pr_setting *pr_plan_old_style(const struct pr_plan *p,
-                                           const struct pr_fragment *target)
+                                           const struct pr_config_part *target)
 {
     const struct pr_setting *found;
 

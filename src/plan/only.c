@@ -16,7 +16,7 @@ bool pr_only_has(const char *list, const char *name, size_t len)
     }
 }
 
-static bool is_there(const struct pr_plan *p, const char *name, size_t len)
+static bool check_has_job(const struct pr_plan *p, const char *name, size_t len)
 {
     for (size_t i = 0; i < p->target_count; i++)
         if (strlen(p->targets[i].name) == len &&
@@ -25,8 +25,9 @@ static bool is_there(const struct pr_plan *p, const char *name, size_t len)
     return false;
 }
 
-static int missing(const struct pr_plan *p, const struct pr_buf *names,
-                   struct pr_err *err)
+static int check_fail_missing_jobs(const struct pr_plan *p,
+                                   const struct pr_buf *names,
+                                   struct pr_err *err)
 {
     PR_AUTO_BUF struct pr_buf all = PR_BUF_INIT(200);
 
@@ -52,11 +53,11 @@ int pr_plan_check_only(const struct pr_plan *p, struct pr_err *err)
     for (const char *at = p->opts.only;; at++) {
         size_t n = strcspn(at, ",");
 
-        if (!is_there(p, at, n))
+        if (!check_has_job(p, at, n))
             pr_buf_printf(&names, "%s%.*s", names.len ? ", " : "", (int)n, at);
         at += n;
         if (!*at)
             break;
     }
-    return names.len ? missing(p, &names, err) : PR_OK;
+    return names.len ? check_fail_missing_jobs(p, &names, err) : PR_OK;
 }

@@ -32,7 +32,7 @@ struct pr_experiment {
     char id[40];     /* index and a hash of what was set */
     unsigned repeat; /* 1, 2, … */
     const struct pr_params *params;
-    struct pr_expander *values; /* expanded; pr_expanded(values, name) */
+    struct pr_expander *values; /* expanded; pr_expanded_value(values, name) */
 };
 
 struct pr_walk;

@@ -16,7 +16,8 @@ struct writer {
     void *ctx;
 };
 
-static int flush(struct writer *w, size_t at_least, struct pr_err *err)
+static int plan_write_flush(struct writer *w, size_t at_least,
+                            struct pr_err *err)
 {
     int rc;
 
@@ -29,9 +30,9 @@ static int flush(struct writer *w, size_t at_least, struct pr_err *err)
     return rc;
 }
 
-static int put_default(struct writer *w, struct pr_arena *a,
-                       const char *section, const struct pr_opt *opt,
-                       bool *first, struct pr_err *err)
+static int plan_write_default(struct writer *w, struct pr_arena *a,
+                              const char *section, const struct pr_opt *opt,
+                              bool *first, struct pr_err *err)
 {
     struct pr_value v;
     char name[128];
@@ -45,7 +46,7 @@ static int put_default(struct writer *w, struct pr_arena *a,
     if (rc)
         return rc;
     pr_buf_str(&w->buf, *first ? "" : ", ");
-    pr_json_string(&w->buf, name, strlen(name));
+    pr_json_write_string(&w->buf, name, strlen(name));
     pr_buf_str(&w->buf, ": ");
     pr_json_write(&w->buf, &v);
     *first = false;
@@ -62,8 +63,8 @@ static int put_defaults(struct writer *w, const struct pr_plan *p,
     pr_buf_str(&w->buf, "\"defaults\": {");
     for (; *s && !p->opts.no_defaults; s++)
         for (size_t i = 0; i < (*s)->count && !rc; i++)
-            rc = put_default(w, p->scope.arena, (*s)->name, &(*s)->opts[i],
-                             &first, err);
+            rc = plan_write_default(w, p->scope.arena, (*s)->name,
+                                    &(*s)->opts[i], &first, err);
     pr_buf_char(&w->buf, '}');
     return rc;
 }
@@ -77,14 +78,14 @@ static void put_varied(struct writer *w, const struct pr_plan *p)
     pr_buf_str(&w->buf, "\"variables\": [");
     for (size_t i = 0; names && names[i]; i++) {
         pr_buf_str(&w->buf, i ? ", " : "");
-        pr_json_string(&w->buf, names[i], strlen(names[i]));
+        pr_json_write_string(&w->buf, names[i], strlen(names[i]));
     }
     w->buf.failed |= !names;
     pr_buf_str(&w->buf, "], ");
 }
 
-static bool stored(const struct pr_plan *p, const struct pr_setting *set,
-                   bool full)
+static bool plan_write_is_stored(const struct pr_plan *p,
+                                 const struct pr_setting *set, bool full)
 {
     return full || set->origin.kind != PR_FROM_DEFAULT || set->dynamic ||
            set->name == p->id_name;
@@ -101,7 +102,7 @@ bool pr_experiment_json(const struct pr_plan *p, const struct pr_experiment *e,
         const char *json;
         size_t len;
 
-        if (!stored(p, e->params->slot[name], full))
+        if (!plan_write_is_stored(p, e->params->slot[name], full))
             continue;
         json = pr_expanded_json(e->values, name, &len);
         if (!json)
@@ -126,7 +127,7 @@ static int put_experiment(struct writer *w, const struct pr_plan *p,
     if (!pr_experiment_json(p, e, full, &w->buf))
         return pr_fail_nomem(err);
     pr_buf_char(&w->buf, '}');
-    return flush(w, FLUSH_AT, err);
+    return plan_write_flush(w, FLUSH_AT, err);
 }
 
 static int put_experiments(struct writer *w, struct pr_plan *p, bool full,
@@ -173,15 +174,15 @@ int pr_plan_write(struct pr_plan *p, bool full, pr_plan_sink *sink, void *ctx,
     }
     if (!rc) {
         pr_buf_str(&w.buf, "\n]}\n");
-        rc = flush(&w, 0, err);
+        rc = plan_write_flush(&w, 0, err);
     }
-    pr_buf_done(&w.buf);
+    pr_buf_free(&w.buf);
     return rc;
 }
 
 static int to_file(void *ctx, const char *data, size_t len, struct pr_err *err)
 {
-    return pr_file_put(ctx, data, len, err);
+    return pr_file_append(ctx, data, len, err);
 }
 
 int pr_plan_write_file(struct pr_plan *p, const char *path, bool full,
@@ -199,8 +200,8 @@ int pr_plan_write_file(struct pr_plan *p, const char *path, bool full,
     return rc;
 }
 
-static void put_settings(struct pr_buf *out, const struct pr_plan *p,
-                         const struct pr_group *g)
+static void plan_write_settings(struct pr_buf *out, const struct pr_plan *p,
+                                const struct pr_plan_group *g)
 {
     bool first = true;
 
@@ -214,7 +215,7 @@ static void put_settings(struct pr_buf *out, const struct pr_plan *p,
         if (!set)
             continue;
         pr_buf_str(out, first ? "\n        " : ",\n        ");
-        pr_json_string(out, name, strlen(name));
+        pr_json_write_string(out, name, strlen(name));
         pr_buf_str(out, ": ");
         pr_json_write_indented(out, &set->value, 4, 2);
         first = false;
@@ -222,13 +223,13 @@ static void put_settings(struct pr_buf *out, const struct pr_plan *p,
 }
 
 static void put_vars(struct pr_buf *out, const struct pr_plan *p,
-                     const struct pr_group *g)
+                     const struct pr_plan_group *g)
 {
     for (size_t i = 0; i < g->var_count; i++) {
         const char *name = pr_names_text(p->scope.names, g->vars[i].name);
 
         pr_buf_str(out, i ? ",\n        " : "\n        ");
-        pr_json_string(out, name, strlen(name));
+        pr_json_write_string(out, name, strlen(name));
         pr_buf_str(out, ": [");
         for (size_t v = 0; v < g->vars[i].values.count; v++) {
             pr_buf_str(out, v ? ", " : "");
@@ -238,25 +239,26 @@ static void put_vars(struct pr_buf *out, const struct pr_plan *p,
     }
 }
 
-static void put_name(struct pr_buf *out, const char *name, const char *below)
+static void plan_write_name(struct pr_buf *out, const char *name,
+                            const char *below)
 {
     PR_AUTO_BUF struct pr_buf full = PR_BUF_INIT(4096);
 
     pr_buf_printf(&full, below ? "%s.%s" : "%s", name, below);
     if (pr_buf_ok(&full))
-        pr_json_string(out, full.data, full.len);
+        pr_json_write_string(out, full.data, full.len);
     else
         out->failed = true;
 }
 
-static void put_list(struct pr_buf *out, const struct pr_plan *p,
-                     const struct pr_settings *list)
+static void plan_write_list(struct pr_buf *out, const struct pr_plan *p,
+                            const struct pr_settings *list)
 {
     pr_buf_char(out, '{');
     for (size_t i = 0; i < list->count; i++) {
         const char *name = pr_names_text(p->scope.names, list->items[i]->name);
         pr_buf_str(out, i ? ", " : "");
-        put_name(out, name, list->items[i]->below);
+        plan_write_name(out, name, list->items[i]->below);
         pr_buf_str(out, ": ");
         pr_json_write(out, &list->items[i]->value);
     }
@@ -273,20 +275,20 @@ static void put_ext(struct pr_buf *out, const struct pr_plan *p,
         pr_buf_str(out, ", ");
     }
     pr_buf_str(out, "\"parameters\": ");
-    put_list(out, p, &e->params);
+    plan_write_list(out, p, &e->params);
     for (size_t c = 0; c < e->case_count; c++) {
         pr_buf_str(out, c ? ", " : ", \"cases\": [");
-        put_list(out, p, &e->cases[c]);
+        plan_write_list(out, p, &e->cases[c]);
     }
     pr_buf_str(out, e->case_count ? "]}" : "}");
 }
 
 void pr_plan_print_config(const struct pr_plan *p, struct pr_buf *out)
 {
-    const struct pr_group *g = &p->groups[0];
+    const struct pr_plan_group *g = &p->groups[0];
 
     pr_buf_str(out, "{\n    \"parameters\": {");
-    put_settings(out, p, g);
+    plan_write_settings(out, p, g);
     pr_buf_str(out, "\n    },\n    \"variables\": {");
     put_vars(out, p, g);
     pr_buf_str(out, "\n    },\n    \"extensions\": [");

@@ -10,7 +10,7 @@
 
 enum { MAX_CONFIG = 64 << 20 };
 
-const char *pr_source_kind_words(enum pr_source_kind kind)
+const char *pr_config_source_kind_words(enum pr_config_source_kind kind)
 {
     static const char *const words[] = {
 #define X(name, text) text,
@@ -20,7 +20,8 @@ const char *pr_source_kind_words(enum pr_source_kind kind)
     return words[kind];
 }
 
-static bool has(const struct pr_value *map, const char *const *keys)
+static bool config_source_has_key(const struct pr_value *map,
+                                  const char *const *keys)
 {
     for (; *keys; keys++)
         if (pr_get(map, *keys))
@@ -51,12 +52,12 @@ static bool like_dlbs(const struct pr_value *root)
     static const char *const keys[] = {"parameters", "variables", "extensions",
                                        NULL};
 
-    return has(root, keys) && !pr_get(root, "experiments");
+    return config_source_has_key(root, keys) && !pr_get(root, "experiments");
 }
 
 /* "exp", or "sys" of "sys.plan_builder"; but what DLIO has, too, tells
  * nothing. */
-static bool is_section(const char *key)
+static bool config_source_is_section(const char *key)
 {
     static const char *const shared[] = {
         "dataset", "storage", "reader",    "train", "evaluation", "workflow",
@@ -78,7 +79,7 @@ static bool is_section(const char *key)
 static bool has_own_names(const struct pr_value *root)
 {
     for (uint32_t i = 0; root->kind == PR_MAP && i < root->len; i++)
-        if (is_section(root->members[i].key) ||
+        if (config_source_is_section(root->members[i].key) ||
             strchr(root->members[i].key, '.'))
             return true;
     return false;
@@ -161,11 +162,12 @@ static bool like_lambda(const char *text)
     return false;
 }
 
-static int recognise(struct pr_source *src, struct pr_err *err)
+static int config_source_find_kind(struct pr_config_source *src,
+                                   struct pr_err *err)
 {
     static const struct {
         bool (*like)(const struct pr_value *root);
-        enum pr_source_kind kind;
+        enum pr_config_source_kind kind;
     } rows[] = {
         {like_plan, PR_SOURCE_PLAN},       {like_dlbs, PR_SOURCE_DLBS},
         {like_prony, PR_SOURCE_PRONY},     {like_dlio, PR_SOURCE_DLIO},
@@ -184,8 +186,8 @@ static int recognise(struct pr_source *src, struct pr_err *err)
         if (found++)
             return pr_fail(err, PR_E_CONF, src->path,
                            "could be %s as well as %s",
-                           pr_source_kind_words(src->kind),
-                           pr_source_kind_words(rows[i].kind));
+                           pr_config_source_kind_words(src->kind),
+                           pr_config_source_kind_words(rows[i].kind));
         src->kind = rows[i].kind;
         if (src->kind == PR_SOURCE_PLAN)
             break; /* it says so itself */
@@ -201,12 +203,12 @@ static int recognise(struct pr_source *src, struct pr_err *err)
              "(milarun), NUM_GPU= (Lambda)");
 }
 
-int pr_source_parse(const char *text, size_t len, const char *name,
-                    struct pr_arena *a, struct pr_source *ret,
-                    struct pr_err *err)
+int pr_config_source_parse(const char *text, size_t len, const char *name,
+                           struct pr_arena *a, struct pr_config_source *ret,
+                           struct pr_err *err)
 {
     const char *first = text + strspn(text, " \t\r\n");
-    struct pr_source src = {.path = name};
+    struct pr_config_source src = {.path = name};
     int rc;
 
     if (like_lambda(text)) {
@@ -214,7 +216,7 @@ int pr_source_parse(const char *text, size_t len, const char *name,
         *ret = src;
         return PR_OK;
     }
-    if (pr_toml_like(text)) {
+    if (pr_toml_is_likely(text)) {
         rc = pr_toml_read(text, len, name, a, &src.root, err);
     } else if (*first == '{' || *first == '[') {
         struct pr_json_in in = {.text = text, .len = len, .name = name};
@@ -239,25 +241,27 @@ int pr_source_parse(const char *text, size_t len, const char *name,
         return PR_E_CONF;
     }
     if (!rc)
-        rc = recognise(&src, err);
+        rc = config_source_find_kind(&src, err);
     if (!rc)
         *ret = src;
     return rc;
 }
 
-int pr_source_read(const char *path, struct pr_arena *a, struct pr_source *ret,
-                   struct pr_err *err)
+int pr_config_source_read(const char *path, struct pr_arena *a,
+                          struct pr_config_source *ret, struct pr_err *err)
 {
     const char *text;
     size_t len;
     int rc = pr_file_read(path, MAX_CONFIG, a, &text, &len, err);
 
-    return rc ? rc : pr_source_parse(text, len, path, a, ret, err);
+    return rc ? rc : pr_config_source_parse(text, len, path, a, ret, err);
 }
 
-int pr_source_fragments(struct pr_scope *s, const struct pr_source *src,
-                        enum pr_origin_kind origin, struct pr_fragment **ret,
-                        size_t *ret_count, struct pr_err *err)
+int pr_config_source_read_parts(struct pr_plan_scope *s,
+                                const struct pr_config_source *src,
+                                enum pr_origin_kind origin,
+                                struct pr_config_part **ret, size_t *ret_count,
+                                struct pr_err *err)
 {
     switch (src->kind) {
     case PR_SOURCE_DLBS:

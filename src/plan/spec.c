@@ -46,7 +46,7 @@ void pr_plan_free(struct pr_plan *p)
 {
     if (!p)
         return;
-    pr_scope_done(&p->scope);
+    pr_plan_scope_close(&p->scope);
     pr_free(p);
 }
 
@@ -66,27 +66,28 @@ int pr_plan_devices(struct pr_plan *p, const char *text, struct pr_err *err)
 }
 
 static int add_source(struct pr_plan *p, const char *path,
-                      enum pr_origin_kind origin, struct pr_fragment **list,
+                      enum pr_origin_kind origin, struct pr_config_part **list,
                       size_t *count, size_t *cap, struct pr_err *err)
 {
-    struct pr_source src;
-    struct pr_fragment *frags = NULL;
+    struct pr_config_source src;
+    struct pr_config_part *frags = NULL;
     size_t n = 0;
     const char *copy = pr_arena_str(p->scope.arena, path);
     int rc;
 
     if (!copy)
         return pr_fail_nomem(err);
-    rc = pr_source_read(copy, p->scope.arena, &src, err);
+    rc = pr_config_source_read(copy, p->scope.arena, &src, err);
     if (!rc)
-        rc = pr_source_fragments(&p->scope, &src, origin, &frags, &n, err);
+        rc = pr_config_source_read_parts(&p->scope, &src, origin, &frags, &n,
+                                         err);
     if (!rc && n > 1 && origin == PR_FROM_CONFIG) {
         pr_fail(err, PR_E_CONF, copy,
                 "has %zu groups of experiments, --config lays one over all", n);
         rc = pr_hint(err, "give it as a target, without --config");
     }
     for (size_t i = 0; i < n && !rc; i++) {
-        struct pr_fragment *grown =
+        struct pr_config_part *grown =
             pr_arena_grow(p->scope.arena, *list, *count, cap, sizeof **list);
         if (!grown)
             return pr_fail_nomem(err);
@@ -110,8 +111,8 @@ int pr_plan_config(struct pr_plan *p, const char *path, struct pr_err *err)
 
 /* Lays a setting over what is there. Settings are shared by groups, so the
  * one that remembers what it replaced is a copy. */
-static int lay(struct pr_plan *p, struct pr_params *params,
-               const struct pr_setting *set, struct pr_err *err)
+static int plan_apply_setting(struct pr_plan *p, struct pr_params *params,
+                              const struct pr_setting *set, struct pr_err *err)
 {
     struct pr_setting *copy;
 
@@ -119,8 +120,9 @@ static int lay(struct pr_plan *p, struct pr_params *params,
                            pr_names_count(p->scope.names)))
         return pr_fail_nomem(err);
     if (set->below) {
-        int rc = pr_below_lay(p->scope.arena, p->scope.names,
-                              params->slot[set->name], set, false, &set, err);
+        int rc = pr_setting_merge_key(p->scope.arena, p->scope.names,
+                                      params->slot[set->name], set, false, &set,
+                                      err);
         if (rc)
             return rc;
     }
@@ -136,13 +138,14 @@ static int lay(struct pr_plan *p, struct pr_params *params,
     return PR_OK;
 }
 
-static int lay_all(struct pr_plan *p, struct pr_params *params,
-                   const struct pr_settings *list, struct pr_err *err)
+static int plan_apply_settings(struct pr_plan *p, struct pr_params *params,
+                               const struct pr_settings *list,
+                               struct pr_err *err)
 {
     int rc = PR_OK;
 
     for (size_t i = 0; i < list->count && !rc; i++)
-        rc = lay(p, params, list->items[i], err);
+        rc = plan_apply_setting(p, params, list->items[i], err);
     return rc;
 }
 
@@ -157,20 +160,20 @@ struct pr_value pr_plan_default(const char *name, const struct pr_opt *opt)
     return pr_opt_default(opt);
 }
 
-static int lay_default(struct pr_plan *p, struct pr_params *params,
-                       const char *name, const struct pr_opt *opt,
-                       struct pr_err *err)
+static int plan_apply_default(struct pr_plan *p, struct pr_params *params,
+                              const char *name, const struct pr_opt *opt,
+                              struct pr_err *err)
 {
     struct pr_origin at = {PR_FROM_DEFAULT, "", 0, 0};
     struct pr_value v = pr_plan_default(name, opt);
     struct pr_setting *set = pr_setting_new(p->scope.arena, p->scope.names,
                                             name, strlen(name), &v, &at);
 
-    return set ? lay(p, params, set, err) : pr_fail_nomem(err);
+    return set ? plan_apply_setting(p, params, set, err) : pr_fail_nomem(err);
 }
 
-static int lay_defaults(struct pr_plan *p, struct pr_params *params,
-                        struct pr_err *err)
+static int plan_apply_defaults(struct pr_plan *p, struct pr_params *params,
+                               struct pr_err *err)
 {
     const struct pr_opt_section *const *s = pr_opt_sections();
 
@@ -183,7 +186,7 @@ static int lay_defaults(struct pr_plan *p, struct pr_params *params,
             if (o->flags & PR_OPT_PREFIX)
                 continue;
             snprintf(name, sizeof name, "%s.%s", (*s)->name, o->name);
-            rc = lay_default(p, params, name, o, err);
+            rc = plan_apply_default(p, params, name, o, err);
             if (rc)
                 return rc;
         }
@@ -206,9 +209,9 @@ static bool is_reserved(const char *env)
 }
 
 /* Sets a parameter by the variable of one of its names. */
-static int lay_env_name(struct pr_plan *p, struct pr_params *params,
-                        const char *text, const char *written,
-                        struct pr_err *err)
+static int plan_apply_env_name(struct pr_plan *p, struct pr_params *params,
+                               const char *text, const char *written,
+                               struct pr_err *err)
 {
     struct pr_origin at = {PR_FROM_ENVIRONMENT, NULL, 0, 0};
     struct pr_alias_found found = {.row = NULL};
@@ -231,24 +234,25 @@ static int lay_env_name(struct pr_plan *p, struct pr_params *params,
     at.name = pr_arena_str(p->scope.arena, env);
     set = pr_setting_new(p->scope.arena, p->scope.names, text, strlen(text), &v,
                          &at);
-    return set && at.name ? lay(p, params, set, err) : pr_fail_nomem(err);
+    return set && at.name ? plan_apply_setting(p, params, set, err)
+                          : pr_fail_nomem(err);
 }
 
 /* By its older names, and those of their sections; then by today's. */
-static int lay_env(struct pr_plan *p, struct pr_params *params, uint32_t name,
-                   struct pr_err *err)
+static int plan_apply_env_variable(struct pr_plan *p, struct pr_params *params,
+                                   uint32_t name, struct pr_err *err)
 {
     const char *text = pr_names_text(p->scope.names, name);
     char old[160], older[160];
     int rc = PR_OK;
 
-    for (size_t i = 0; !rc && pr_alias_of(text, i, old); i++) {
-        for (size_t j = 0; !rc && pr_alias_of(old, j, older); j++)
-            rc = lay_env_name(p, params, text, older, err);
+    for (size_t i = 0; !rc && pr_alias_older_name(text, i, old); i++) {
+        for (size_t j = 0; !rc && pr_alias_older_name(old, j, older); j++)
+            rc = plan_apply_env_name(p, params, text, older, err);
         if (!rc)
-            rc = lay_env_name(p, params, text, old, err);
+            rc = plan_apply_env_name(p, params, text, old, err);
     }
-    return rc ? rc : lay_env_name(p, params, text, text, err);
+    return rc ? rc : plan_apply_env_name(p, params, text, text, err);
 }
 
 /* Most environments set nothing: then no name need be tried. */
@@ -270,20 +274,21 @@ static bool environment_sets(void)
 }
 
 /* The environment can set what is a parameter already, by table or source. */
-static int lay_environment(struct pr_plan *p, struct pr_params *params,
-                           struct pr_err *err)
+static int plan_apply_environment(struct pr_plan *p, struct pr_params *params,
+                                  struct pr_err *err)
 {
     uint32_t count = environment_sets() ? params->count : 0;
     int rc = PR_OK;
 
     for (uint32_t i = 0; i < count && !rc; i++)
-        rc = lay_env(p, params, params->order[i], err);
+        rc = plan_apply_env_variable(p, params, params->order[i], err);
     return rc;
 }
 
 /* Takes a key out of a map. */
-static int lay_without(struct pr_plan *p, struct pr_params *params,
-                       const struct pr_setting *set, struct pr_err *err)
+static int plan_apply_key_removal(struct pr_plan *p, struct pr_params *params,
+                                  const struct pr_setting *set,
+                                  struct pr_err *err)
 {
     const struct pr_setting *present = pr_params_get(params, set->name);
     const struct pr_setting *left;
@@ -291,30 +296,31 @@ static int lay_without(struct pr_plan *p, struct pr_params *params,
 
     if (!present)
         return PR_OK;
-    rc = pr_below_lay(p->scope.arena, p->scope.names, present, set, true, &left,
-                      err);
-    return rc || left == present ? rc : lay(p, params, left, err);
+    rc = pr_setting_merge_key(p->scope.arena, p->scope.names, present, set,
+                              true, &left, err);
+    return rc || left == present ? rc
+                                 : plan_apply_setting(p, params, left, err);
 }
 
-static int lay_cli(struct pr_plan *p, struct pr_params *params,
-                   struct pr_err *err)
+static int plan_apply_command_line(struct pr_plan *p, struct pr_params *params,
+                                   struct pr_err *err)
 {
     int rc = PR_OK;
 
     for (size_t i = 0; i < p->cli.params.count && !rc; i++) {
         const struct pr_setting *set = p->cli.params.items[i];
         if (p->cli_ops[i] != PR_OVERRIDE_DELETE)
-            rc = lay(p, params, set, err);
+            rc = plan_apply_setting(p, params, set, err);
         else if (set->below)
-            rc = lay_without(p, params, set, err);
+            rc = plan_apply_key_removal(p, params, set, err);
         else
             pr_params_unset(params, set->name);
     }
     return rc;
 }
 
-static int merge_vars(struct pr_plan *p, struct pr_group *g, size_t *cap,
-                      const struct pr_fragment *f, struct pr_err *err)
+static int merge_vars(struct pr_plan *p, struct pr_plan_group *g, size_t *cap,
+                      const struct pr_config_part *f, struct pr_err *err)
 {
     for (size_t i = 0; i < f->var_count; i++) {
         struct pr_variable *vars;
@@ -324,7 +330,7 @@ static int merge_vars(struct pr_plan *p, struct pr_group *g, size_t *cap,
             j++;
         if (j == g->var_count) {
             if (j == PR_MAX_VARIABLES)
-                return pr_fail_variables(&f->vars[i].origin, err);
+                return pr_config_part_fail_variables(&f->vars[i].origin, err);
             vars = pr_arena_grow(p->scope.arena, g->vars, j, cap, sizeof *vars);
             if (!vars)
                 return pr_fail_nomem(err);
@@ -336,8 +342,8 @@ static int merge_vars(struct pr_plan *p, struct pr_group *g, size_t *cap,
     return PR_OK;
 }
 
-static int merge_exts(struct pr_plan *p, struct pr_group *g, size_t *cap,
-                      const struct pr_fragment *f, struct pr_err *err)
+static int merge_exts(struct pr_plan *p, struct pr_plan_group *g, size_t *cap,
+                      const struct pr_config_part *f, struct pr_err *err)
 {
     for (size_t i = 0; i < f->ext_count; i++) {
         struct pr_extension *exts = pr_arena_grow(
@@ -351,7 +357,7 @@ static int merge_exts(struct pr_plan *p, struct pr_group *g, size_t *cap,
 }
 
 /* Variables named by sys.plan_builder.var_order come first, in its order. */
-static void order_vars(struct pr_plan *p, struct pr_group *g)
+static void order_vars(struct pr_plan *p, struct pr_plan_group *g)
 {
     uint32_t id =
         pr_names_find(p->scope.names, "sys.plan_builder.var_order", 26);
@@ -365,7 +371,8 @@ static void order_vars(struct pr_plan *p, struct pr_group *g)
         const struct pr_value *item = &set->value.items[i];
         for (size_t j = placed; item->kind == PR_STR && j < g->var_count; j++) {
             struct pr_variable var = g->vars[j];
-            if (pr_alias_number(p->scope.names, item->s, item->len) != var.name)
+            if (pr_alias_find_number(p->scope.names, item->s, item->len) !=
+                var.name)
                 continue;
             memmove(&g->vars[placed + 1], &g->vars[placed],
                     (j - placed) * sizeof var);
@@ -375,19 +382,20 @@ static void order_vars(struct pr_plan *p, struct pr_group *g)
     }
 }
 
-static int lay_group_name(struct pr_plan *p, struct pr_group *g,
-                          struct pr_err *err)
+static int plan_apply_group_name(struct pr_plan *p, struct pr_plan_group *g,
+                                 struct pr_err *err)
 {
     struct pr_origin at = {PR_FROM_TARGET, "", 0, 0};
     struct pr_value v = pr_str(g->name);
     struct pr_setting *set =
         pr_setting_new(p->scope.arena, p->scope.names, "exp.name", 8, &v, &at);
 
-    return set ? lay(p, &g->params, set, err) : pr_fail_nomem(err);
+    return set ? plan_apply_setting(p, &g->params, set, err)
+               : pr_fail_nomem(err);
 }
 
-static int merge_sweep(struct pr_plan *p, struct pr_group *g,
-                       const struct pr_fragment *target, struct pr_err *err)
+static int merge_sweep(struct pr_plan *p, struct pr_plan_group *g,
+                       const struct pr_config_part *target, struct pr_err *err)
 {
     size_t var_cap = 0, ext_cap = 0;
     int rc = PR_OK;
@@ -411,8 +419,9 @@ static int merge_sweep(struct pr_plan *p, struct pr_group *g,
 
 /* In DLIO's first documentation total_training_steps counts the whole run, so
  * with its names it does, unless somebody says otherwise. */
-static int lay_old_style(struct pr_plan *p, struct pr_params *params,
-                         const struct pr_fragment *target, struct pr_err *err)
+static int plan_apply_old_style(struct pr_plan *p, struct pr_params *params,
+                                const struct pr_config_part *target,
+                                struct pr_err *err)
 {
     static const char name[] = "train.total_training_steps_of";
     const struct pr_setting *old = pr_plan_old_style(p, target);
@@ -426,30 +435,30 @@ static int lay_old_style(struct pr_plan *p, struct pr_params *params,
     at.kind = PR_FROM_TARGET;
     set = pr_setting_new(p->scope.arena, p->scope.names, name, sizeof name - 1,
                          &v, &at);
-    return set ? lay(p, params, set, err) : pr_fail_nomem(err);
+    return set ? plan_apply_setting(p, params, set, err) : pr_fail_nomem(err);
 }
 
 /* Weakest first: CLI.md, "Setting parameters". */
-static int build_group(struct pr_plan *p, const struct pr_fragment *target,
-                       struct pr_group *g, struct pr_err *err)
+static int build_group(struct pr_plan *p, const struct pr_config_part *target,
+                       struct pr_plan_group *g, struct pr_err *err)
 {
     int rc = PR_OK;
 
     g->name = target ? target->name : NULL;
     if (!p->opts.no_defaults)
-        rc = lay_defaults(p, &g->params, err);
+        rc = plan_apply_defaults(p, &g->params, err);
     if (!rc && g->name)
-        rc = lay_group_name(p, g, err);
+        rc = plan_apply_group_name(p, g, err);
     if (!rc && target)
-        rc = lay_old_style(p, &g->params, target, err);
+        rc = plan_apply_old_style(p, &g->params, target, err);
     if (!rc && target)
-        rc = lay_all(p, &g->params, &target->params, err);
+        rc = plan_apply_settings(p, &g->params, &target->params, err);
     for (size_t i = 0; i < p->config_count && !rc; i++)
-        rc = lay_all(p, &g->params, &p->configs[i].params, err);
+        rc = plan_apply_settings(p, &g->params, &p->configs[i].params, err);
     if (!rc)
-        rc = lay_environment(p, &g->params, err);
+        rc = plan_apply_environment(p, &g->params, err);
     if (!rc)
-        rc = lay_cli(p, &g->params, err);
+        rc = plan_apply_command_line(p, &g->params, err);
     if (!rc)
         rc = merge_sweep(p, g, target, err);
     if (!rc)
@@ -457,7 +466,7 @@ static int build_group(struct pr_plan *p, const struct pr_fragment *target,
     return rc;
 }
 
-static int warn_beaten(struct pr_plan *p, const struct pr_group *g,
+static int warn_beaten(struct pr_plan *p, const struct pr_plan_group *g,
                        struct pr_err *err)
 {
     for (size_t i = 0; i < p->cli.params.count; i++) {
@@ -479,7 +488,7 @@ static int warn_beaten(struct pr_plan *p, const struct pr_group *g,
 }
 
 /* Room for every name in every set, and the rows of the option tables. */
-static int settle(struct pr_plan *p, struct pr_err *err)
+static int plan_reserve_names(struct pr_plan *p, struct pr_err *err)
 {
     uint32_t n;
 
@@ -488,7 +497,8 @@ static int settle(struct pr_plan *p, struct pr_err *err)
     p->task_name = pr_names_add(p->scope.names, "task.name", 9);
     n = pr_names_count(p->scope.names);
     if (p->id_name == PR_NO_NAME || p->name_name == PR_NO_NAME ||
-        p->task_name == PR_NO_NAME || !pr_scope_decl(&p->scope, n ? n - 1 : 0))
+        p->task_name == PR_NO_NAME ||
+        !pr_plan_scope_decl(&p->scope, n ? n - 1 : 0))
         return pr_fail_nomem(err);
     for (size_t i = 0; i < p->group_count; i++)
         if (!pr_params_reserve(&p->groups[i].params, p->scope.arena, n))
@@ -504,7 +514,7 @@ static int settle(struct pr_plan *p, struct pr_err *err)
             (p->opts.no_defaults && opt->kind != PR_OPT_WORDS &&
              strcmp(name, "exp.args") != 0 && strncmp(name, "suite.", 6) != 0))
             continue;
-        decl = pr_scope_decl(&p->scope, i);
+        decl = pr_plan_scope_decl(&p->scope, i);
         if (!decl)
             return pr_fail_nomem(err);
         decl->opt = opt;
@@ -517,7 +527,8 @@ int pr_plan_build(struct pr_plan *p, struct pr_err *err)
     int rc;
 
     p->group_count = p->target_count ? p->target_count : 1;
-    p->groups = PR_ARENA_ARRAY(p->scope.arena, struct pr_group, p->group_count);
+    p->groups =
+        PR_ARENA_ARRAY(p->scope.arena, struct pr_plan_group, p->group_count);
     if (!p->groups)
         return pr_fail_nomem(err);
     rc = p->opts.no_defaults ? PR_OK : pr_plan_check_names(p, err);
@@ -532,9 +543,9 @@ int pr_plan_build(struct pr_plan *p, struct pr_err *err)
     if (!rc)
         rc = pr_plan_check_only(p, err);
     if (!rc)
-        rc = pr_weak_load(p, err);
+        rc = pr_framework_defaults_load(p, err);
     if (!rc)
-        rc = settle(p, err);
+        rc = plan_reserve_names(p, err);
     if (!rc)
         rc = pr_plan_check_size(p, err);
     p->built = rc == PR_OK;
@@ -547,7 +558,7 @@ size_t pr_plan_groups(const struct pr_plan *p)
 }
 
 /* Of what makes a copy of a job, suite.devices is enough to tell them apart. */
-static bool is_shown(const struct pr_plan *p, uint32_t name)
+static bool plan_is_name_shown(const struct pr_plan *p, uint32_t name)
 {
     const char *text = pr_names_text(p->scope.names, name);
 
@@ -568,9 +579,9 @@ struct varied {
     size_t count;
 };
 
-static void add_varied(struct varied *v, uint32_t name)
+static void plan_add_varied_name(struct varied *v, uint32_t name)
 {
-    if (v->seen[name] || !is_shown(v->plan, name))
+    if (v->seen[name] || !plan_is_name_shown(v->plan, name))
         return;
     v->seen[name] = 1;
     v->names[v->count++] = pr_names_text(v->plan->scope.names, name);
@@ -588,14 +599,14 @@ const char *const *pr_plan_variable_names(const struct pr_plan *p,
         return NULL;
     for (size_t g = 0; g < p->group_count; g++)
         for (size_t i = 0; i < p->groups[g].var_count; i++)
-            add_varied(&v, shown_name(&p->groups[g].vars[i]));
+            plan_add_varied_name(&v, shown_name(&p->groups[g].vars[i]));
     for (size_t g = 0; g < p->group_count; g++)
         for (size_t e = 0; e < p->groups[g].ext_count; e++)
             for (size_t c = 0; c < p->groups[g].exts[e].case_count; c++) {
                 const struct pr_settings *s = &p->groups[g].exts[e].cases[c];
 
                 for (size_t k = 0; k < s->count; k++)
-                    add_varied(&v, s->items[k]->name);
+                    plan_add_varied_name(&v, s->items[k]->name);
             }
     return v.names;
 }

@@ -6,7 +6,7 @@
 #include "plan/plan.h"
 
 /* A group of experiments with one product of variables. */
-struct pr_group {
+struct pr_plan_group {
     const char *name;
     struct pr_params params; /* all layers below the variables */
     struct pr_variable *vars;
@@ -15,27 +15,28 @@ struct pr_group {
     size_t ext_count;
 };
 
-struct pr_weak;
+struct pr_framework_defaults;
 
 struct pr_plan {
     struct pr_plan_opts opts;
-    struct pr_scope scope;
+    struct pr_plan_scope scope;
     bool built;
-    struct pr_fragment *targets;
+    struct pr_config_part *targets;
     size_t target_count, target_cap;
-    struct pr_fragment *configs;
+    struct pr_config_part *configs;
     size_t config_count, config_cap;
-    struct pr_fragment cli; /* parameters in the order given */
-    uint8_t *cli_ops;       /* enum pr_override_op for each of them */
+    struct pr_config_part cli; /* parameters in the order given */
+    uint8_t *cli_ops;          /* enum pr_override_op for each of them */
     size_t cli_op_count, cli_op_cap;
-    struct pr_fragment cli_vars; /* -V and -E */
-    struct pr_group *groups;
+    struct pr_config_part cli_vars; /* -V and -E */
+    struct pr_plan_group *groups;
     size_t group_count;
-    uint32_t id_name;             /* exp.id */
-    uint32_t name_name;           /* exp.name */
-    uint32_t task_name;           /* task.name */
-    uint32_t framework_name;      /* exp.framework */
-    const struct pr_weak **weaks; /* of frameworks it may be: plan/weak.h */
+    uint32_t id_name;        /* exp.id */
+    uint32_t name_name;      /* exp.name */
+    uint32_t task_name;      /* task.name */
+    uint32_t framework_name; /* exp.framework */
+    const struct pr_framework_defaults *
+        *weaks; /* of frameworks it may be: plan/weak.h */
     size_t weak_count, weak_cap;
     bool all_weak; /* of all frameworks there are */
 };
@@ -43,7 +44,7 @@ struct pr_plan {
 /* The first setting over a DLIO file, or in it, that has a name of DLIO's first
  * documentation; NULL: there is none, or the target is no DLIO file. */
 const struct pr_setting *pr_plan_old_style(const struct pr_plan *p,
-                                           const struct pr_fragment *target);
+                                           const struct pr_config_part *target);
 
 /* What a parameter is on this machine when nobody sets it. */
 struct pr_value pr_plan_default(const char *name, const struct pr_opt *opt);
@@ -61,7 +62,8 @@ int pr_plan_check_only(const struct pr_plan *p,
                        struct pr_err *err) PR_MUST_CHECK;
 
 /* Refuses the Python classes that a DLIO config may name. */
-int pr_plan_check_plugins(const struct pr_plan *p, const struct pr_group *g,
+int pr_plan_check_plugins(const struct pr_plan *p,
+                          const struct pr_plan_group *g,
                           struct pr_err *err) PR_MUST_CHECK;
 
 #endif

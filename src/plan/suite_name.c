@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-bool pr_suite_name_fits(const char *name)
+bool pr_suite_name_is_valid(const char *name)
 {
-    return pr_filename_fits(name) && strlen(name) <= PR_SUITE_NAME_MAX;
+    return pr_filename_is_safe(name) && strlen(name) <= PR_SUITE_NAME_MAX;
 }

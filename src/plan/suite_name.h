@@ -12,6 +12,6 @@ enum { PR_SUITE_NAME_MAX = 100 };
     "at the start"
 
 /* Of a job. The suite's is the profile's, and may be longer. */
-bool pr_suite_name_fits(const char *name);
+bool pr_suite_name_is_valid(const char *name);
 
 #endif

@@ -72,7 +72,7 @@ void pr_walk_only(struct pr_walk *w, const char *name, const char *text)
         w->repeat = w->plan->opts.repeat + 1;
 }
 
-static bool any_empty(const struct pr_group *g)
+static bool any_empty(const struct pr_plan_group *g)
 {
     for (size_t i = 0; i < g->var_count; i++)
         if (!g->vars[i].values.count)
@@ -81,7 +81,8 @@ static bool any_empty(const struct pr_group *g)
 }
 
 /* Turns the wheels to the next combination; false: the group is through. */
-static bool turn(struct pr_walk *w, const struct pr_group *g)
+static bool plan_walk_turn_wheels(struct pr_walk *w,
+                                  const struct pr_plan_group *g)
 {
     if (!w->started) {
         memset(w->wheel, 0, g->var_count * sizeof *w->wheel);
@@ -99,18 +100,18 @@ static bool turn(struct pr_walk *w, const struct pr_group *g)
 }
 
 /* Moves to the next combination of any group and repeat. 1, 0 at the end. */
-static int advance(struct pr_walk *w, struct pr_err *err)
+static int plan_walk_advance(struct pr_walk *w, struct pr_err *err)
 {
     const struct pr_plan *p = w->plan;
 
     while (w->repeat <= p->opts.repeat) {
-        const struct pr_group *g = &p->groups[w->group];
-        if (turn(w, g)) {
+        const struct pr_plan_group *g = &p->groups[w->group];
+        if (plan_walk_turn_wheels(w, g)) {
             int rc;
 
             pr_arena_reset(w->arena);
             w->variants.count = w->next_variant = 0;
-            rc = pr_combine(p, g, w->wheel, w->arena, &w->variants, err);
+            rc = pr_walk_combine(p, g, w->wheel, w->arena, &w->variants, err);
             return rc ? rc : 1;
         }
         w->started = false;
@@ -167,7 +168,7 @@ static bool task_named(const char *list, const char *name)
 {
     for (const char *p = list;; p++) {
         size_t len = strcspn(p, ",");
-        if (pr_gpu_task_selected(name, p, len))
+        if (pr_gpu_task_is_selected(name, p, len))
             return true;
         p += len;
         if (!*p)
@@ -175,14 +176,14 @@ static bool task_named(const char *list, const char *name)
     }
 }
 
-static bool wanted(const struct pr_walk *w)
+static bool plan_walk_is_wanted(const struct pr_walk *w)
 {
     const struct pr_value *v, *task;
 
     if (!w->plan->opts.only)
         return true;
-    v = pr_expanded(w->expander, w->plan->name_name);
-    task = pr_expanded(w->expander, w->plan->task_name);
+    v = pr_expanded_value(w->expander, w->plan->name_name);
+    task = pr_expanded_value(w->expander, w->plan->task_name);
     if (!v || v->kind != PR_STR)
         return false;
     return task && task->kind == PR_STR && task->len
@@ -191,8 +192,8 @@ static bool wanted(const struct pr_walk *w)
 }
 
 /* 1: an experiment of pr_walk_only, 0: another, negative: failed. */
-static int chosen(struct pr_walk *w, const struct pr_params *p,
-                  struct pr_err *err)
+static int plan_walk_is_chosen(struct pr_walk *w, const struct pr_params *p,
+                               struct pr_err *err)
 {
     const struct pr_value *v;
     int rc;
@@ -204,27 +205,28 @@ static int chosen(struct pr_walk *w, const struct pr_params *p,
     rc = pr_expand_name(w->expander, p, w->only_name, err);
     if (rc)
         return rc;
-    v = pr_expanded(w->expander, w->only_name);
+    v = pr_expanded_value(w->expander, w->only_name);
     return v->kind == PR_STR && strcmp(v->s, w->only_text) == 0;
 }
 
 /* Computes what an experiment has. 1: it is to be looked at, 0: it is not,
  * negative: failed. */
-static int make(struct pr_walk *w, struct pr_params *p, struct pr_experiment *e,
-                struct pr_err *err)
+static int plan_walk_make_experiment(struct pr_walk *w, struct pr_params *p,
+                                     struct pr_experiment *e,
+                                     struct pr_err *err)
 {
     int rc;
 
     if (!w->expand)
-        return wanted(w);
+        return plan_walk_is_wanted(w);
     make_id(w, p, e->id);
     rc = set_id(w, p, e->id, err);
     if (!rc)
-        rc = chosen(w, p, err);
+        rc = plan_walk_is_chosen(w, p, err);
     if (rc != 1)
         return rc;
-    rc = pr_expand(w->expander, p, err);
-    return rc ? rc : wanted(w);
+    rc = pr_expand_params(w->expander, p, err);
+    return rc ? rc : plan_walk_is_wanted(w);
 }
 
 int pr_walk_next(struct pr_walk *w, struct pr_experiment *ret,
@@ -236,13 +238,13 @@ int pr_walk_next(struct pr_walk *w, struct pr_experiment *ret,
         int rc;
 
         while (w->next_variant == w->variants.count) {
-            rc = advance(w, err);
+            rc = plan_walk_advance(w, err);
             if (rc != 1)
                 return rc;
         }
         p = w->variants.items[w->next_variant++];
         e = (struct pr_experiment){++w->index, "", w->repeat, p, w->expander};
-        rc = make(w, p, &e, err);
+        rc = plan_walk_make_experiment(w, p, &e, err);
         if (rc == 1)
             *ret = e;
         if (rc)
@@ -250,7 +252,7 @@ int pr_walk_next(struct pr_walk *w, struct pr_experiment *ret,
     }
 }
 
-static bool simple(const struct pr_plan *p)
+static bool plan_walk_is_simple(const struct pr_plan *p)
 {
     for (size_t i = 0; i < p->group_count; i++)
         if (p->groups[i].ext_count ||
@@ -260,7 +262,7 @@ static bool simple(const struct pr_plan *p)
 }
 
 /* Without extensions the number is a product. False: it is beyond counting. */
-static bool product(const struct pr_plan *p, uint64_t *ret)
+static bool plan_walk_count_product(const struct pr_plan *p, uint64_t *ret)
 {
     uint64_t all = 0;
     bool over = false;
@@ -280,7 +282,7 @@ int pr_plan_check_size(const struct pr_plan *p, struct pr_err *err)
 {
     uint64_t n;
 
-    if (product(p, &n) && n <= MAX_EXPERIMENTS)
+    if (plan_walk_count_product(p, &n) && n <= MAX_EXPERIMENTS)
         return PR_OK;
     pr_fail(err, PR_E_CONF, "",
             "the plan has more than a thousand million experiments");
@@ -296,8 +298,8 @@ int pr_plan_count(struct pr_plan *p, uint64_t *ret, struct pr_err *err)
     uint64_t n = 0;
     int rc;
 
-    if (simple(p)) {
-        (void)product(p, ret); /* not too large: it was built */
+    if (plan_walk_is_simple(p)) {
+        (void)plan_walk_count_product(p, ret); /* not too large: it was built */
         return PR_OK;
     }
     w = pr_walk_new(p);

@@ -4,7 +4,7 @@
 #include <string.h>
 
 /* What the file of one framework sets. */
-struct pr_weak {
+struct pr_framework_defaults {
     const char *framework;
     const struct pr_setting **items; /* FAMILY.something */
     bool *contract;                  /* only with a launcher */
@@ -24,13 +24,13 @@ struct pr_weak {
 struct loader {
     struct pr_plan *p;
     const struct pr_framework *f;
-    struct pr_weak *w;
+    struct pr_framework_defaults *w;
     struct pr_err *err;
 };
 
-static const struct pr_setting *make(struct loader *l, const char *name,
-                                     const struct pr_value *v, uint32_t line,
-                                     uint32_t col)
+static const struct pr_setting *
+defaults_make_setting(struct loader *l, const char *name,
+                      const struct pr_value *v, uint32_t line, uint32_t col)
 {
     struct pr_origin at = {PR_FROM_FRAMEWORK, l->f->path, line, col};
 
@@ -39,14 +39,15 @@ static const struct pr_setting *make(struct loader *l, const char *name,
 }
 
 /* exp.NAME is text of the file when nobody sets it. */
-static int replace(struct loader *l, const char *name, const char *text)
+static int defaults_add_text(struct loader *l, const char *name,
+                             const char *text)
 {
     struct pr_value v = pr_str(text ? text : "");
     const struct pr_setting *s;
 
     if (!text || !*text)
         return PR_OK;
-    s = make(l, name, &v, 0, 0);
+    s = defaults_make_setting(l, name, &v, 0, 0);
     if (!s)
         return pr_fail_nomem(l->err);
     l->w->replace[l->w->replace_count++] = s;
@@ -54,7 +55,8 @@ static int replace(struct loader *l, const char *name, const char *text)
 }
 
 /* exp.NAME is ${PREFIX.NAME} when somebody sets that. */
-static int follow(struct loader *l, const char *prefix, const char *name)
+static int defaults_add_reference(struct loader *l, const char *prefix,
+                                  const char *name)
 {
     struct pr_arena *a = l->p->scope.arena;
     const char *from = pr_arena_printf(a, "%s.%s", prefix, name);
@@ -67,21 +69,21 @@ static int follow(struct loader *l, const char *prefix, const char *name)
         return pr_fail_nomem(l->err);
     v = pr_str(text);
     l->w->follow[n].from = pr_names_add(l->p->scope.names, from, strlen(from));
-    l->w->follow[n].to = make(l, to, &v, 0, 0);
+    l->w->follow[n].to = defaults_make_setting(l, to, &v, 0, 0);
     if (l->w->follow[n].from == PR_NO_NAME || !l->w->follow[n].to)
         return pr_fail_nomem(l->err);
     return PR_OK;
 }
 
 /* What the file says of values, unless a config said something before. */
-static int declare(struct loader *l, uint32_t name, const char *type,
-                   const char *choices)
+static int defaults_declare_param(struct loader *l, uint32_t name,
+                                  const char *type, const char *choices)
 {
     static const struct pr_opt list = {.kind = PR_OPT_LIST, .name = ""};
     static const struct pr_opt any = {.kind = PR_OPT_ANY, .name = ""};
     static const struct pr_opt words = {.kind = PR_OPT_WORDS, .name = ""};
     struct pr_arena *a = l->p->scope.arena;
-    struct pr_decl *d = pr_scope_decl(&l->p->scope, name);
+    struct pr_decl *d = pr_plan_scope_decl(&l->p->scope, name);
     struct pr_value *items, *domain;
     uint32_t n = 1;
 
@@ -90,7 +92,7 @@ static int declare(struct loader *l, uint32_t name, const char *type,
     if (d->declared)
         return PR_OK;
     d->declared = true;
-    d->type = pr_decl_type_of(type);
+    d->type = pr_decl_find_type(type);
     d->opt = strcmp(type, "list") == 0    ? &list
              : strcmp(type, "any") == 0   ? &any
              : strcmp(type, "words") == 0 ? &words
@@ -117,11 +119,11 @@ static int declare(struct loader *l, uint32_t name, const char *type,
     return PR_OK;
 }
 
-static int add_params(struct loader *l)
+static int defaults_add_params(struct loader *l)
 {
     const struct pr_framework *f = l->f;
     struct pr_arena *a = l->p->scope.arena;
-    struct pr_weak *w = l->w;
+    struct pr_framework_defaults *w = l->w;
 
     w->items = PR_ARENA_ARRAY(a, const struct pr_setting *, f->param_count);
     w->contract = PR_ARENA_ARRAY(a, bool, f->param_count);
@@ -135,12 +137,13 @@ static int add_params(struct loader *l)
 
         if (name == PR_NO_NAME)
             return pr_fail_nomem(l->err);
-        rc = declare(l, name, p->type, p->choices);
+        rc = defaults_declare_param(l, name, p->type, p->choices);
         if (rc)
             return rc;
         if (p->def.kind == PR_NULL)
             continue;
-        w->items[w->count] = make(l, p->name, &p->def, p->line, p->col);
+        w->items[w->count] =
+            defaults_make_setting(l, p->name, &p->def, p->line, p->col);
         if (!w->items[w->count])
             return pr_fail_nomem(l->err);
         w->contract[w->count++] = p->contract;
@@ -164,7 +167,7 @@ static int add_contract(struct loader *l)
     id = pr_names_add(names, command, strlen(command));
     if (l->w->launcher == PR_NO_NAME || id == PR_NO_NAME)
         return pr_fail_nomem(l->err);
-    return declare(l, id, "words", NULL);
+    return defaults_declare_param(l, id, "words", NULL);
 }
 
 static int add_exp(struct loader *l)
@@ -172,21 +175,22 @@ static int add_exp(struct loader *l)
     static const char *const followed[] = {"docker_image", "data_dir"};
     const struct pr_framework *f = l->f;
     bool forked = strcmp(f->family, f->name) != 0;
-    int rc = replace(l, "exp.framework_title", f->title);
+    int rc = defaults_add_text(l, "exp.framework_title", f->title);
 
     if (!rc)
-        rc = replace(l, "exp.docker_image", f->image);
+        rc = defaults_add_text(l, "exp.docker_image", f->image);
     if (!rc && forked)
-        rc = replace(l, "exp.framework_family", f->family);
+        rc = defaults_add_text(l, "exp.framework_family", f->family);
     for (size_t i = 0; i < 2 && !rc; i++) {
-        rc = follow(l, f->name, followed[i]);
+        rc = defaults_add_reference(l, f->name, followed[i]);
         if (!rc && forked)
-            rc = follow(l, f->family, followed[i]);
+            rc = defaults_add_reference(l, f->family, followed[i]);
     }
     return rc;
 }
 
-static const struct pr_weak *find(const struct pr_plan *p, const char *name)
+static const struct pr_framework_defaults *
+defaults_find(const struct pr_plan *p, const char *name)
 {
     for (size_t i = 0; i < p->weak_count; i++)
         if (strcmp(p->weaks[i]->framework, name) == 0)
@@ -194,11 +198,13 @@ static const struct pr_weak *find(const struct pr_plan *p, const char *name)
     return NULL;
 }
 
-static int add(void *ctx, const struct pr_framework *f, struct pr_err *err)
+static int defaults_add_framework(void *ctx, const struct pr_framework *f,
+                                  struct pr_err *err)
 {
     struct pr_plan *p = ctx;
-    struct loader l = {p, f, PR_ARENA_NEW(p->scope.arena, struct pr_weak), err};
-    const struct pr_weak **all = pr_arena_grow(
+    struct loader l = {
+        p, f, PR_ARENA_NEW(p->scope.arena, struct pr_framework_defaults), err};
+    const struct pr_framework_defaults **all = pr_arena_grow(
         p->scope.arena, p->weaks, p->weak_count, &p->weak_cap, sizeof *all);
     int rc;
 
@@ -206,11 +212,11 @@ static int add(void *ctx, const struct pr_framework *f, struct pr_err *err)
         return pr_fail_nomem(err);
     p->weaks = all;
     l.w->framework = f->name;
-    rc = pr_weak_check(p, f, err);
+    rc = pr_framework_defaults_check(p, f, err);
     if (!rc)
         rc = add_contract(&l);
     if (!rc)
-        rc = add_params(&l);
+        rc = defaults_add_params(&l);
     if (!rc)
         rc = add_exp(&l);
     if (!rc)
@@ -224,8 +230,8 @@ static bool is_captured(const struct pr_value *v)
     return v->kind == PR_STR && strstr(v->s, "${__condition.");
 }
 
-static int add_named(struct pr_plan *p, const struct pr_setting *s,
-                     struct pr_err *err)
+static int defaults_add_named(struct pr_plan *p, const struct pr_setting *s,
+                              struct pr_err *err)
 {
     const struct pr_framework *f;
     int rc;
@@ -235,12 +241,13 @@ static int add_named(struct pr_plan *p, const struct pr_setting *s,
     if (is_captured(&s->value) && !p->all_weak) {
         p->all_weak = true;
         p->weak_count = 0;
-        return pr_framework_each(p->scope.arena, add, p, err);
+        return pr_framework_each(p->scope.arena, defaults_add_framework, p,
+                                 err);
     }
-    if (s->dynamic || p->all_weak || find(p, s->value.s))
+    if (s->dynamic || p->all_weak || defaults_find(p, s->value.s))
         return PR_OK;
     rc = pr_framework_find(s->value.s, p->scope.arena, &f, err);
-    return rc == 1 ? add(p, f, err) : rc;
+    return rc == 1 ? defaults_add_framework(p, f, err) : rc;
 }
 
 static int add_list(struct pr_plan *p, const struct pr_settings *list,
@@ -249,14 +256,15 @@ static int add_list(struct pr_plan *p, const struct pr_settings *list,
     int rc = PR_OK;
 
     for (size_t i = 0; i < list->count && !rc; i++)
-        rc = add_named(p, list->items[i], err);
+        rc = defaults_add_named(p, list->items[i], err);
     return rc;
 }
 
-static int add_group(struct pr_plan *p, const struct pr_group *g,
-                     struct pr_err *err)
+static int defaults_add_group(struct pr_plan *p, const struct pr_plan_group *g,
+                              struct pr_err *err)
 {
-    int rc = add_named(p, pr_params_get(&g->params, p->framework_name), err);
+    int rc = defaults_add_named(p, pr_params_get(&g->params, p->framework_name),
+                                err);
 
     for (size_t i = 0; i < g->var_count && !rc; i++)
         rc = add_list(p, &g->vars[i].values, err);
@@ -268,7 +276,7 @@ static int add_group(struct pr_plan *p, const struct pr_group *g,
     return rc;
 }
 
-int pr_weak_load(struct pr_plan *p, struct pr_err *err)
+int pr_framework_defaults_load(struct pr_plan *p, struct pr_err *err)
 {
     int rc = PR_OK;
 
@@ -276,7 +284,7 @@ int pr_weak_load(struct pr_plan *p, struct pr_err *err)
     if (p->framework_name == PR_NO_NAME)
         return pr_fail_nomem(err);
     for (size_t i = 0; i < p->group_count && !p->opts.no_defaults && !rc; i++)
-        rc = add_group(p, &p->groups[i], err);
+        rc = defaults_add_group(p, &p->groups[i], err);
     return rc;
 }
 
@@ -290,8 +298,8 @@ static bool is_free(const struct pr_params *params, uint32_t name)
     return !s || s->origin.kind == PR_FROM_DEFAULT;
 }
 
-static bool lay(struct pr_arena *a, struct pr_params *params,
-                const struct pr_setting *s)
+static bool defaults_apply_setting(struct pr_arena *a, struct pr_params *params,
+                                   const struct pr_setting *s)
 {
     struct pr_setting *copy;
 
@@ -310,7 +318,7 @@ static bool lay(struct pr_arena *a, struct pr_params *params,
 }
 
 /* Takes out what a file set. */
-static void lift(struct pr_params *params)
+static void defaults_remove_applied(struct pr_params *params)
 {
     uint32_t kept = 0;
 
@@ -326,35 +334,35 @@ static void lift(struct pr_params *params)
     params->count = kept;
 }
 
-static bool is_set(const struct pr_params *params, uint32_t name)
+static bool defaults_is_set(const struct pr_params *params, uint32_t name)
 {
     const struct pr_setting *s = pr_params_get(params, name);
 
     return s && !(s->value.kind == PR_STR && !s->value.len);
 }
 
-bool pr_weak_lay(const struct pr_plan *p, struct pr_arena *a,
-                 struct pr_params *params)
+bool pr_framework_defaults_apply(const struct pr_plan *p, struct pr_arena *a,
+                                 struct pr_params *params)
 {
     const struct pr_setting *named = pr_params_get(params, p->framework_name);
-    const struct pr_weak *w = NULL;
+    const struct pr_framework_defaults *w = NULL;
     bool contract, ok = true;
 
     if (!p->weak_count)
         return true;
     if (named && named->value.kind == PR_STR && !named->dynamic)
-        w = find(p, named->value.s);
-    lift(params);
+        w = defaults_find(p, named->value.s);
+    defaults_remove_applied(params);
     if (!w)
         return true;
-    contract = is_set(params, w->launcher);
+    contract = defaults_is_set(params, w->launcher);
     for (size_t i = 0; i < w->follow_count && ok; i++)
-        if (is_set(params, w->follow[i].from))
-            ok = lay(a, params, w->follow[i].to);
+        if (defaults_is_set(params, w->follow[i].from))
+            ok = defaults_apply_setting(a, params, w->follow[i].to);
     for (size_t i = 0; i < w->replace_count && ok; i++)
-        ok = lay(a, params, w->replace[i]);
+        ok = defaults_apply_setting(a, params, w->replace[i]);
     for (size_t i = 0; i < w->count && ok; i++)
         if (contract || !w->contract[i])
-            ok = lay(a, params, w->items[i]);
+            ok = defaults_apply_setting(a, params, w->items[i]);
     return ok;
 }

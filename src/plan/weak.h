@@ -11,16 +11,17 @@
 
 /* Reads the files of all frameworks that the groups name, and gives their
  * parameters numbers: no name may be added once experiments are made. */
-int pr_weak_load(struct pr_plan *p, struct pr_err *err) PR_MUST_CHECK;
+int pr_framework_defaults_load(struct pr_plan *p,
+                               struct pr_err *err) PR_MUST_CHECK;
 
 /* Warns of names that are nearly those of its parameters. */
-int pr_weak_check(struct pr_plan *p, const struct pr_framework *f,
-                  struct pr_err *err) PR_MUST_CHECK;
+int pr_framework_defaults_check(struct pr_plan *p, const struct pr_framework *f,
+                                struct pr_err *err) PR_MUST_CHECK;
 
 /* Makes the set one of the framework it names: what another framework's file
  * set is taken out. Settings that remember what they replaced are made in the
  * arena. False: out of memory. */
-bool pr_weak_lay(const struct pr_plan *p, struct pr_arena *a,
-                 struct pr_params *params);
+bool pr_framework_defaults_apply(const struct pr_plan *p, struct pr_arena *a,
+                                 struct pr_params *params);
 
 #endif

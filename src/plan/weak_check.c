@@ -18,7 +18,7 @@ static const char *const common[] = {
     "docker_args", "data_dir",      "data_backend", "env"};
 
 /* What follows "WORD." in name; NULL: it begins otherwise. */
-static const char *after(const char *name, const char *word)
+static const char *name_after_prefix(const char *name, const char *word)
 {
     size_t n = strlen(word);
 
@@ -27,14 +27,14 @@ static const char *after(const char *name, const char *word)
 
 static const char *own_part(const struct pr_framework *f, const char *name)
 {
-    const char *part = after(name, f->family);
+    const char *part = name_after_prefix(name, f->family);
 
-    return part ? part : after(name, f->name);
+    return part ? part : name_after_prefix(name, f->name);
 }
 
 /* The parameter that was meant; NULL: none, or it is one. */
-static const char *meant(const struct pr_framework *f, const char *name,
-                         const char *part)
+static const char *find_meant_param(const struct pr_framework *f,
+                                    const char *name, const char *part)
 {
     struct pr_nearest near;
 
@@ -52,12 +52,14 @@ static const char *meant(const struct pr_framework *f, const char *name,
                : NULL;
 }
 
-static int check(struct pr_plan *p, const struct pr_framework *f,
-                 const struct pr_setting *s, struct pr_err *err)
+static int check_framework_setting(struct pr_plan *p,
+                                   const struct pr_framework *f,
+                                   const struct pr_setting *s,
+                                   struct pr_err *err)
 {
     const char *name = pr_names_text(p->scope.names, s->name);
     const char *part = own_part(f, name);
-    const char *best = part ? meant(f, name, part) : NULL;
+    const char *best = part ? find_meant_param(f, name, part) : NULL;
     char where[256], remedy[192];
 
     if (!best || !pr_is_given(s))
@@ -80,23 +82,25 @@ static bool is_new(const struct pr_plan *p, size_t group, uint32_t name)
     return true;
 }
 
-int pr_weak_check(struct pr_plan *p, const struct pr_framework *f,
-                  struct pr_err *err)
+int pr_framework_defaults_check(struct pr_plan *p, const struct pr_framework *f,
+                                struct pr_err *err)
 {
     int rc = PR_OK;
 
     for (size_t g = 0; g < p->group_count; g++) {
-        const struct pr_group *group = &p->groups[g];
+        const struct pr_plan_group *group = &p->groups[g];
 
         for (uint32_t i = 0; i < group->params.count && !rc; i++) {
             uint32_t name = group->params.order[i];
 
             if (is_new(p, g, name))
-                rc = check(p, f, group->params.slot[name], err);
+                rc = check_framework_setting(p, f, group->params.slot[name],
+                                             err);
         }
         for (size_t i = 0; g == 0 && i < group->var_count && !rc; i++)
             if (group->vars[i].values.count)
-                rc = check(p, f, group->vars[i].values.items[0], err);
+                rc = check_framework_setting(
+                    p, f, group->vars[i].values.items[0], err);
     }
     return rc;
 }

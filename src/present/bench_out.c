@@ -18,7 +18,8 @@ struct sink {
     struct pr_buf text;
 };
 
-static int sink_open(struct sink *s, const char *path, struct pr_err *err)
+static int results_sink_open(struct sink *s, const char *path,
+                             struct pr_err *err)
 {
     size_t n = strlen(path);
 
@@ -34,15 +35,15 @@ static int sink_open(struct sink *s, const char *path, struct pr_err *err)
     return pr_file_create(path, &s->file, err);
 }
 
-static void sink_done(struct sink *s)
+static void results_sink_close(struct sink *s)
 {
     pr_file_discard(&s->file);
     pr_deflate_free(s->z);
     pr_free(s->room);
-    pr_buf_done(&s->text);
+    pr_buf_free(&s->text);
 }
 
-static int put_deflated(struct sink *s, bool last, struct pr_err *err)
+static int results_sink_deflate(struct sink *s, bool last, struct pr_err *err)
 {
     const uint8_t *in = (const uint8_t *)s->text.data;
     size_t left = s->text.len;
@@ -50,7 +51,7 @@ static int put_deflated(struct sink *s, bool last, struct pr_err *err)
     for (;;) {
         size_t got = ROOM;
         bool done = pr_deflate_run(s->z, &in, &left, last, s->room, &got);
-        int rc = pr_file_put(&s->file, s->room, got, err);
+        int rc = pr_file_append(&s->file, s->room, got, err);
 
         if (rc || done)
             return rc;
@@ -59,7 +60,7 @@ static int put_deflated(struct sink *s, bool last, struct pr_err *err)
     }
 }
 
-static int flush(struct sink *s, bool last, struct pr_err *err)
+static int results_sink_flush(struct sink *s, bool last, struct pr_err *err)
 {
     int rc;
 
@@ -67,38 +68,41 @@ static int flush(struct sink *s, bool last, struct pr_err *err)
         return s->text.over ? pr_fail(err, PR_E_FORMAT, s->file.path,
                                       "a result of more than 2 GiB")
                             : pr_fail_nomem(err);
-    rc = s->z ? put_deflated(s, last, err)
-              : pr_file_put(&s->file, s->text.data, s->text.len, err);
+    rc = s->z ? results_sink_deflate(s, last, err)
+              : pr_file_append(&s->file, s->text.data, s->text.len, err);
     pr_buf_clear(&s->text);
     return rc;
 }
 
 /* ---- rows */
 
-static bool succeeded(const struct pr_bench_row *row)
+static bool results_is_row_good(const struct pr_results_row *row)
 {
     const struct pr_value *v = pr_get(&row->params, "results.throughput");
 
-    return v ? pr_is_number(v) && pr_number(v) > 0 : pr_bench_ok(row);
+    return v ? pr_value_is_number(v) && pr_value_number(v) > 0
+             : pr_results_is_good(row);
 }
 
-static bool belongs(const struct pr_bench_out *o, const struct pr_bench_row *r)
+static bool results_is_row_selected(const struct pr_results_out *o,
+                                    const struct pr_results_row *r)
 {
-    return o->part == PR_BENCH_ALL ||
-           succeeded(r) == (o->part == PR_BENCH_GOOD);
+    return o->part == PR_RESULTS_ALL ||
+           results_is_row_good(r) == (o->part == PR_RESULTS_GOOD);
 }
 
-size_t pr_bench_out_rows(const struct pr_bench_out *o)
+size_t pr_results_out_rows(const struct pr_results_out *o)
 {
     size_t n = 0;
 
-    for (size_t i = 0; i < pr_bench_size(o->set); i++)
-        n += belongs(o, pr_bench_row(o->set, i));
+    for (size_t i = 0; i < pr_results_size(o->set); i++)
+        n += results_is_row_selected(o, pr_results_row_at(o->set, i));
     return n;
 }
 
-static void put_some(const struct pr_bench_out *o,
-                     const struct pr_bench_row *row, struct pr_buf *out)
+static void results_write_params(const struct pr_results_out *o,
+                                 const struct pr_results_row *row,
+                                 struct pr_buf *out)
 {
     bool any = false;
 
@@ -108,7 +112,7 @@ static void put_some(const struct pr_bench_out *o,
         if (!v)
             continue;
         pr_buf_printf(out, "%s\n%*s", any ? "," : "", 12, "");
-        pr_json_string(out, o->params[i], strlen(o->params[i]));
+        pr_json_write_string(out, o->params[i], strlen(o->params[i]));
         pr_buf_str(out, ": ");
         pr_json_write_indented(out, v, 4, 3);
         any = true;
@@ -118,23 +122,24 @@ static void put_some(const struct pr_bench_out *o,
     pr_buf_char(out, '}');
 }
 
-static int put_rows(const struct pr_bench_out *o, struct sink *s,
-                    struct pr_err *err)
+static int results_write_rows(const struct pr_results_out *o, struct sink *s,
+                              struct pr_err *err)
 {
     size_t at = 0, put = 0;
 
-    for (size_t i = 0; i < pr_bench_size(o->set); i++) {
-        const struct pr_bench_row *row = pr_bench_row(o->set, i);
+    for (size_t i = 0; i < pr_results_size(o->set); i++) {
+        const struct pr_results_row *row = pr_results_row_at(o->set, i);
 
-        if (!belongs(o, row) || at++ < o->from || (o->count && put == o->count))
+        if (!results_is_row_selected(o, row) || at++ < o->from ||
+            (o->count && put == o->count))
             continue;
         pr_buf_printf(&s->text, "%s\n%*s", put++ ? "," : "", 8, "");
         if (o->params)
-            put_some(o, row, &s->text);
+            results_write_params(o, row, &s->text);
         else
             pr_json_write_indented(&s->text, &row->params, 4, 2);
         if (s->text.len > FLUSH || !pr_buf_ok(&s->text)) {
-            int rc = flush(s, false, err);
+            int rc = results_sink_flush(s, false, err);
             if (rc)
                 return rc;
         }
@@ -143,20 +148,20 @@ static int put_rows(const struct pr_bench_out *o, struct sink *s,
     return PR_OK;
 }
 
-int pr_bench_write(const struct pr_bench_out *o, const char *path,
-                   struct pr_err *err)
+int pr_results_write(const struct pr_results_out *o, const char *path,
+                     struct pr_err *err)
 {
     struct sink s;
-    int rc = sink_open(&s, path, err);
+    int rc = results_sink_open(&s, path, err);
 
     if (!rc) {
         pr_buf_str(&s.text, "{\n    \"data\": [");
-        rc = put_rows(o, &s, err);
+        rc = results_write_rows(o, &s, err);
     }
     if (!rc)
-        rc = flush(&s, true, err);
+        rc = results_sink_flush(&s, true, err);
     if (!rc)
         rc = pr_file_commit(&s.file, err);
-    sink_done(&s);
+    results_sink_close(&s);
     return rc;
 }

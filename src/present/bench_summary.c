@@ -17,8 +17,9 @@ struct values {
     uint64_t missing;
 };
 
-static int see(struct values *v, const struct pr_bench *set, const char *name,
-               struct pr_err *err)
+static int results_collect_values(struct values *v,
+                                  const struct pr_results *set,
+                                  const char *name, struct pr_err *err)
 {
     PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(1 << 20);
 
@@ -26,8 +27,9 @@ static int see(struct values *v, const struct pr_bench *set, const char *name,
     v->names = pr_names_new();
     if (!v->names)
         return pr_fail_nomem(err);
-    for (size_t i = 0; i < pr_bench_size(set); i++) {
-        const struct pr_value *x = pr_get(&pr_bench_row(set, i)->params, name);
+    for (size_t i = 0; i < pr_results_size(set); i++) {
+        const struct pr_value *x =
+            pr_get(&pr_results_row_at(set, i)->params, name);
 
         v->missing += !x;
         pr_buf_clear(&text);
@@ -39,7 +41,7 @@ static int see(struct values *v, const struct pr_bench *set, const char *name,
             pr_names_add(v->names, text.data, text.len) == PR_NO_NAME)
             return pr_fail_nomem(err);
         if (!pr_buf_ok(&text))
-            pr_buf_done(&text);
+            pr_buf_free(&text);
         text.max = 1 << 20;
     }
     return PR_OK;
@@ -47,18 +49,19 @@ static int see(struct values *v, const struct pr_bench *set, const char *name,
 
 /* A program of ours that ended well, and told neither a time nor a throughput.
  * exp.status alone does not say so: logs of DLBS's begin with it. */
-static bool ended_well(const struct pr_bench_row *row)
+static bool ended_well(const struct pr_results_row *row)
 {
     const struct pr_value *status = pr_get(&row->params, "exp.status");
     const struct pr_value *code = pr_get(&row->params, "results.exit_status");
 
     return status && status->kind == PR_STR && strcmp(status->s, "ok") == 0 &&
-           code && pr_is_number(code) && pr_number(code) == 0;
+           code && pr_value_is_number(code) && pr_value_number(code) == 0;
 }
 
-static void put_list(struct pr_jb *jb, const char *key, const struct values *v)
+static void results_write_values(struct pr_json_writer *jb, const char *key,
+                                 const struct values *v)
 {
-    pr_jb_arr(jb, key);
+    pr_json_open_array(jb, key);
     for (uint32_t i = 0; i < pr_names_count(v->names); i++) {
         PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(4096);
         struct pr_json_in in = {.text = pr_names_text(v->names, i), .name = ""};
@@ -67,37 +70,37 @@ static void put_list(struct pr_jb *jb, const char *key, const struct values *v)
         in.len = strlen(in.text);
         if (!a || pr_json_read(&in, a, &x, NULL, NULL))
             jb->out->failed = true;
-        pr_jb_value(jb, NULL, &x);
+        pr_json_put_value(jb, NULL, &x);
     }
-    pr_jb_end(jb);
+    pr_json_close(jb);
 }
 
-int pr_bench_summary_json(const struct pr_bench *set, struct pr_buf *out,
-                          struct pr_err *err)
+int pr_results_summary_json(const struct pr_results *set, struct pr_buf *out,
+                            struct pr_err *err)
 {
     static const char *const names[] = {
         "exp.node_id", "exp.node_title",      "exp.gpu_title",
         "exp.gpu_id",  "exp.framework_title", "exp.framework_id"};
-    size_t all = pr_bench_size(set), good = 0;
-    struct pr_jb jb;
+    size_t all = pr_results_size(set), good = 0;
+    struct pr_json_writer jb;
     int rc = PR_OK;
 
     for (size_t i = 0; i < all; i++)
-        good += pr_bench_ok(pr_bench_row(set, i)) ||
-                ended_well(pr_bench_row(set, i));
-    pr_jb_init(&jb, out, 4);
-    pr_jb_obj(&jb, NULL);
-    pr_jb_uint(&jb, "num_benchmarks", all);
-    pr_jb_uint(&jb, "num_failed_benchmarks", all - good);
-    pr_jb_uint(&jb, "num_successful_benchmarks", good);
+        good += pr_results_is_good(pr_results_row_at(set, i)) ||
+                ended_well(pr_results_row_at(set, i));
+    pr_json_writer_init(&jb, out, 4);
+    pr_json_open_object(&jb, NULL);
+    pr_json_put_uint(&jb, "num_benchmarks", all);
+    pr_json_put_uint(&jb, "num_failed_benchmarks", all - good);
+    pr_json_put_uint(&jb, "num_successful_benchmarks", good);
     for (size_t i = 0; !rc && i < sizeof names / sizeof *names; i++) {
         struct values v;
-        rc = see(&v, set, names[i], err);
+        rc = results_collect_values(&v, set, names[i], err);
         if (!rc)
-            put_list(&jb, names[i], &v);
+            results_write_values(&jb, names[i], &v);
         pr_names_free(v.names);
     }
-    pr_jb_end(&jb);
+    pr_json_close(&jb);
     if (!rc && !pr_buf_ok(out))
         rc = pr_fail_nomem(err);
     return rc;
@@ -130,12 +133,13 @@ static void list_words(const struct values *v, struct pr_buf *out)
     }
 }
 
-static int put_values(const struct pr_bench *set, const char *name,
-                      struct pr_table *t, struct pr_err *err)
+static int results_add_values_row(const struct pr_results *set,
+                                  const char *name, struct pr_table *t,
+                                  struct pr_err *err)
 {
     PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(1 << 16);
     struct values v;
-    int rc = see(&v, set, name, err);
+    int rc = results_collect_values(&v, set, name, err);
 
     if (!rc)
         list_words(&v, &text);
@@ -148,18 +152,19 @@ static int put_values(const struct pr_bench *set, const char *name,
     return rc;
 }
 
-static void put_range(const struct pr_bench *set, const char *name,
-                      struct pr_table *t)
+static void results_add_range_row(const struct pr_results *set,
+                                  const char *name, struct pr_table *t)
 {
     double least = INFINITY, most = -INFINITY;
     char text[80];
 
-    for (size_t i = 0; i < pr_bench_size(set); i++) {
-        const struct pr_value *v = pr_get(&pr_bench_row(set, i)->params, name);
-        if (!v || !pr_is_number(v) || !isfinite(pr_number(v)))
+    for (size_t i = 0; i < pr_results_size(set); i++) {
+        const struct pr_value *v =
+            pr_get(&pr_results_row_at(set, i)->params, name);
+        if (!v || !pr_value_is_number(v) || !isfinite(pr_value_number(v)))
             continue;
-        least = fmin(least, pr_number(v));
-        most = fmax(most, pr_number(v));
+        least = fmin(least, pr_value_number(v));
+        most = fmax(most, pr_value_number(v));
     }
     if (least > most)
         return;
@@ -172,8 +177,8 @@ static void put_range(const struct pr_bench *set, const char *name,
     pr_table_set_str(t, 1, text);
 }
 
-static int fill(const struct pr_bench *set, struct pr_table *t,
-                struct pr_err *err)
+static int results_fill_summary(const struct pr_results *set,
+                                struct pr_table *t, struct pr_err *err)
 {
     static const char *const words[] = {"exp.framework_title",
                                         "exp.framework",
@@ -191,20 +196,21 @@ static int fill(const struct pr_bench *set, struct pr_table *t,
     int rc = PR_OK;
 
     for (size_t i = 0; !rc && i < sizeof words / sizeof *words; i++)
-        rc = put_values(set, words[i], t, err);
+        rc = results_add_values_row(set, words[i], t, err);
     for (size_t i = 0; !rc && i < sizeof figures / sizeof *figures; i++)
-        put_range(set, figures[i], t);
+        results_add_range_row(set, figures[i], t);
     return rc;
 }
 
-static void put_counts(const struct pr_bench *set, struct pr_buf *out)
+static void results_print_counts(const struct pr_results *set,
+                                 struct pr_buf *out)
 {
-    const struct pr_bench_counts *n = pr_bench_counts(set);
-    size_t all = pr_bench_size(set), good = 0, bare = 0;
+    const struct pr_results_counts *n = pr_results_get_counts(set);
+    size_t all = pr_results_size(set), good = 0, bare = 0;
 
     for (size_t i = 0; i < all; i++) {
-        const struct pr_bench_row *row = pr_bench_row(set, i);
-        bool figure = pr_bench_ok(row);
+        const struct pr_results_row *row = pr_results_row_at(set, i);
+        bool figure = pr_results_is_good(row);
 
         good += figure;
         bare += !figure && ended_well(row);
@@ -225,16 +231,16 @@ static void put_counts(const struct pr_bench *set, struct pr_buf *out)
     pr_buf_char(out, '\n');
 }
 
-int pr_bench_summary_text(const struct pr_bench *set,
-                          const struct pr_table_style *style,
-                          struct pr_buf *out, struct pr_err *err)
+int pr_results_summary_text(const struct pr_results *set,
+                            const struct pr_table_style *style,
+                            struct pr_buf *out, struct pr_err *err)
 {
-    static const struct pr_column cols[] = {{.title = "parameter"},
-                                            {.title = "values"}};
+    static const struct pr_table_column cols[] = {{.title = "parameter"},
+                                                  {.title = "values"}};
     struct pr_table *t = pr_table_new(cols, 2);
-    int rc = t ? fill(set, t, err) : pr_fail_nomem(err);
+    int rc = t ? results_fill_summary(set, t, err) : pr_fail_nomem(err);
 
-    put_counts(set, out);
+    results_print_counts(set, out);
     if (!rc && pr_table_rows(t)) {
         pr_buf_char(out, '\n');
         rc = pr_table_print(t, PR_TABLE_TEXT, style, out, err);

@@ -60,7 +60,7 @@ static int fail_missing(const char *what, struct pr_err *err)
 }
 
 /* Never closed: both keep things for the rest of the process. */
-static int load(struct api *api, struct pr_err *err)
+static int load_cairo(struct api *api, struct pr_err *err)
 {
     void *so = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
 
@@ -79,7 +79,7 @@ static int load(struct api *api, struct pr_err *err)
 int pr_canvas_libraries(char out[static 64], struct pr_err *err)
 {
     struct api api;
-    int rc = load(&api, err);
+    int rc = load_cairo(&api, err);
 
     if (!rc)
         snprintf(out, 64, "cairo %s, pango %s", api.cairo_version_string(),
@@ -89,7 +89,7 @@ int pr_canvas_libraries(char out[static 64], struct pr_err *err)
 
 /* ---- from start to end */
 
-static int put_bytes(void *ctx, const unsigned char *data, unsigned len)
+static int write_image_bytes(void *ctx, const unsigned char *data, unsigned len)
 {
     struct pr_buf *out = ctx;
 
@@ -97,7 +97,7 @@ static int put_bytes(void *ctx, const unsigned char *data, unsigned len)
     return pr_buf_ok(out) ? 0 : WRITE_ERROR;
 }
 
-static void forget(struct pr_canvas *v)
+static void cairo_canvas_free(struct pr_canvas *v)
 {
     struct state *s = v->state;
 
@@ -119,7 +119,8 @@ static int fail_status(const struct state *s, int status, struct pr_err *err)
                    s->api.cairo_status_to_string(status));
 }
 
-static int start(struct pr_canvas *v, double scale, struct pr_err *err)
+static int cairo_canvas_start(struct pr_canvas *v, double scale,
+                              struct pr_err *err)
 {
     struct state *s = v->state;
     int status = s->api.cairo_surface_status(s->surface);
@@ -138,18 +139,18 @@ static int open_any(struct pr_canvas *v, bool pdf, struct pr_err *err)
     struct state *s = v->state = pr_alloc_zeroed(sizeof *s);
     double scale = pdf ? POINTS_PER_PIXEL : v->scale;
     double w = v->width * scale, h = v->height * scale;
-    int rc = s ? load(&s->api, err) : pr_fail_nomem(err);
+    int rc = s ? load_cairo(&s->api, err) : pr_fail_nomem(err);
 
     if (!rc && pdf)
-        s->surface =
-            s->api.cairo_pdf_surface_create_for_stream(put_bytes, v->out, w, h);
+        s->surface = s->api.cairo_pdf_surface_create_for_stream(
+            write_image_bytes, v->out, w, h);
     else if (!rc)
         s->surface = s->api.cairo_image_surface_create(ARGB32, (int)ceil(w),
                                                        (int)ceil(h));
     if (!rc)
-        rc = start(v, scale, err);
+        rc = cairo_canvas_start(v, scale, err);
     if (rc && s)
-        forget(v);
+        cairo_canvas_free(v);
     return rc;
 }
 
@@ -171,15 +172,15 @@ static int close_any(struct pr_canvas *v, bool pdf, struct pr_err *err)
     if (!status && pdf)
         s->api.cairo_surface_finish(s->surface);
     else if (!status)
-        status = s->api.cairo_surface_write_to_png_stream(s->surface, put_bytes,
-                                                          v->out);
+        status = s->api.cairo_surface_write_to_png_stream(
+            s->surface, write_image_bytes, v->out);
     if (!status)
         status = s->api.cairo_surface_status(s->surface);
     if (!pr_buf_ok(v->out))
         rc = pr_fail_nomem(err);
     else if (status)
         rc = fail_status(s, status, err);
-    forget(v);
+    cairo_canvas_free(v);
     return rc;
 }
 
@@ -193,8 +194,8 @@ static int close_pdf(struct pr_canvas *v, struct pr_err *err)
     return close_any(v, true, err);
 }
 
-static void begin(struct pr_canvas *v, const char *name, long series,
-                  const char *title)
+static void cairo_canvas_begin(struct pr_canvas *v, const char *name,
+                               long series, const char *title)
 {
     (void)v;
     (void)name;
@@ -202,7 +203,7 @@ static void begin(struct pr_canvas *v, const char *name, long series,
     (void)title;
 }
 
-static void end(struct pr_canvas *v)
+static void cairo_canvas_end(struct pr_canvas *v)
 {
     (void)v;
 }
@@ -230,7 +231,7 @@ static void set_dash(const struct state *s, const double *dash)
 }
 
 /* Strokes or fills the path there is. */
-static void paint(const struct state *s, const struct pr_ink *ink)
+static void cairo_canvas_paint(const struct state *s, const struct pr_ink *ink)
 {
     const struct pr_role_look *r = pr_role_look(ink->role);
     const char *colour =
@@ -252,8 +253,9 @@ static void paint(const struct state *s, const struct pr_ink *ink)
     s->api.cairo_stroke(s->cr);
 }
 
-static void path(struct pr_canvas *v, const struct pr_ink *ink,
-                 const struct pr_spot *spots, size_t n, const char *tip)
+static void cairo_canvas_path(struct pr_canvas *v, const struct pr_ink *ink,
+                              const struct pr_spot *spots, size_t n,
+                              const char *tip)
 {
     const struct state *s = v->state;
     bool lifted = true;
@@ -269,34 +271,34 @@ static void path(struct pr_canvas *v, const struct pr_ink *ink,
     }
     if (!(pr_role_look(ink->role)->width > 0))
         s->api.cairo_close_path(s->cr);
-    paint(s, ink);
+    cairo_canvas_paint(s, ink);
 }
 
-static void circle(struct pr_canvas *v, const struct pr_ink *ink, double x,
-                   double y, double r, const char *tip)
+static void cairo_canvas_circle(struct pr_canvas *v, const struct pr_ink *ink,
+                                double x, double y, double r, const char *tip)
 {
     const struct state *s = v->state;
 
     (void)tip;
     s->api.cairo_new_sub_path(s->cr);
     s->api.cairo_arc(s->cr, x, y, r, 0, 2 * M_PI);
-    paint(s, ink);
+    cairo_canvas_paint(s, ink);
 }
 
-static void rect(struct pr_canvas *v, const struct pr_ink *ink,
-                 const struct pr_box *b, const char *tip)
+static void cairo_canvas_rect(struct pr_canvas *v, const struct pr_ink *ink,
+                              const struct pr_box *b, const char *tip)
 {
     const struct state *s = v->state;
 
     (void)tip;
     s->api.cairo_rectangle(s->cr, b->x, b->y, b->w, b->h);
-    paint(s, ink);
+    cairo_canvas_paint(s, ink);
 }
 
 /* ---- text */
 
-static void *lay_out(const struct state *s, const char *text, double size,
-                     bool bold)
+static void *cairo_canvas_layout_text(const struct state *s, const char *text,
+                                      double size, bool bold)
 {
     void *layout = s->api.pango_cairo_create_layout(s->cr);
 
@@ -310,7 +312,7 @@ static void *lay_out(const struct state *s, const char *text, double size,
     return layout;
 }
 
-static double width_of(const struct state *s, void *layout)
+static double cairo_layout_width(const struct state *s, void *layout)
 {
     int w, h;
 
@@ -318,30 +320,30 @@ static double width_of(const struct state *s, void *layout)
     return (double)w / PANGO_UNITS;
 }
 
-static double text_width(struct pr_canvas *v, const char *text, double size,
-                         bool bold)
+static double cairo_canvas_text_width(struct pr_canvas *v, const char *text,
+                                      double size, bool bold)
 {
     const struct state *s = v->state;
-    void *layout = lay_out(s, text, size, bold);
-    double w = width_of(s, layout);
+    void *layout = cairo_canvas_layout_text(s, text, size, bold);
+    double w = cairo_layout_width(s, layout);
 
     s->api.g_object_unref(layout);
     return w;
 }
 
-static void text(struct pr_canvas *v, const struct pr_label *l)
+static void cairo_canvas_text(struct pr_canvas *v, const struct pr_label *l)
 {
     static const double parts[] = {0, 0.5, 1};
     const struct state *s = v->state;
-    void *layout = lay_out(s, l->text, l->size, l->bold);
+    void *layout = cairo_canvas_layout_text(s, l->text, l->size, l->bold);
     double rise =
         (double)s->api.pango_layout_get_baseline(layout) / PANGO_UNITS;
 
     s->api.cairo_save(s->cr);
     s->api.cairo_translate(s->cr, l->x, l->y);
     s->api.cairo_rotate(s->cr, l->turn * M_PI / 180);
-    s->api.cairo_translate(s->cr, -parts[l->anchor] * width_of(s, layout),
-                           -rise);
+    s->api.cairo_translate(
+        s->cr, -parts[l->anchor] * cairo_layout_width(s, layout), -rise);
     if (l->halo) {
         s->api.cairo_move_to(s->cr, 0, 0);
         s->api.pango_cairo_layout_path(s->cr, layout);
@@ -357,11 +359,13 @@ static void text(struct pr_canvas *v, const struct pr_label *l)
     s->api.g_object_unref(layout);
 }
 
-#define CAIRO_KIND(id)                                              \
-    {                                                               \
-        .name = #id, .open = open_##id, .begin = begin, .end = end, \
-        .path = path, .circle = circle, .rect = rect, .text = text, \
-        .text_width = text_width, .close = close_##id,              \
+#define CAIRO_KIND(id)                                                    \
+    {                                                                     \
+        .name = #id, .open = open_##id, .begin = cairo_canvas_begin,      \
+        .end = cairo_canvas_end, .path = cairo_canvas_path,               \
+        .circle = cairo_canvas_circle, .rect = cairo_canvas_rect,         \
+        .text = cairo_canvas_text, .text_width = cairo_canvas_text_width, \
+        .close = close_##id,                                              \
     }
 
 const struct pr_canvas_kind pr_canvas_png = CAIRO_KIND(png);

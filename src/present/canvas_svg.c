@@ -57,8 +57,8 @@ static void put_titled(struct pr_buf *out, const char *title)
     pr_buf_str(out, "</title>");
 }
 
-static double text_width(struct pr_canvas *v, const char *text, double size,
-                         bool bold)
+static double svg_text_width(struct pr_canvas *v, const char *text, double size,
+                             bool bold)
 {
     (void)v;
     return (double)pr_screen_columns(text, strlen(text)) * COLUMN * size *
@@ -94,7 +94,7 @@ static void put_roles(struct pr_buf *out)
     }
 }
 
-static void put_series(struct pr_buf *out, bool dark)
+static void svg_put_series_colours(struct pr_buf *out, bool dark)
 {
     for (unsigned i = 0; i < PR_COLOURS; i++) {
         const char *colour = pr_canvas_colour(i, dark);
@@ -127,7 +127,7 @@ static void put_dark(struct pr_buf *out)
     pr_buf_printf(out, ".halo{stroke:%s}.hollow{fill:%s}\n",
                   pr_role_look(PR_ROLE_PAPER)->dark,
                   pr_role_look(PR_ROLE_PAPER)->dark);
-    put_series(out, true);
+    svg_put_series_colours(out, true);
     pr_buf_str(out, "}\n");
 }
 
@@ -145,7 +145,7 @@ static void put_style(struct pr_buf *out)
                   ".halo{stroke:%s;stroke-width:4px;stroke-linejoin:round;"
                   "paint-order:stroke}\n",
                   paper);
-    put_series(out, false);
+    svg_put_series_colours(out, false);
     /* After the series' colours, which they overrule. */
     pr_buf_printf(out, ".hollow{fill:%s;stroke-width:1.6}\n", paper);
     put_dashes(out);
@@ -169,8 +169,8 @@ static int open_svg(struct pr_canvas *v, struct pr_err *err)
     return PR_OK;
 }
 
-static void begin(struct pr_canvas *v, const char *name, long series,
-                  const char *title)
+static void svg_begin(struct pr_canvas *v, const char *name, long series,
+                      const char *title)
 {
     pr_buf_printf(v->out, "<g class=\"%s\"", name);
     if (series >= 0)
@@ -180,7 +180,7 @@ static void begin(struct pr_canvas *v, const char *name, long series,
     pr_buf_char(v->out, '\n');
 }
 
-static void end(struct pr_canvas *v)
+static void svg_end(struct pr_canvas *v)
 {
     pr_buf_str(v->out, "</g>\n");
 }
@@ -214,8 +214,8 @@ static void put_tip(struct pr_buf *out, const char *name, const char *tip)
     pr_buf_printf(out, "</%s>\n", name);
 }
 
-static void path(struct pr_canvas *v, const struct pr_ink *ink,
-                 const struct pr_spot *spots, size_t n, const char *tip)
+static void svg_path(struct pr_canvas *v, const struct pr_ink *ink,
+                     const struct pr_spot *spots, size_t n, const char *tip)
 {
     bool lifted = true;
 
@@ -232,8 +232,8 @@ static void path(struct pr_canvas *v, const struct pr_ink *ink,
     put_tip(v->out, "path", tip);
 }
 
-static void circle(struct pr_canvas *v, const struct pr_ink *ink, double x,
-                   double y, double r, const char *tip)
+static void svg_circle(struct pr_canvas *v, const struct pr_ink *ink, double x,
+                       double y, double r, const char *tip)
 {
     pr_buf_str(v->out, "<circle ");
     put_class(v->out, ink);
@@ -241,8 +241,8 @@ static void circle(struct pr_canvas *v, const struct pr_ink *ink, double x,
     put_tip(v->out, "circle", tip);
 }
 
-static void rect(struct pr_canvas *v, const struct pr_ink *ink,
-                 const struct pr_box *b, const char *tip)
+static void svg_rect(struct pr_canvas *v, const struct pr_ink *ink,
+                     const struct pr_box *b, const char *tip)
 {
     pr_buf_str(v->out, "<rect ");
     put_class(v->out, ink);
@@ -252,7 +252,7 @@ static void rect(struct pr_canvas *v, const struct pr_ink *ink,
     put_tip(v->out, "rect", tip);
 }
 
-static void text(struct pr_canvas *v, const struct pr_label *l)
+static void svg_text(struct pr_canvas *v, const struct pr_label *l)
 {
     static const char *const anchors[] = {"", " text-anchor=\"middle\"",
                                           " text-anchor=\"end\""};
@@ -280,12 +280,12 @@ static int close_svg(struct pr_canvas *v, struct pr_err *err)
 const struct pr_canvas_kind pr_canvas_svg = {
     .name = "svg",
     .open = open_svg,
-    .begin = begin,
-    .end = end,
-    .path = path,
-    .circle = circle,
-    .rect = rect,
-    .text = text,
-    .text_width = text_width,
+    .begin = svg_begin,
+    .end = svg_end,
+    .path = svg_path,
+    .circle = svg_circle,
+    .rect = svg_rect,
+    .text = svg_text,
+    .text_width = svg_text_width,
     .close = close_svg,
 };

@@ -18,7 +18,7 @@ void pr_capacity_name(const struct pr_capacity_record *r, struct pr_buf *out)
     pr_screen_clean(out, first, strlen(first));
 }
 
-static void add_percent(struct pr_buf *out, double share, double error)
+static void capacity_add_percent(struct pr_buf *out, double share, double error)
 {
     pr_buf_printf(out, "%.1f %%", share * 100);
     if (!isnan(error))
@@ -26,10 +26,11 @@ static void add_percent(struct pr_buf *out, double share, double error)
 }
 
 /* "23: 91.2 % ± 0.3" */
-static void add_point(struct pr_buf *out, const struct pr_capacity_point *p)
+static void capacity_add_point(struct pr_buf *out,
+                               const struct pr_capacity_point *p)
 {
     pr_buf_printf(out, "%" PRIu64 ": ", p->accelerators);
-    add_percent(out, p->utilisation, p->error);
+    capacity_add_percent(out, p->utilisation, p->error);
 }
 
 static void add_runs(struct pr_buf *out, const struct pr_capacity_curve *c)
@@ -51,11 +52,11 @@ static void add_grounds(struct pr_buf *out, const struct pr_capacity_record *r,
 {
     pr_buf_str(out, " (");
     if (c->low)
-        add_point(out, c->low);
+        capacity_add_point(out, c->low);
     if (c->low && c->high)
         pr_buf_str(out, ", ");
     if (c->high)
-        add_point(out, c->high);
+        capacity_add_point(out, c->high);
     pr_buf_str(out, ", ");
     add_runs(out, c);
     if (answer->holds)
@@ -86,7 +87,7 @@ static void add_answer(struct pr_buf *out, const struct pr_capacity_record *r,
 {
     struct pr_capacity_answer answer;
 
-    pr_capacity_answer(&r->opts, c, &answer);
+    pr_capacity_find_answer(&r->opts, c, &answer);
     if (!answer.known) {
         add_so_far(out, c);
         return;
@@ -123,7 +124,7 @@ static int add_table(struct pr_buf *out, const struct pr_capacity_curve *c,
                      enum pr_table_format format,
                      const struct pr_table_style *style, struct pr_err *err)
 {
-    static const struct pr_column cols[] = {
+    static const struct pr_table_column cols[] = {
         {.title = "accelerators", .kind = PR_COL_INT},
         {.title = "runs", .kind = PR_COL_INT},
         {.title = "utilisation", .kind = PR_COL_PERCENT},
@@ -157,7 +158,7 @@ static int add_table(struct pr_buf *out, const struct pr_capacity_curve *c,
 static void add_knee(struct pr_buf *out, const struct pr_capacity_curve *c)
 {
     bool exact;
-    uint64_t knee = pr_capacity_knee(c, &exact);
+    uint64_t knee = pr_capacity_find_knee(c, &exact);
 
     if (knee)
         pr_buf_printf(out, "Waiting begins at %s%" PRIu64 " accelerator%s.\n",
@@ -166,10 +167,11 @@ static void add_knee(struct pr_buf *out, const struct pr_capacity_curve *c)
         pr_buf_str(out, "Nowhere did accelerators begin to wait.\n");
 }
 
-static void add_need(struct pr_buf *out, const struct pr_capacity_record *r)
+static void capacity_add_need(struct pr_buf *out,
+                              const struct pr_capacity_record *r)
 {
     struct pr_capacity_need need =
-        pr_capacity_need(&r->opts, r->trials, r->count);
+        pr_capacity_compute_need(&r->opts, r->trials, r->count);
     char size[16];
 
     if (!(need.samples > 0))
@@ -187,10 +189,11 @@ static void add_clients(struct pr_buf *out, const struct pr_capacity_record *r,
                         uint64_t capacity)
 {
     const struct pr_capacity_trial *probe =
-        pr_capacity_find(r, PR_CAPACITY_STORAGE);
+        pr_capacity_find_trial(r, PR_CAPACITY_STORAGE);
     struct pr_capacity_clients more;
 
-    if (!probe || !pr_capacity_clients(&r->opts, probe, capacity, &more))
+    if (!probe ||
+        !pr_capacity_compute_clients(&r->opts, probe, capacity, &more))
         return;
     pr_buf_printf(out,
                   "The storage alone gives %s%.0f MB/s and could keep %s "
@@ -208,18 +211,19 @@ static void add_clients(struct pr_buf *out, const struct pr_capacity_record *r,
         pr_buf_str(out, "more clients would not help.\n");
 }
 
-static void add_limit(struct pr_buf *out, const struct pr_capacity_record *r,
-                      const struct pr_capacity_curve *c)
+static void capacity_add_limit(struct pr_buf *out,
+                               const struct pr_capacity_record *r,
+                               const struct pr_capacity_curve *c)
 {
     enum pr_capacity_limit limit;
     char why[256];
 
     if (!c->high)
         return;
-    limit = pr_capacity_limit_of(&c->high->figures, r->throttle, why);
+    limit = pr_capacity_find_limit(&c->high->figures, r->throttle, why);
     pr_buf_printf(out, "%s the limit is %s: %s.\n",
                   c->low ? "Beyond that" : "Here",
-                  pr_capacity_limit_people(limit), why);
+                  pr_capacity_limit_text(limit), why);
     add_clients(out, r, c->low ? c->low->accelerators : 0);
 }
 
@@ -230,8 +234,9 @@ int pr_capacity_text(const struct pr_capacity_record *r, const char *dir,
 {
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(8192);
     struct pr_capacity_curve c;
-    int rc = a ? pr_capacity_curve(&r->opts, r->trials, r->count, a, &c, err)
-               : pr_fail_nomem(err);
+    int rc =
+        a ? pr_capacity_fill_curve(&r->opts, r->trials, r->count, a, &c, err)
+          : pr_fail_nomem(err);
 
     if (rc)
         return rc;
@@ -243,11 +248,11 @@ int pr_capacity_text(const struct pr_capacity_record *r, const char *dir,
     if (rc)
         return rc;
     pr_buf_char(out, '\n');
-    add_need(out, r);
+    capacity_add_need(out, r);
     if (r->done && !(c.high && c.high->figures.disturbed))
         add_knee(out, &c);
     if (r->done)
-        add_limit(out, r, &c);
+        capacity_add_limit(out, r, &c);
     for (size_t i = 0; i < r->note_count; i++) {
         pr_buf_str(out, "Note: ");
         pr_screen_clean(out, r->notes[i], strlen(r->notes[i]));
@@ -262,7 +267,7 @@ int pr_capacity_text(const struct pr_capacity_record *r, const char *dir,
 /* ---- as it grows */
 
 static const struct pr_capacity_point *
-point_of(const struct pr_capacity_curve *c, uint64_t n)
+capacity_find_point(const struct pr_capacity_curve *c, uint64_t n)
 {
     for (size_t i = 0; i < c->count; i++)
         if (c->points[i].accelerators == n)
@@ -282,7 +287,7 @@ static void add_trial(struct pr_buf *out, const struct pr_capacity_record *r,
         pr_buf_printf(out, "%.1f %% utilisation", t->utilisation * 100);
         if (p->runs > 1) {
             pr_buf_printf(out, ", mean of %u: ", p->runs);
-            add_percent(out, p->utilisation, p->error);
+            capacity_add_percent(out, p->utilisation, p->error);
         }
         pr_buf_printf(out, ", %.0f MB/s, %s", t->mb_per_second,
                       p->meets ? "met" : "not met");
@@ -306,12 +311,13 @@ int pr_capacity_line(const struct pr_capacity_record *r, struct pr_buf *out,
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(8192);
     const struct pr_capacity_trial *t;
     struct pr_capacity_curve c;
-    int rc = a ? pr_capacity_curve(&r->opts, r->trials, r->count, a, &c, err)
-               : pr_fail_nomem(err);
+    int rc =
+        a ? pr_capacity_fill_curve(&r->opts, r->trials, r->count, a, &c, err)
+          : pr_fail_nomem(err);
 
     if (rc || !r->count)
         return rc;
     t = &r->trials[r->count - 1];
-    add_trial(out, r, t, point_of(&c, t->accelerators));
+    add_trial(out, r, t, capacity_find_point(&c, t->accelerators));
     return pr_buf_ok(out) ? PR_OK : pr_fail_nomem(err);
 }

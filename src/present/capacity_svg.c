@@ -14,8 +14,9 @@
 enum { LINE_POINTS = 800 }; /* about so many */
 
 /* The utilisation to expect between two trials. */
-static double expected(const struct pr_capacity_point *a,
-                       const struct pr_capacity_point *b, double top, double x)
+static double interpolate_utilisation(const struct pr_capacity_point *a,
+                                      const struct pr_capacity_point *b,
+                                      double top, double x)
 {
     double from = (double)a->accelerators, to = (double)b->accelerators;
     double share = (x - from) / (to - from);
@@ -41,17 +42,19 @@ static size_t fill_line(const struct pr_capacity_curve *c,
         for (size_t k = 0; k <= each; k++) {
             double x =
                 (double)a->accelerators * pow(ratio, (double)k / (double)each);
-            line[n++] = (struct pr_chart_point){
-                .x = x, .y = expected(a, b, c->points[0].utilisation, x)};
+            line[n++] =
+                (struct pr_chart_point){.x = x,
+                                        .y = interpolate_utilisation(
+                                            a, b, c->points[0].utilisation, x)};
         }
     }
     return n;
 }
 
-static int draw(const struct pr_capacity_record *r,
-                const struct pr_capacity_curve *c,
-                const struct pr_chart_series *series, struct pr_buf *out,
-                struct pr_err *err)
+static int capacity_draw_chart(const struct pr_capacity_record *r,
+                               const struct pr_capacity_curve *c,
+                               const struct pr_chart_series *series,
+                               struct pr_buf *out, struct pr_err *err)
 {
     PR_AUTO_BUF struct pr_buf name = PR_BUF_INIT(4096);
     struct pr_capacity_answer answer;
@@ -69,7 +72,7 @@ static int draw(const struct pr_capacity_record *r,
 
     pr_capacity_name(r, &name);
     chart.subtitle = pr_buf_ok(&name) ? name.data : NULL;
-    pr_capacity_answer(&r->opts, c, &answer);
+    pr_capacity_find_answer(&r->opts, c, &answer);
     if (answer.known && answer.capacity) {
         snprintf(mark, sizeof mark, "%s%" PRIu64,
                  answer.at_least ? "at least " : "", answer.capacity);
@@ -89,8 +92,9 @@ int pr_capacity_svg(const struct pr_capacity_record *r, struct pr_buf *out,
     };
     struct pr_capacity_curve c;
     struct pr_chart_point *points, *line;
-    int rc = a ? pr_capacity_curve(&r->opts, r->trials, r->count, a, &c, err)
-               : pr_fail_nomem(err);
+    int rc =
+        a ? pr_capacity_fill_curve(&r->opts, r->trials, r->count, a, &c, err)
+          : pr_fail_nomem(err);
 
     if (rc)
         return rc;
@@ -114,5 +118,5 @@ int pr_capacity_svg(const struct pr_capacity_record *r, struct pr_buf *out,
     series[0].count = fill_line(&c, line);
     series[1].points = points;
     series[1].count = c.count;
-    return draw(r, &c, series, out, err);
+    return capacity_draw_chart(r, &c, series, out, err);
 }

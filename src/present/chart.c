@@ -25,21 +25,22 @@ enum {
 
 #define LOG_ABOVE 16.0 /* times the least */
 
-static bool has_text(const char *s)
+static bool chart_has_text(const char *s)
 {
     return s && *s;
 }
 
 /* ---- what is shown */
 
-static bool is_shown(const struct pr_chart *c, const struct pr_chart_point *p)
+static bool chart_is_point_shown(const struct pr_chart *c,
+                                 const struct pr_chart_point *p)
 {
     return pr_chart_is_number(p->x) && pr_chart_is_number(p->y) &&
            (c->y_scale != PR_SCALE_LOG || p->y > 0) &&
            (c->x_scale != PR_SCALE_LOG || c->x_names || p->x > 0);
 }
 
-static int by_x(const void *a, const void *b)
+static int chart_compare_x(const void *a, const void *b)
 {
     const struct pr_chart_point *p = a, *q = b;
 
@@ -47,7 +48,8 @@ static int by_x(const void *a, const void *b)
 }
 
 /* Boxes are seen as points as well, for ranges and labels: their medians. */
-static struct pr_chart_point point_of(const struct pr_chart_series *s, size_t i)
+static struct pr_chart_point chart_series_point(const struct pr_chart_series *s,
+                                                size_t i)
 {
     const struct pr_chart_spread *b;
 
@@ -71,15 +73,16 @@ static int take_curve(struct pr_chart_plot *p, struct pr_chart_curve *curve,
     if (!curve->points)
         return pr_fail_nomem(err);
     for (size_t i = 0; i < s->count; i++) {
-        struct pr_chart_point q = point_of(s, i);
+        struct pr_chart_point q = chart_series_point(s, i);
 
-        if (!is_shown(p->c, &q))
+        if (!chart_is_point_shown(p->c, &q))
             continue;
         sorted &= !curve->count || curve->points[curve->count - 1].x <= q.x;
         curve->points[curve->count++] = q;
     }
     if (!sorted)
-        qsort(curve->points, curve->count, sizeof *curve->points, by_x);
+        qsort(curve->points, curve->count, sizeof *curve->points,
+              chart_compare_x);
     return PR_OK;
 }
 
@@ -120,7 +123,7 @@ static void free_curves(struct pr_chart_plot *p)
 
 /* ---- ranges */
 
-static void include(struct pr_axis_wish *w, double v)
+static void chart_include_value(struct pr_axis_wish *w, double v)
 {
     if (!pr_chart_is_number(v))
         return;
@@ -134,7 +137,7 @@ static void include_y(const struct pr_chart *c, struct pr_axis_wish *w,
                       double v)
 {
     if (c->y_scale != PR_SCALE_LOG || v > 0)
-        include(w, v);
+        chart_include_value(w, v);
 }
 
 static void include_curve(const struct pr_chart *c,
@@ -144,8 +147,8 @@ static void include_curve(const struct pr_chart *c,
     for (size_t i = 0; i < curve->count; i++) {
         const struct pr_chart_point *q = &curve->points[i];
 
-        include(x, q->x);
-        include(y, q->y);
+        chart_include_value(x, q->x);
+        chart_include_value(y, q->y);
         if (q->low < q->high) {
             include_y(c, y, q->low);
             include_y(c, y, q->high);
@@ -167,18 +170,18 @@ static void find_ranges(const struct pr_chart_plot *p, struct pr_axis_wish *x,
 
     *x = *y = (struct pr_axis_wish){
         .min = INFINITY, .max = -INFINITY, .whole = true, .v = p->v};
-    x->unit = has_text(c->x_unit) ? c->x_unit : NULL;
-    y->unit = has_text(c->y_unit) ? c->y_unit : NULL;
+    x->unit = chart_has_text(c->x_unit) ? c->x_unit : NULL;
+    y->unit = chart_has_text(c->y_unit) ? c->y_unit : NULL;
     y->from_zero = c->y_from_zero;
     for (size_t k = 0; k < p->curve_count; k++)
         include_curve(c, &p->curves[k], x, y);
     if (c->x_from < c->x_to) {
-        include(x, c->x_from);
-        include(x, c->x_to);
+        chart_include_value(x, c->x_from);
+        chart_include_value(x, c->x_to);
     }
-    if (has_text(c->mark_label))
-        include(x, c->mark);
-    if (has_text(c->threshold_label))
+    if (chart_has_text(c->mark_label))
+        chart_include_value(x, c->mark);
+    if (chart_has_text(c->threshold_label))
         include_y(c, y, c->threshold);
     if (x->min > x->max)
         x->min = x->max = 1;
@@ -258,17 +261,17 @@ static void make_y(struct pr_chart_plot *p, struct pr_axis_wish *w)
         pr_axis_y(&p->y, w);
 }
 
-static void lay_out(struct pr_chart_plot *p)
+static void chart_lay_out(struct pr_chart_plot *p)
 {
     const struct pr_chart *c = p->c;
     struct pr_axis_wish x, y;
     struct pr_box *b = &p->area;
-    double left = has_text(c->y_label) ? SIDE / 2.0 + Y_TITLE : SIDE;
+    double left = chart_has_text(c->y_label) ? SIDE / 2.0 + Y_TITLE : SIDE;
     double under;
 
-    b->y = p->top + (has_text(c->subtitle) ? SUBTITLE + 22
-                     : has_text(c->title)  ? TITLE + 24
-                                           : SIDE);
+    b->y = p->top + (chart_has_text(c->subtitle) ? SUBTITLE + 22
+                     : chart_has_text(c->title)  ? TITLE + 24
+                                                 : SIDE);
     if (pr_chart_legend_rows(p))
         b->y += PR_LEGEND_ROW * (double)pr_chart_legend_rows(p) + 6;
     find_ranges(p, &x, &y);
@@ -280,7 +283,7 @@ static void lay_out(struct pr_chart_plot *p)
     b->w = fmax(40, p->v->width - b->x - SIDE);
     make_x(p, &x);
     under = p->x.is_names ? pr_chart_fit_names(p) : PR_CHART_TEXT + 8;
-    under += has_text(c->x_label) ? X_TITLE : 0;
+    under += chart_has_text(c->x_label) ? X_TITLE : 0;
     b->h = fmax(40, p->bottom - b->y - under - 20);
     make_y(p, &y);
 }
@@ -297,7 +300,7 @@ double pr_chart_y(const struct pr_chart_plot *p, double y)
 
 /* ---- the picture */
 
-static void put_heading(const struct pr_chart_plot *p)
+static void chart_put_heading(const struct pr_chart_plot *p)
 {
     const struct pr_chart *c = p->c;
     double room = p->v->width - 2 * SIDE;
@@ -313,10 +316,10 @@ static void put_heading(const struct pr_chart_plot *p)
                                 .size = SUBTITLE_SIZE,
                                 .role = PR_ROLE_SOFT};
 
-    if (has_text(c->title))
-        pr_chart_text(p->v, &title, room);
-    if (has_text(c->subtitle))
-        pr_chart_text(p->v, &subtitle, room);
+    if (chart_has_text(c->title))
+        pr_chart_put_text(p->v, &title, room);
+    if (chart_has_text(c->subtitle))
+        pr_chart_put_text(p->v, &subtitle, room);
 }
 
 static void put_nothing(const struct pr_chart_plot *p)
@@ -331,9 +334,9 @@ static void put_nothing(const struct pr_chart_plot *p)
     p->v->kind->text(p->v, &l);
 }
 
-static void put_all(const struct pr_chart_plot *p)
+static void chart_put_parts(const struct pr_chart_plot *p)
 {
-    put_heading(p);
+    chart_put_heading(p);
     pr_chart_put_legend(p, p->area.y - 20);
     pr_chart_put_axes(p);
     pr_chart_put_lines(p);
@@ -354,20 +357,20 @@ static int draw_on(struct pr_canvas *v, struct pr_chart_plot *plots,
     if (rc)
         return rc;
     for (size_t i = 0; i < count; i++) {
-        lay_out(&plots[i]);
+        chart_lay_out(&plots[i]);
         left = fmax(left, plots[i].area.x);
     }
     v->kind->rect(v, &(struct pr_ink){.role = PR_ROLE_PAPER}, &all, NULL);
     for (size_t i = 0; i < count; i++) {
         plots[i].left = left;
         if (count > 1)
-            lay_out(&plots[i]);
-        put_all(&plots[i]);
+            chart_lay_out(&plots[i]);
+        chart_put_parts(&plots[i]);
     }
     return v->kind->close(v, err);
 }
 
-static double height_of(const struct pr_chart *c)
+static double chart_panel_height(const struct pr_chart *c)
 {
     return c->height > 0 ? c->height : PR_CHART_HEIGHT;
 }
@@ -380,7 +383,7 @@ static int draw_plots(struct pr_chart_plot *plots, const struct pr_chart *c,
 
     for (size_t i = 0; !rc && i < count; i++) {
         plots[i] = (struct pr_chart_plot){.c = &c[i], .v = v, .top = v->height};
-        v->height += height_of(&c[i]);
+        v->height += chart_panel_height(&c[i]);
         plots[i].bottom = v->height;
         rc = take_curves(&plots[i], err);
     }
@@ -389,7 +392,7 @@ static int draw_plots(struct pr_chart_plot *plots, const struct pr_chart *c,
                      PR_CHART_SIDE);
     if (rc)
         return rc;
-    pr_chart_clean(&title, has_text(c->title) ? c->title : "chart");
+    pr_chart_clean(&title, chart_has_text(c->title) ? c->title : "chart");
     v->title = pr_buf_ok(&title) ? title.data : "chart";
     rc = draw_on(v, plots, count, err);
     return !rc && !pr_buf_ok(&title) ? pr_fail_nomem(err) : rc;

@@ -33,7 +33,7 @@ static void choose_decimals(struct pr_axis *a, double step)
     a->digits = 0;
     if (most / a->unit < 1e7 && has_decimals(a, step))
         return;
-    if (!pr_axis_shows(a->kind)) {
+    if (!pr_axis_shows_unit(a->kind)) {
         a->unit = 1;
         a->suffix = "";
     }
@@ -43,7 +43,7 @@ static void choose_decimals(struct pr_axis *a, double step)
 }
 
 /* A good one times a power of ten, no less than told. */
-static double nice(double least, const double *good, size_t count)
+static double axis_round_up(double least, const double *good, size_t count)
 {
     double power = pow(10, floor(log10(least)));
 
@@ -65,7 +65,7 @@ static double nice_step(const struct pr_axis *a, double least)
         for (size_t i = 0; i < sizeof sixties / sizeof *sixties; i++)
             if (sixties[i] >= n * (1 - 1e-9))
                 return sixties[i] * a->unit;
-    return nice(n, tens, sizeof tens / sizeof *tens) * a->unit;
+    return axis_round_up(n, tens, sizeof tens / sizeof *tens) * a->unit;
 }
 
 static void put_ticks(struct pr_axis *a, double step)

@@ -68,7 +68,7 @@ static void decimal_ticks(struct pr_axis *a, double fit)
             return;
 }
 
-static void ends(struct pr_axis *a, const struct pr_axis_wish *w)
+static void axis_set_log_ends(struct pr_axis *a, const struct pr_axis_wish *w)
 {
     double pad;
 
@@ -85,7 +85,7 @@ static void ends(struct pr_axis *a, const struct pr_axis_wish *w)
 
 void pr_axis_x_log(struct pr_axis *a, const struct pr_axis_wish *w)
 {
-    ends(a, w);
+    axis_set_log_ends(a, w);
     if (w->whole && !w->unit && w->max > w->min &&
         w->max <= w->min * MOST_BINARY)
         binary_ticks(a, w);
@@ -95,6 +95,6 @@ void pr_axis_x_log(struct pr_axis *a, const struct pr_axis_wish *w)
 
 void pr_axis_y_log(struct pr_axis *a, const struct pr_axis_wish *w)
 {
-    ends(a, w);
+    axis_set_log_ends(a, w);
     decimal_ticks(a, fmin(Y_TICKS, fmax(2, w->room / Y_APART)));
 }

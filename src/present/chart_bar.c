@@ -7,23 +7,24 @@ enum { WIDEST = 64, HATCHES = 5, HATCH_APART = 7, FAR_DOT = 3 };
 
 #define SHARE 0.78 /* of its slot that a group of bars takes */
 
-struct pr_span pr_chart_span(const struct pr_chart_plot *p,
-                             const struct pr_chart_curve *c, double x)
+struct pr_chart_range pr_chart_bar_range(const struct pr_chart_plot *p,
+                                         const struct pr_chart_curve *c,
+                                         double x)
 {
     double slot = p->area.w / (p->x.high - p->x.low);
     double n = p->places ? p->places : 1;
     double each = fmin(slot * SHARE / n, WIDEST);
 
-    return (struct pr_span){pr_chart_x(p, x) +
-                                ((double)c->place - (n - 1) / 2) * each,
-                            each > 3 ? each * 0.9 : each};
+    return (struct pr_chart_range){pr_chart_x(p, x) +
+                                       ((double)c->place - (n - 1) / 2) * each,
+                                   each > 3 ? each * 0.9 : each};
 }
 
 /* ---- hatches */
 
 /* Cuts a line through (x, y) in a direction to a box; false: outside. */
-static bool cut(const struct pr_box *b, double x, double y, double dx,
-                double dy, struct pr_spot out[2])
+static bool chart_clip_hatch(const struct pr_box *b, double x, double y,
+                             double dx, double dy, struct pr_spot out[2])
 {
     double from = -1e9, to = 1e9;
     const double at[2] = {x - b->x, y - b->y}, by[2] = {dx, dy};
@@ -59,8 +60,8 @@ static void put_hatch(struct pr_canvas *v, const struct pr_box *b, double dx,
 
     for (double at = ceil(start / apart) * apart; at < start + reach;
          at += apart) {
-        if (!cut(b, upright ? at : b->x, upright ? b->y : at, dx, dy,
-                 spots + n))
+        if (!chart_clip_hatch(b, upright ? at : b->x, upright ? b->y : at, dx,
+                              dy, spots + n))
             continue;
         spots[n + 2] = (struct pr_spot){NAN, NAN};
         n += 3;
@@ -92,7 +93,7 @@ void pr_chart_put_bar(struct pr_canvas *v, unsigned series,
 /* ---- bars */
 
 /* Where bars start: at zero, or at the end that is nearest to it. */
-static double base_of(const struct pr_chart_plot *p)
+static double chart_bar_base_y(const struct pr_chart_plot *p)
 {
     if (p->y.is_log || p->y.low > 0)
         return p->area.y + p->area.h;
@@ -102,13 +103,13 @@ static double base_of(const struct pr_chart_plot *p)
 void pr_chart_put_bars(const struct pr_chart_plot *p,
                        const struct pr_chart_curve *c)
 {
-    double base = base_of(p);
+    double base = chart_bar_base_y(p);
     struct pr_axis plain = p->y;
 
     plain.is_log = false;
     plain.digits = 6;
     for (size_t i = 0; i < c->count; i++) {
-        struct pr_span s = pr_chart_span(p, c, c->points[i].x);
+        struct pr_chart_range s = pr_chart_bar_range(p, c, c->points[i].x);
         double y = pr_chart_y(p, c->points[i].y);
         struct pr_box b = {s.middle - s.width / 2, fmin(y, base), s.width,
                            fabs(y - base)};
@@ -121,8 +122,9 @@ void pr_chart_put_bars(const struct pr_chart_plot *p,
 
 /* ---- boxes */
 
-static void put_stroke(const struct pr_chart_plot *p, enum pr_role role,
-                       unsigned series, const double at[4])
+static void chart_put_box_stroke(const struct pr_chart_plot *p,
+                                 enum pr_role role, unsigned series,
+                                 const double at[4])
 {
     const struct pr_spot spots[] = {{at[0], at[1]}, {at[2], at[3]}};
 
@@ -131,22 +133,22 @@ static void put_stroke(const struct pr_chart_plot *p, enum pr_role role,
 }
 
 static void put_whisker(const struct pr_chart_plot *p, unsigned series,
-                        const struct pr_span *s, double from, double to)
+                        const struct pr_chart_range *s, double from, double to)
 {
     double cap = s->width / 4;
     double a = pr_chart_y(p, from), b = pr_chart_y(p, to);
 
-    put_stroke(p, PR_ROLE_ERROR, series,
-               (double[]){s->middle, a, s->middle, b});
-    put_stroke(p, PR_ROLE_ERROR, series,
-               (double[]){s->middle - cap, b, s->middle + cap, b});
+    chart_put_box_stroke(p, PR_ROLE_ERROR, series,
+                         (double[]){s->middle, a, s->middle, b});
+    chart_put_box_stroke(p, PR_ROLE_ERROR, series,
+                         (double[]){s->middle - cap, b, s->middle + cap, b});
 }
 
-static void put_box(const struct pr_chart_plot *p,
-                    const struct pr_chart_curve *c,
-                    const struct pr_chart_spread *b)
+static void chart_put_box(const struct pr_chart_plot *p,
+                          const struct pr_chart_curve *c,
+                          const struct pr_chart_spread *b)
 {
-    struct pr_span s = pr_chart_span(p, c, b->x);
+    struct pr_chart_range s = pr_chart_bar_range(p, c, b->x);
     struct pr_ink ink = {
         .role = PR_ROLE_BAR, .series = c->number, .hollow = true};
     double left = s.middle - s.width / 2, right = left + s.width;
@@ -160,8 +162,8 @@ static void put_box(const struct pr_chart_plot *p,
     put_whisker(p, c->number, &s, b->q1, b->low);
     put_whisker(p, c->number, &s, b->q3, b->high);
     p->v->kind->rect(p->v, &ink, &box, pr_axis_label(&plain, b->median, tip));
-    put_stroke(p, PR_ROLE_LINE, c->number,
-               (double[]){left, middle, right, middle});
+    chart_put_box_stroke(p, PR_ROLE_LINE, c->number,
+                         (double[]){left, middle, right, middle});
     if (pr_chart_is_number(b->mean) && (!p->y.is_log || b->mean > 0))
         pr_chart_put_dot(p->v, c->number, s.middle, pr_chart_y(p, b->mean),
                          fmin(4, s.width / 4), NULL);
@@ -183,6 +185,6 @@ void pr_chart_put_boxes(const struct pr_chart_plot *p,
 
         if (pr_chart_is_number(b->x) && pr_chart_is_number(b->low) &&
             pr_chart_is_number(b->high) && (!p->y.is_log || b->low > 0))
-            put_box(p, c, b);
+            chart_put_box(p, c, b);
     }
 }

@@ -118,9 +118,9 @@ struct column {
     size_t first, least, most, last; /* spots */
 };
 
-static size_t flush(const struct pr_chart_plot *p,
-                    const struct pr_chart_curve *c, const struct column *col,
-                    size_t n)
+static size_t chart_flush_column(const struct pr_chart_plot *p,
+                                 const struct pr_chart_curve *c,
+                                 const struct column *col, size_t n)
 {
     size_t a = col->least < col->most ? col->least : col->most;
     size_t b = col->least < col->most ? col->most : col->least;
@@ -135,8 +135,8 @@ static size_t flush(const struct pr_chart_plot *p,
     return n;
 }
 
-static size_t thin_out(const struct pr_chart_plot *p,
-                       const struct pr_chart_curve *c)
+static size_t chart_thin_curve(const struct pr_chart_plot *p,
+                               const struct pr_chart_curve *c)
 {
     struct column col = {.pixel = NAN};
     size_t n = 0;
@@ -146,7 +146,7 @@ static size_t thin_out(const struct pr_chart_plot *p,
 
         if (pixel != col.pixel) {
             if (i)
-                n = flush(p, c, &col, n);
+                n = chart_flush_column(p, c, &col, n);
             col = (struct column){pixel, i, i, i, i};
             continue;
         }
@@ -156,11 +156,11 @@ static size_t thin_out(const struct pr_chart_plot *p,
             col.most = i;
         col.last = i;
     }
-    return c->count ? flush(p, c, &col, n) : 0;
+    return c->count ? chart_flush_column(p, c, &col, n) : 0;
 }
 
-static void put_line(const struct pr_chart_plot *p,
-                     const struct pr_chart_curve *c)
+static void chart_put_curve_line(const struct pr_chart_plot *p,
+                                 const struct pr_chart_curve *c)
 {
     struct pr_ink ink = {.role = PR_ROLE_LINE, .series = c->number};
     size_t n = c->count;
@@ -168,7 +168,7 @@ static void put_line(const struct pr_chart_plot *p,
     /* Dashes on a line that goes up and down all the time are noise. */
     ink.dashed = n <= PR_CHART_DENSE || c->s->style == PR_CHART_CURVE;
     if (n > THIN_FROM)
-        n = thin_out(p, c);
+        n = chart_thin_curve(p, c);
     else
         for (size_t i = 0; i < n; i++)
             p->spots[i] = spot_of(p, &c->points[i]);
@@ -185,8 +185,8 @@ static bool has_error(const struct pr_chart_plot *p,
            pr_chart_is_number(q->high) && (!p->y.is_log || q->high > 0);
 }
 
-static size_t put_bar(struct pr_spot *s, double x, double low, double high,
-                      double cap)
+static size_t chart_put_error_bar(struct pr_spot *s, double x, double low,
+                                  double high, double cap)
 {
     const struct pr_spot bar[] = {{x, low},        {x, high},       {NAN, NAN},
                                   {x - cap, low},  {x + cap, low},  {NAN, NAN},
@@ -212,7 +212,7 @@ static void put_errors(const struct pr_chart_plot *p,
     for (size_t i = 0; i < c->count; i++) {
         const struct pr_chart_point *q = &c->points[i];
         double x =
-            bars ? pr_chart_span(p, c, q->x).middle : pr_chart_x(p, q->x);
+            bars ? pr_chart_bar_range(p, c, q->x).middle : pr_chart_x(p, q->x);
         double low, high;
 
         if (!has_error(p, q) || (cap == 0 && round(x) == was))
@@ -220,7 +220,7 @@ static void put_errors(const struct pr_chart_plot *p,
         was = round(x);
         low = p->y.is_log && !(q->low > 0) ? floor_y : pr_chart_y(p, q->low);
         high = pr_chart_y(p, q->high);
-        n += put_bar(p->spots + n, x, low, high, cap);
+        n += chart_put_error_bar(p->spots + n, x, low, high, cap);
     }
     if (n)
         p->v->kind->path(p->v, &ink, p->spots, n, NULL);
@@ -228,8 +228,8 @@ static void put_errors(const struct pr_chart_plot *p,
 
 /* ---- all of them */
 
-static void put_curve(const struct pr_chart_plot *p,
-                      const struct pr_chart_curve *c)
+static void chart_put_curve(const struct pr_chart_plot *p,
+                            const struct pr_chart_curve *c)
 {
     switch (c->s->style) {
     case PR_CHART_BARS:
@@ -246,7 +246,7 @@ static void put_curve(const struct pr_chart_plot *p,
     case PR_CHART_LINE:
     case PR_CHART_CURVE:
         put_errors(p, c);
-        put_line(p, c);
+        chart_put_curve_line(p, c);
         if (c->s->style == PR_CHART_CURVE)
             return;
         if (c->count > PR_CHART_DENSE)
@@ -265,7 +265,7 @@ void pr_chart_put_curves(const struct pr_chart_plot *p)
 
         p->v->kind->begin(p->v, "series", (long)c->number,
                           name && *name ? pr_chart_clean(&clean, name) : NULL);
-        put_curve(p, c);
+        chart_put_curve(p, c);
         p->v->kind->end(p->v);
     }
 }

@@ -14,13 +14,13 @@ enum {
     TURNED_ROOM = 170, /* of names that are turned */
 };
 
-static bool has_text(const char *s)
+static bool chart_frame_has_text(const char *s)
 {
     return s && *s;
 }
 
-static void put_line(struct pr_canvas *v, enum pr_role role, double x1,
-                     double y1, double x2, double y2)
+static void chart_put_line(struct pr_canvas *v, enum pr_role role, double x1,
+                           double y1, double x2, double y2)
 {
     const struct pr_spot spots[] = {{x1, y1}, {x2, y2}};
 
@@ -33,16 +33,16 @@ static void put_axis_title(const struct pr_chart_plot *p, const char *text,
 {
     PR_AUTO_BUF struct pr_buf b = PR_BUF_INIT(1 << 16);
 
-    if (!has_text(text))
+    if (!chart_frame_has_text(text))
         return;
     pr_buf_str(&b, text);
-    if (has_text(unit) && !pr_axis_shows(unit))
+    if (chart_frame_has_text(unit) && !pr_axis_shows_unit(unit))
         pr_buf_printf(&b, " (%s)", unit);
     l->text = pr_buf_ok(&b) ? b.data : text;
     l->size = LABEL;
     l->role = PR_ROLE_SOFT;
     l->anchor = PR_ANCHOR_MIDDLE;
-    pr_chart_text(p->v, l, room);
+    pr_chart_put_text(p->v, l, room);
 }
 
 /* ---- x */
@@ -62,10 +62,10 @@ static void put_tick(const struct pr_chart_plot *p, double x, const char *text)
         l.y -= 4;
         l.anchor = PR_ANCHOR_END;
     }
-    pr_chart_text(p->v, &l, p->x_room > 0 ? p->x_room : p->area.w);
+    pr_chart_put_text(p->v, &l, p->x_room > 0 ? p->x_room : p->area.w);
 }
 
-static void put_names(const struct pr_chart_plot *p)
+static void chart_put_x_names(const struct pr_chart_plot *p)
 {
     for (size_t i = 0; i < p->c->x_name_count; i += p->x_every)
         put_tick(p, pr_chart_x(p, (double)i), p->c->x_names[i]);
@@ -79,7 +79,7 @@ static void put_x_ticks(const struct pr_chart_plot *p)
     for (size_t i = 0; i < p->x.tick_count; i++) {
         double x = pr_chart_x(p, p->x.ticks[i]);
 
-        put_line(p->v, PR_ROLE_GRID, x, b->y, x, b->y + b->h);
+        chart_put_line(p->v, PR_ROLE_GRID, x, b->y, x, b->y + b->h);
         put_tick(p, x, pr_axis_label(&p->x, p->x.ticks[i], text));
     }
 }
@@ -92,10 +92,10 @@ static void put_x_axis(const struct pr_chart_plot *p)
 
     p->v->kind->begin(p->v, "x-axis", -1, NULL);
     if (p->x.is_names)
-        put_names(p);
+        chart_put_x_names(p);
     else
         put_x_ticks(p);
-    put_line(p->v, PR_ROLE_AXIS, b->x, bottom, b->x + b->w, bottom);
+    chart_put_line(p->v, PR_ROLE_AXIS, b->x, bottom, b->x + b->w, bottom);
     put_axis_title(p, p->c->x_label, p->c->x_unit, &title, b->w);
     p->v->kind->end(p->v);
 }
@@ -142,7 +142,7 @@ static void put_y_axis(const struct pr_chart_plot *p)
                              .role = PR_ROLE_SOFT,
                              .anchor = PR_ANCHOR_END};
 
-        put_line(p->v, PR_ROLE_GRID, b->x, y, b->x + b->w, y);
+        chart_put_line(p->v, PR_ROLE_GRID, b->x, y, b->x + b->w, y);
         p->v->kind->text(p->v, &l);
     }
     put_axis_title(p, p->c->y_label, p->c->y_unit, &title, b->h);
@@ -156,8 +156,8 @@ static void put_zero(const struct pr_chart_plot *p)
 
     if (p->y.is_log || !(p->y.low < 0) || !(p->y.high > 0))
         return;
-    put_line(p->v, PR_ROLE_AXIS, b->x, pr_chart_y(p, 0), b->x + b->w,
-             pr_chart_y(p, 0));
+    chart_put_line(p->v, PR_ROLE_AXIS, b->x, pr_chart_y(p, 0), b->x + b->w,
+                   pr_chart_y(p, 0));
 }
 
 void pr_chart_put_axes(const struct pr_chart_plot *p)
@@ -174,7 +174,7 @@ static bool has_legend(const struct pr_chart_plot *p)
     size_t named = 0;
 
     for (size_t i = 0; i < p->curve_count; i++)
-        named += has_text(p->curves[i].s->name);
+        named += chart_frame_has_text(p->curves[i].s->name);
     return named > 1;
 }
 
@@ -204,8 +204,9 @@ static void put_swatch(const struct pr_chart_plot *p,
         pr_chart_put_dot(p->v, c->number, x + (SWATCH - 8) / 2.0, y, 4, NULL);
 }
 
-static void put_entry(const struct pr_chart_plot *p,
-                      const struct pr_chart_curve *c, double x, double y)
+static void chart_put_legend_entry(const struct pr_chart_plot *p,
+                                   const struct pr_chart_curve *c, double x,
+                                   double y)
 {
     struct pr_label l = {.text = c->s->name,
                          .x = x + SWATCH,
@@ -214,7 +215,7 @@ static void put_entry(const struct pr_chart_plot *p,
                          .role = PR_ROLE_TEXT};
 
     put_swatch(p, c, x, y - 4);
-    pr_chart_text(p->v, &l, LEGEND_NAME);
+    pr_chart_put_text(p->v, &l, LEGEND_NAME);
 }
 
 static void put_more(const struct pr_chart_plot *p, size_t left, double x,
@@ -244,7 +245,7 @@ static size_t walk_legend(const struct pr_chart_plot *p, bool draw, double y)
         bool last = i + 1 == p->curve_count;
         double w;
 
-        if (!has_text(c->s->name))
+        if (!chart_frame_has_text(c->s->name))
             continue;
         w = SWATCH + fmin(pr_chart_text_width(p->v, c->s->name, PR_CHART_TEXT),
                           LEGEND_NAME);
@@ -259,7 +260,7 @@ static size_t walk_legend(const struct pr_chart_plot *p, bool draw, double y)
             rows++;
         }
         if (draw)
-            put_entry(p, c, x, y);
+            chart_put_legend_entry(p, c, x, y);
         x += w + 22;
     }
     return rows;

@@ -71,7 +71,7 @@ void pr_axis_choose_unit(struct pr_axis *a, double most);
 double pr_axis_widest(const struct pr_axis *a, struct pr_canvas *v);
 
 /* Whether a unit is one that ticks show, and its label need not. */
-bool pr_axis_shows(const char *unit);
+bool pr_axis_shows_unit(const char *unit);
 
 /* ---- text */
 
@@ -82,7 +82,8 @@ const char *pr_chart_clean(struct pr_buf *b, const char *s);
 double pr_chart_text_width(struct pr_canvas *v, const char *s, double size);
 
 /* Draws l->text made harmless and cut with an ellipsis to fit. */
-void pr_chart_text(struct pr_canvas *v, const struct pr_label *l, double room);
+void pr_chart_put_text(struct pr_canvas *v, const struct pr_label *l,
+                       double room);
 
 /* ---- the plot */
 
@@ -116,16 +117,18 @@ double pr_chart_x(const struct pr_chart_plot *p, double x);
 double pr_chart_y(const struct pr_chart_plot *p, double y);
 
 /* The place of a bar or box: its middle, and its width. */
-struct pr_span {
+struct pr_chart_range {
     double middle, width;
 };
-struct pr_span pr_chart_span(const struct pr_chart_plot *p,
-                             const struct pr_chart_curve *c, double x);
+struct pr_chart_range pr_chart_bar_range(const struct pr_chart_plot *p,
+                                         const struct pr_chart_curve *c,
+                                         double x);
 
 /* The box, of some that would do, that hides the least of the curves and
  * nothing of the box taken (NULL: none). Returns its number. */
-size_t pr_chart_place(const struct pr_chart_plot *p, const struct pr_box *boxes,
-                      size_t count, const struct pr_box *taken);
+size_t pr_chart_find_place(const struct pr_chart_plot *p,
+                           const struct pr_box *boxes, size_t count,
+                           const struct pr_box *taken);
 
 /* Legend, axes, grid; what series show; threshold and mark. */
 void pr_chart_put_axes(const struct pr_chart_plot *p);

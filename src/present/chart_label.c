@@ -6,20 +6,20 @@
 
 enum { LABEL_H = 18, AWAY = 8, CLEAR = 5 };
 
-static bool has_text(const char *s)
+static bool chart_label_has_text(const char *s)
 {
     return s && *s;
 }
 
-static bool has_mark(const struct pr_chart_plot *p)
+static bool chart_has_mark(const struct pr_chart_plot *p)
 {
-    return has_text(p->c->mark_label) && pr_chart_is_number(p->c->mark) &&
-           !(p->x.is_log && p->c->mark <= 0);
+    return chart_label_has_text(p->c->mark_label) &&
+           pr_chart_is_number(p->c->mark) && !(p->x.is_log && p->c->mark <= 0);
 }
 
 static bool has_threshold(const struct pr_chart_plot *p)
 {
-    return has_text(p->c->threshold_label) &&
+    return chart_label_has_text(p->c->threshold_label) &&
            pr_chart_is_number(p->c->threshold) &&
            !(p->y.is_log && p->c->threshold <= 0);
 }
@@ -27,7 +27,8 @@ static bool has_threshold(const struct pr_chart_plot *p)
 /* ---- where there is room */
 
 /* Cuts [*t0, *t1] of a line to where from + t * by is between 0 and room. */
-static bool clip(double from, double by, double room, double *t0, double *t1)
+static bool chart_clip_line(double from, double by, double room, double *t0,
+                            double *t1)
 {
     double a, b;
 
@@ -40,16 +41,17 @@ static bool clip(double from, double by, double room, double *t0, double *t1)
     return *t0 <= *t1;
 }
 
-static bool crosses(const struct pr_box *b, double x1, double y1, double x2,
-                    double y2)
+static bool chart_is_box_crossed(const struct pr_box *b, double x1, double y1,
+                                 double x2, double y2)
 {
     double t0 = 0, t1 = 1;
 
-    return clip(x1 - b->x, x2 - x1, b->w, &t0, &t1) &&
-           clip(y1 - b->y, y2 - y1, b->h, &t0, &t1);
+    return chart_clip_line(x1 - b->x, x2 - x1, b->w, &t0, &t1) &&
+           chart_clip_line(y1 - b->y, y2 - y1, b->h, &t0, &t1);
 }
 
-static bool overlap(const struct pr_box *a, const struct pr_box *b)
+static bool chart_has_box_overlap(const struct pr_box *a,
+                                  const struct pr_box *b)
 {
     return a->x < b->x + b->w && b->x < a->x + a->w && a->y < b->y + b->h &&
            b->y < a->y + a->h;
@@ -65,12 +67,12 @@ static double hidden_of(const struct pr_chart_plot *p,
 
         x = pr_chart_x(p, c->points[i].x);
         y = pr_chart_y(p, c->points[i].y);
-        sum += 2 * crosses(b, x, y, x, y);
+        sum += 2 * chart_is_box_crossed(b, x, y, x, y);
         if (i && c->s->style <= PR_CHART_CURVE)
-            sum += crosses(b, was_x, was_y, x, y);
+            sum += chart_is_box_crossed(b, was_x, was_y, x, y);
         if (c->points[i].low < c->points[i].high)
-            sum += crosses(b, x, pr_chart_y(p, c->points[i].low), x,
-                           pr_chart_y(p, c->points[i].high));
+            sum += chart_is_box_crossed(b, x, pr_chart_y(p, c->points[i].low),
+                                        x, pr_chart_y(p, c->points[i].high));
     }
     return sum;
 }
@@ -85,23 +87,24 @@ static double cost_of(const struct pr_chart_plot *p, const struct pr_box *b,
     if (b->x < area->x || b->x + b->w > area->x + area->w ||
         b->y < area->y - 2 || b->y + b->h > area->y + area->h)
         sum += 1e6;
-    if (taken && overlap(b, taken))
+    if (taken && chart_has_box_overlap(b, taken))
         sum += 1e5;
     for (size_t k = 0; k < p->curve_count; k++)
         sum += hidden_of(p, &p->curves[k], &wide);
     if (has_threshold(p)) {
         double y = pr_chart_y(p, p->c->threshold);
-        sum += crosses(b, area->x, y, area->x + area->w, y);
+        sum += chart_is_box_crossed(b, area->x, y, area->x + area->w, y);
     }
-    if (has_mark(p)) {
+    if (chart_has_mark(p)) {
         double x = pr_chart_x(p, p->c->mark);
-        sum += crosses(&wide, x, area->y, x, area->y + area->h);
+        sum += chart_is_box_crossed(&wide, x, area->y, x, area->y + area->h);
     }
     return sum;
 }
 
-size_t pr_chart_place(const struct pr_chart_plot *p, const struct pr_box *boxes,
-                      size_t count, const struct pr_box *taken)
+size_t pr_chart_find_place(const struct pr_chart_plot *p,
+                           const struct pr_box *boxes, size_t count,
+                           const struct pr_box *taken)
 {
     double least = INFINITY;
     size_t best = 0;
@@ -119,8 +122,8 @@ size_t pr_chart_place(const struct pr_chart_plot *p, const struct pr_box *boxes,
 
 /* ---- lines */
 
-static void put_stroke(const struct pr_chart_plot *p, enum pr_role role,
-                       double x1, double y1, double x2, double y2)
+static void chart_put_stroke(const struct pr_chart_plot *p, enum pr_role role,
+                             double x1, double y1, double x2, double y2)
 {
     const struct pr_spot spots[] = {{x1, y1}, {x2, y2}};
 
@@ -134,11 +137,11 @@ void pr_chart_put_lines(const struct pr_chart_plot *p)
 
     if (has_threshold(p)) {
         at = pr_chart_y(p, p->c->threshold);
-        put_stroke(p, PR_ROLE_LIMIT, b->x, at, b->x + b->w, at);
+        chart_put_stroke(p, PR_ROLE_LIMIT, b->x, at, b->x + b->w, at);
     }
-    if (has_mark(p)) {
+    if (chart_has_mark(p)) {
         at = pr_chart_x(p, p->c->mark);
-        put_stroke(p, PR_ROLE_MARK, at, b->y, at, b->y + b->h);
+        chart_put_stroke(p, PR_ROLE_MARK, at, b->y, at, b->y + b->h);
     }
 }
 
@@ -146,19 +149,20 @@ void pr_chart_put_lines(const struct pr_chart_plot *p)
 
 /* It keeps to the side where the line is that it belongs to: on some canvases
  * its width is a guess. */
-static void put_label(const struct pr_chart_plot *p, const struct pr_box *b,
-                      bool at_right, struct pr_label *l)
+static void chart_put_label(const struct pr_chart_plot *p,
+                            const struct pr_box *b, bool at_right,
+                            struct pr_label *l)
 {
     l->x = b->x + (at_right ? b->w : 0);
     l->y = b->y + 13;
     l->size = PR_CHART_TEXT;
     l->anchor = at_right ? PR_ANCHOR_END : PR_ANCHOR_START;
     l->halo = true;
-    pr_chart_text(p->v, l, b->w + 1);
+    pr_chart_put_text(p->v, l, b->w + 1);
 }
 
-static double label_width(const struct pr_chart_plot *p, const char *text,
-                          double room)
+static double chart_label_width(const struct pr_chart_plot *p, const char *text,
+                                double room)
 {
     /* Bold text is wider. */
     return fmin(pr_chart_text_width(p->v, text, PR_CHART_TEXT) * 1.1, room);
@@ -170,8 +174,8 @@ static struct pr_box place_mark(const struct pr_chart_plot *p)
     enum { HEIGHTS = sizeof heights / sizeof *heights };
     const struct pr_box *b = &p->area;
     double at = pr_chart_x(p, p->c->mark);
-    double w = label_width(p, p->c->mark_label,
-                           fmax(at - b->x, b->x + b->w - at) - 2 * AWAY);
+    double w = chart_label_width(p, p->c->mark_label,
+                                 fmax(at - b->x, b->x + b->w - at) - 2 * AWAY);
     struct pr_box boxes[2 * HEIGHTS];
 
     for (size_t i = 0; i < HEIGHTS; i++) {
@@ -180,7 +184,7 @@ static struct pr_box place_mark(const struct pr_chart_plot *p)
         boxes[2 * i] = (struct pr_box){at + AWAY, y, w, LABEL_H};
         boxes[2 * i + 1] = (struct pr_box){at - AWAY - w, y, w, LABEL_H};
     }
-    return boxes[pr_chart_place(p, boxes, 2 * HEIGHTS, NULL)];
+    return boxes[pr_chart_find_place(p, boxes, 2 * HEIGHTS, NULL)];
 }
 
 static struct pr_box place_threshold(const struct pr_chart_plot *p,
@@ -189,7 +193,7 @@ static struct pr_box place_threshold(const struct pr_chart_plot *p,
     enum { ALONG = 5 };
     const struct pr_box *b = &p->area;
     double at = pr_chart_y(p, p->c->threshold);
-    double w = label_width(p, p->c->threshold_label, b->w - 2 * AWAY);
+    double w = chart_label_width(p, p->c->threshold_label, b->w - 2 * AWAY);
     struct pr_box boxes[2 * ALONG];
 
     /* From the right end to the left one. */
@@ -200,7 +204,7 @@ static struct pr_box place_threshold(const struct pr_chart_plot *p,
         boxes[i] = (struct pr_box){x, at - LABEL_H - 1, w, LABEL_H};
         boxes[ALONG + i] = (struct pr_box){x, at + 2, w, LABEL_H};
     }
-    return boxes[pr_chart_place(p, boxes, 2 * ALONG, taken)];
+    return boxes[pr_chart_find_place(p, boxes, 2 * ALONG, taken)];
 }
 
 /* The points of the highlighted x. */
@@ -226,15 +230,15 @@ void pr_chart_put_labels(const struct pr_chart_plot *p)
                          .role = PR_ROLE_LIMIT_TEXT};
     struct pr_box mark, threshold;
 
-    if (has_mark(p)) {
+    if (chart_has_mark(p)) {
         put_rings(p);
         mark = place_mark(p);
-        put_label(p, &mark, mark.x < pr_chart_x(p, p->c->mark), &m);
+        chart_put_label(p, &mark, mark.x < pr_chart_x(p, p->c->mark), &m);
     }
     if (has_threshold(p)) {
-        threshold = place_threshold(p, has_mark(p) ? &mark : NULL);
-        put_label(p, &threshold,
-                  threshold.x + threshold.w / 2 > p->area.x + p->area.w / 2,
-                  &t);
+        threshold = place_threshold(p, chart_has_mark(p) ? &mark : NULL);
+        chart_put_label(
+            p, &threshold,
+            threshold.x + threshold.w / 2 > p->area.x + p->area.w / 2, &t);
     }
 }

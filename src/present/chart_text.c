@@ -22,8 +22,9 @@ double pr_chart_text_width(struct pr_canvas *v, const char *s, double size)
 }
 
 /* The longest beginning that fits, with an ellipsis; at least one column. */
-static const char *cut(struct pr_canvas *v, const struct pr_label *l,
-                       const char *text, double room, struct pr_buf *b)
+static const char *chart_cut_text(struct pr_canvas *v, const struct pr_label *l,
+                                  const char *text, double room,
+                                  struct pr_buf *b)
 {
     size_t len = strlen(text), fits = 1, most = pr_screen_columns(text, len);
 
@@ -46,13 +47,15 @@ static const char *cut(struct pr_canvas *v, const struct pr_label *l,
     return pr_buf_ok(b) && b->len ? b->data : "";
 }
 
-void pr_chart_text(struct pr_canvas *v, const struct pr_label *l, double room)
+void pr_chart_put_text(struct pr_canvas *v, const struct pr_label *l,
+                       double room)
 {
     PR_AUTO_BUF struct pr_buf whole = PR_BUF_INIT(TEXT_MAX);
     PR_AUTO_BUF struct pr_buf shorter = PR_BUF_INIT(TEXT_MAX);
     struct pr_label fit = *l;
 
-    fit.text = cut(v, l, pr_chart_clean(&whole, l->text), room, &shorter);
+    fit.text =
+        chart_cut_text(v, l, pr_chart_clean(&whole, l->text), room, &shorter);
     if (!pr_buf_ok(&whole) || !pr_buf_ok(&shorter))
         v->out->failed = true;
     else if (*fit.text)

@@ -47,12 +47,12 @@ static const struct unit *units_of(const char *kind)
     return plain;
 }
 
-bool pr_axis_shows(const char *unit)
+bool pr_axis_shows_unit(const char *unit)
 {
     return units_of(unit) != plain;
 }
 
-static const struct unit *unit_of(const char *kind, double most)
+static const struct unit *axis_find_unit(const char *kind, double most)
 {
     const struct unit *u = units_of(kind);
 
@@ -65,7 +65,7 @@ void pr_axis_choose_unit(struct pr_axis *a, double most)
 {
     bool is_plain = units_of(a->kind) == plain;
     /* 500M and 1000M, not 0.5G and 1G. */
-    const struct unit *u = unit_of(a->kind, is_plain ? most / 2 : most);
+    const struct unit *u = axis_find_unit(a->kind, is_plain ? most / 2 : most);
 
     a->unit = u->unit;
     a->suffix = u->suffix;
@@ -89,7 +89,7 @@ const char *pr_axis_label(const struct pr_axis *a, double v,
                           char out[static PR_AXIS_LABEL])
 {
     bool is_plain = units_of(a->kind) == plain;
-    const struct unit *own = unit_of(a->kind, fabs(v));
+    const struct unit *own = axis_find_unit(a->kind, fabs(v));
     double n = v / a->unit;
 
     if (a->is_log)

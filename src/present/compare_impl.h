@@ -7,8 +7,8 @@
 enum { PR_CHANGE_TEXT = 64 };
 
 /* "+14.8% ± 1.6". Returns out. */
-const char *pr_change_text(char out[static PR_CHANGE_TEXT],
-                           const struct pr_compare_row *r);
+const char *pr_compare_change_text(char out[static PR_CHANGE_TEXT],
+                                   const struct pr_compare_row *r);
 
 int pr_compare_json(const struct pr_compare *c,
                     const struct pr_compare_show *how, struct pr_buf *out,

@@ -15,80 +15,84 @@ static const char *better_word(enum pr_better b)
     return words[b];
 }
 
-static void put_interval(const struct pr_compare_row *r, struct pr_jb *jb)
+static void compare_write_interval(const struct pr_compare_row *r,
+                                   struct pr_json_writer *jb)
 {
-    pr_jb_float(jb, "ratio", r->ratio);
-    pr_jb_float(jb, "low", r->low);
-    pr_jb_float(jb, "high", r->high);
-    pr_jb_float(jb, "p", r->p);
-    pr_jb_str(jb, "verdict", pr_verdict_word(r->verdict));
+    pr_json_put_float(jb, "ratio", r->ratio);
+    pr_json_put_float(jb, "low", r->low);
+    pr_json_put_float(jb, "high", r->high);
+    pr_json_put_float(jb, "p", r->p);
+    pr_json_put_str(jb, "verdict", pr_compare_verdict_word(r->verdict));
 }
 
-static void put_row(const struct pr_compare_row *r,
-                    const struct pr_compare_show *how, struct pr_jb *jb)
+static void compare_write_row(const struct pr_compare_row *r,
+                              const struct pr_compare_show *how,
+                              struct pr_json_writer *jb)
 {
-    pr_jb_obj(jb, NULL);
-    pr_jb_str(jb, "test", r->name);
-    pr_jb_str(jb, "measure", r->measure);
-    pr_jb_str(jb, "better", better_word(r->better));
-    pr_jb_float(jb, "a", r->a);
-    pr_jb_float(jb, "b", r->b);
-    pr_jb_uint(jb, "runs_a", r->runs_a);
-    pr_jb_uint(jb, "runs_b", r->runs_b);
-    pr_jb_uint(jb, "failed_a", r->failed_a);
-    pr_jb_uint(jb, "failed_b", r->failed_b);
-    put_interval(r, jb);
+    pr_json_open_object(jb, NULL);
+    pr_json_put_str(jb, "test", r->name);
+    pr_json_put_str(jb, "measure", r->measure);
+    pr_json_put_str(jb, "better", better_word(r->better));
+    pr_json_put_float(jb, "a", r->a);
+    pr_json_put_float(jb, "b", r->b);
+    pr_json_put_uint(jb, "runs_a", r->runs_a);
+    pr_json_put_uint(jb, "runs_b", r->runs_b);
+    pr_json_put_uint(jb, "failed_a", r->failed_a);
+    pr_json_put_uint(jb, "failed_b", r->failed_b);
+    compare_write_interval(r, jb);
     if (how->rule_count)
-        pr_jb_bool(jb, "breaks_rule",
-                   pr_compare_breaks(r, how->rules, how->rule_count));
-    pr_jb_arr(jb, "notes");
+        pr_json_put_bool(
+            jb, "breaks_rule",
+            pr_compare_is_rule_broken(r, how->rules, how->rule_count));
+    pr_json_open_array(jb, "notes");
     for (size_t i = 0; i < r->note_count; i++)
-        pr_jb_str(jb, NULL, r->notes[i].text);
-    pr_jb_end(jb);
-    pr_jb_end(jb);
+        pr_json_put_str(jb, NULL, r->notes[i].text);
+    pr_json_close(jb);
+    pr_json_close(jb);
 }
 
-static void put_pair(const struct pr_compare_pair *p,
-                     const struct pr_compare_show *how, struct pr_jb *jb)
+static void compare_write_pair(const struct pr_compare_pair *p,
+                               const struct pr_compare_show *how,
+                               struct pr_json_writer *jb)
 {
-    pr_jb_obj(jb, NULL);
-    pr_jb_str(jb, "a", p->label_a);
-    pr_jb_str(jb, "b", p->label_b);
+    pr_json_open_object(jb, NULL);
+    pr_json_put_str(jb, "a", p->label_a);
+    pr_json_put_str(jb, "b", p->label_b);
     if (p->window_a)
-        pr_jb_str(jb, "rates_of_a", p->window_a);
+        pr_json_put_str(jb, "rates_of_a", p->window_a);
     if (p->window_b)
-        pr_jb_str(jb, "rates_of_b", p->window_b);
-    pr_jb_arr(jb, "rows");
+        pr_json_put_str(jb, "rates_of_b", p->window_b);
+    pr_json_open_array(jb, "rows");
     for (size_t i = 0; i < p->count; i++)
-        put_row(&p->rows[i], how, jb);
-    pr_jb_end(jb);
+        compare_write_row(&p->rows[i], how, jb);
+    pr_json_close(jb);
     if (p->has_all) {
-        pr_jb_obj(jb, "over_all");
-        pr_jb_uint(jb, "tests", p->all.runs_a);
-        put_interval(&p->all, jb);
-        pr_jb_end(jb);
+        pr_json_open_object(jb, "over_all");
+        pr_json_put_uint(jb, "tests", p->all.runs_a);
+        compare_write_interval(&p->all, jb);
+        pr_json_close(jb);
     }
-    pr_jb_end(jb);
+    pr_json_close(jb);
 }
 
 int pr_compare_json(const struct pr_compare *c,
                     const struct pr_compare_show *how, struct pr_buf *out,
                     struct pr_err *err)
 {
-    struct pr_jb jb;
+    struct pr_json_writer jb;
 
-    pr_jb_init(&jb, out, 2);
-    pr_jb_obj(&jb, NULL);
-    pr_jb_str(&jb, "schema", "prony.compare/1");
-    pr_jb_float(&jb, "confidence", c->confidence);
-    pr_jb_float(&jb, "least_change", c->least);
-    pr_jb_float(&jb, "same_within", c->margin);
-    pr_jb_uint(&jb, "looks", c->looks);
-    pr_jb_arr(&jb, "pairs");
+    pr_json_writer_init(&jb, out, 2);
+    pr_json_open_object(&jb, NULL);
+    pr_json_put_str(&jb, "schema", "prony.compare/1");
+    pr_json_put_float(&jb, "confidence", c->confidence);
+    pr_json_put_float(&jb, "least_change", c->least);
+    pr_json_put_float(&jb, "same_within", c->margin);
+    pr_json_put_uint(&jb, "looks", c->looks);
+    pr_json_open_array(&jb, "pairs");
     for (size_t i = 0; i < c->count; i++)
-        put_pair(&c->pairs[i], how, &jb);
-    pr_jb_end(&jb);
-    pr_jb_end(&jb);
+        compare_write_pair(&c->pairs[i], how, &jb);
+    pr_json_close(&jb);
+    pr_json_close(&jb);
     pr_buf_char(out, '\n');
     return pr_buf_ok(out) ? PR_OK : pr_fail_nomem(err);
 }
@@ -132,14 +136,14 @@ static void csv_row(struct pr_table *t, const struct pr_compare_pair *p,
     pr_table_set_float(t, LOW, r->low);
     pr_table_set_float(t, HIGH, r->high);
     pr_table_set_float(t, P, r->p);
-    pr_table_set_str(t, VERDICT, pr_verdict_word(r->verdict));
+    pr_table_set_str(t, VERDICT, pr_compare_verdict_word(r->verdict));
 }
 
 int pr_compare_csv(const struct pr_compare *c,
                    const struct pr_compare_show *how, struct pr_buf *out,
                    struct pr_err *err)
 {
-    static const struct pr_column cols[COLUMNS] = {
+    static const struct pr_table_column cols[COLUMNS] = {
         [FROM] = {.title = "from", .kind = PR_COL_STR},
         [TO] = {.title = "to", .kind = PR_COL_STR},
         [TEST] = {.title = "test", .kind = PR_COL_STR},

@@ -50,8 +50,8 @@ static struct tally tally_of(const struct pr_compare_pair *p)
     return t;
 }
 
-static void add_count(struct pr_buf *out, size_t n, const char *word,
-                      const char **comma)
+static void compare_add_count(struct pr_buf *out, size_t n, const char *word,
+                              const char **comma)
 {
     if (!n)
         return;
@@ -67,52 +67,54 @@ void pr_compare_sentence(const struct pr_compare_pair *p, struct pr_buf *out)
 
     if (p->has_all && p->all.verdict == PR_VERDICT_SAME)
         pr_buf_printf(out, "over all, A and B are the same, %s: ",
-                      pr_change_text(change, &p->all));
+                      pr_compare_change_text(change, &p->all));
     else if (p->has_all && p->all.verdict == PR_VERDICT_UNCLEAR)
         pr_buf_printf(out, "over all, these runs cannot tell, %s: ",
-                      pr_change_text(change, &p->all));
+                      pr_compare_change_text(change, &p->all));
     else if (p->has_all)
         pr_buf_printf(out, "over all, B is %s than A, %s: ",
-                      pr_verdict_word(p->all.verdict),
-                      pr_change_text(change, &p->all));
-    add_count(out, t.better, "faster", &comma);
-    add_count(out, t.worse, "slower", &comma);
-    add_count(out, t.same, "the same", &comma);
-    add_count(out, t.unclear, "unclear", &comma);
-    add_count(out, t.other, "other", &comma);
-    add_count(out, t.failed, "failed", &comma);
-    add_count(out, t.missing, "missing", &comma);
+                      pr_compare_verdict_word(p->all.verdict),
+                      pr_compare_change_text(change, &p->all));
+    compare_add_count(out, t.better, "faster", &comma);
+    compare_add_count(out, t.worse, "slower", &comma);
+    compare_add_count(out, t.same, "the same", &comma);
+    compare_add_count(out, t.unclear, "unclear", &comma);
+    compare_add_count(out, t.other, "other", &comma);
+    compare_add_count(out, t.failed, "failed", &comma);
+    compare_add_count(out, t.missing, "missing", &comma);
     if (!*comma)
         pr_buf_str(out, "nothing to compare");
 }
 
 /* ---- the table */
 
-static double percent(double ratio)
+static double compare_change_percent(double ratio)
 {
     double change = 100 * (ratio - 1);
 
     return fabs(change) < 0.05 ? 0 : change; /* not "-0.0" */
 }
 
-const char *pr_change_text(char out[static PR_CHANGE_TEXT],
-                           const struct pr_compare_row *r)
+const char *pr_compare_change_text(char out[static PR_CHANGE_TEXT],
+                                   const struct pr_compare_row *r)
 {
-    double high = percent(r->high);
+    double high = compare_change_percent(r->high);
 
     if (!isfinite(r->ratio))
         out[0] = 0;
     else if (!isfinite(high) || high > 9999)
-        snprintf(out, PR_CHANGE_TEXT, "%+.1f%% (%+.1f to ?)", percent(r->ratio),
-                 percent(r->low));
+        snprintf(out, PR_CHANGE_TEXT, "%+.1f%% (%+.1f to ?)",
+                 compare_change_percent(r->ratio),
+                 compare_change_percent(r->low));
     else
         snprintf(out, PR_CHANGE_TEXT, "%+.1f%% (%+.1f to %+.1f)",
-                 percent(r->ratio), percent(r->low), high);
+                 compare_change_percent(r->ratio),
+                 compare_change_percent(r->low), high);
     return out;
 }
 
 /* Four digits, more before the point when there are more. */
-static void set_figure(struct pr_table *t, size_t col, double v)
+static void compare_set_measure(struct pr_table *t, size_t col, double v)
 {
     char text[32];
 
@@ -142,7 +144,7 @@ static bool one_measure(const struct pr_compare_pair *p)
 enum { TEST, MEASURE, RUNS, A, B, RATIO, CHANGE, VERDICT, COLUMNS };
 
 /* Without the measure, when there is but one. */
-static size_t place(size_t col, bool short_form)
+static size_t compare_column_place(size_t col, bool short_form)
 {
     return short_form && col > MEASURE ? col - 1 : col;
 }
@@ -156,22 +158,24 @@ static void set_row(struct pr_table *t, const struct pr_compare_row *r,
     pr_table_set_str(t, TEST, r->name);
     if (!one)
         pr_table_set_str(t, MEASURE, r->measure);
-    set_runs(t, place(RUNS, one), r);
-    set_figure(t, place(A, one), r->a);
-    set_figure(t, place(B, one), r->b);
+    set_runs(t, compare_column_place(RUNS, one), r);
+    compare_set_measure(t, compare_column_place(A, one), r->a);
+    compare_set_measure(t, compare_column_place(B, one), r->b);
     if (isfinite(r->ratio)) {
         snprintf(text, sizeof text, "%.3f", r->ratio);
-        pr_table_set_str(t, place(RATIO, one), text);
-        pr_table_set_str(t, place(CHANGE, one), pr_change_text(text, r));
+        pr_table_set_str(t, compare_column_place(RATIO, one), text);
+        pr_table_set_str(t, compare_column_place(CHANGE, one),
+                         pr_compare_change_text(text, r));
     }
-    pr_table_set_str(t, place(VERDICT, one), pr_verdict_word(r->verdict));
+    pr_table_set_str(t, compare_column_place(VERDICT, one),
+                     pr_compare_verdict_word(r->verdict));
 }
 
-static int print_table(const struct pr_compare_pair *p,
-                       const struct pr_compare_show *how, struct pr_buf *out,
-                       struct pr_err *err)
+static int compare_print_table(const struct pr_compare_pair *p,
+                               const struct pr_compare_show *how,
+                               struct pr_buf *out, struct pr_err *err)
 {
-    struct pr_column cols[COLUMNS] = {
+    struct pr_table_column cols[COLUMNS] = {
         {"test", PR_COL_STR, NULL, PR_ALIGN_LEFT, NULL},
         {"measure", PR_COL_STR, NULL, PR_ALIGN_LEFT, NULL},
         {"runs", PR_COL_STR, NULL, PR_ALIGN_RIGHT, NULL},
@@ -194,7 +198,7 @@ static int print_table(const struct pr_compare_pair *p,
         set_row(t, &p->rows[i], one);
     if (p->has_all) {
         set_row(t, &p->all, one);
-        pr_table_set_str(t, place(RUNS, one), NULL);
+        pr_table_set_str(t, compare_column_place(RUNS, one), NULL);
     }
     rc = pr_table_print(t, how->format, how->style, out, err);
     pr_table_free(t);
@@ -208,8 +212,8 @@ static void put_clean(struct pr_buf *out, const char *s)
     pr_screen_clean(out, s, strlen(s));
 }
 
-static bool is_like(const struct pr_compare_note *a,
-                    const struct pr_compare_note *b)
+static bool is_like_compare_note(const struct pr_compare_note *a,
+                                 const struct pr_compare_note *b)
 {
     return a->odd == b->odd && a->side == b->side;
 }
@@ -222,7 +226,7 @@ static bool told_before(const struct pr_compare_pair *p, size_t row,
     *ret_more = 0;
     for (size_t i = 0; i < p->count; i++)
         for (size_t k = 0; k < p->rows[i].note_count; k++)
-            if (is_like(&p->rows[i].notes[k], note)) {
+            if (is_like_compare_note(&p->rows[i].notes[k], note)) {
                 if (i < row)
                     return true;
                 *ret_more += i > row;
@@ -233,8 +237,9 @@ static bool told_before(const struct pr_compare_pair *p, size_t row,
 
 /* Tests that are odd in the same way are told together, unless all are asked
  * for. */
-static void put_notes(const struct pr_compare_pair *p,
-                      const struct pr_compare_show *how, struct pr_buf *out)
+static void compare_print_notes(const struct pr_compare_pair *p,
+                                const struct pr_compare_show *how,
+                                struct pr_buf *out)
 {
     const char *mark = how->format == PR_TABLE_MARKDOWN ? "- " : "note: ";
     const char *gap = "\n";
@@ -259,39 +264,42 @@ static void put_notes(const struct pr_compare_pair *p,
 
 /* ---- the whole */
 
-static void put_label(const char *label, const char *window, struct pr_buf *out)
+static void compare_print_label(const char *label, const char *window,
+                                struct pr_buf *out)
 {
     put_clean(out, label);
     if (window)
         pr_buf_printf(out, " (rates: %s)", window);
 }
 
-static void put_head(const struct pr_compare_pair *p,
-                     const struct pr_compare_show *how, struct pr_buf *out)
+static void compare_print_head(const struct pr_compare_pair *p,
+                               const struct pr_compare_show *how,
+                               struct pr_buf *out)
 {
     bool md = how->format == PR_TABLE_MARKDOWN;
 
     pr_buf_str(out, md ? "**A** " : "A  ");
-    put_label(p->label_a, p->window_a, out);
+    compare_print_label(p->label_a, p->window_a, out);
     pr_buf_str(out, md ? ", **B** " : "\nB  ");
-    put_label(p->label_b, p->window_b, out);
+    compare_print_label(p->label_b, p->window_b, out);
     pr_buf_str(out, "\n\n");
 }
 
-static int put_pair(const struct pr_compare *c, const struct pr_compare_pair *p,
-                    const struct pr_compare_show *how, struct pr_buf *out,
-                    struct pr_err *err)
+static int compare_print_pair(const struct pr_compare *c,
+                              const struct pr_compare_pair *p,
+                              const struct pr_compare_show *how,
+                              struct pr_buf *out, struct pr_err *err)
 {
     int rc;
 
-    put_head(p, how, out);
-    rc = print_table(p, how, out, err);
+    compare_print_head(p, how, out);
+    rc = compare_print_table(p, how, out, err);
     if (rc)
         return rc;
     pr_buf_char(out, '\n');
     pr_compare_sentence(p, out);
     pr_buf_char(out, '\n');
-    put_notes(p, how, out);
+    compare_print_notes(p, how, out);
     if (p == &c->pairs[c->count - 1])
         pr_buf_printf(out,
                       "\nin brackets: an interval; all of them hold the true "
@@ -316,7 +324,7 @@ int pr_compare_report(const struct pr_compare *c,
     for (size_t i = 0; !rc && i < c->count; i++) {
         if (i)
             pr_buf_str(out, "\n\n");
-        rc = put_pair(c, &c->pairs[i], how, out, err);
+        rc = compare_print_pair(c, &c->pairs[i], how, out, err);
     }
     return rc;
 }

@@ -12,69 +12,70 @@ enum { LABEL_WIDTH = 35, LINE_WIDTH = 90 };
 
 static const char *const disk_labels[] = {
 #define X(name, key, label) label,
-    PR_DLIO_DISK_FIGURES(X)
+    PR_DLIO_DISK_MEASURES(X)
 #undef X
 };
 
 static const char *const cpu_labels[] = {
 #define X(name, key, label) label,
-    PR_DLIO_CPU_FIGURES(X)
+    PR_DLIO_CPU_MEASURES(X)
 #undef X
 };
 
-static void blanks(struct pr_buf *out, size_t n)
+static void dlio_print_blanks(struct pr_buf *out, size_t n)
 {
     while (n--)
         pr_buf_char(out, ' ');
 }
 
 /* A label, then a value at a fixed column. */
-static void item(struct pr_buf *out, size_t indent, size_t width,
-                 const char *label, const char *value)
+static void dlio_print_item(struct pr_buf *out, size_t indent, size_t width,
+                            const char *label, const char *value)
 {
-    blanks(out, indent);
+    dlio_print_blanks(out, indent);
     pr_buf_printf(out, "%-*s", (int)width, label);
     pr_screen_clean(out, value, strlen(value));
     pr_buf_char(out, '\n');
 }
 
 /* "2026-11-15T20:55:08" as it is shown: "2026-11-15 20:55:08". */
-static void when(struct pr_buf *out, size_t indent, size_t width,
-                 const char *label, const char *time)
+static void dlio_print_time(struct pr_buf *out, size_t indent, size_t width,
+                            const char *label, const char *time)
 {
     char text[64];
 
     snprintf(text, sizeof text, "%s", *time ? time : "n/a");
     if (strlen(text) > 10 && text[10] == 'T')
         text[10] = ' ';
-    item(out, indent, width, label, text);
+    dlio_print_item(out, indent, width, label, text);
 }
 
-static void seconds(struct pr_buf *out, size_t indent, size_t width,
-                    const char *label, double s)
+static void dlio_print_seconds(struct pr_buf *out, size_t indent, size_t width,
+                               const char *label, double s)
 {
     char text[64];
 
     snprintf(text, sizeof text, "%.2f", s);
-    item(out, indent, width, label, isfinite(s) ? text : "n/a");
+    dlio_print_item(out, indent, width, label, isfinite(s) ? text : "n/a");
 }
 
-static void count(struct pr_buf *out, size_t indent, size_t width,
-                  const char *label, uint64_t n)
+static void dlio_print_count(struct pr_buf *out, size_t indent, size_t width,
+                             const char *label, uint64_t n)
 {
     char text[32];
 
     snprintf(text, sizeof text, "%llu", (unsigned long long)n);
-    item(out, indent, width, label, n ? text : "n/a");
+    dlio_print_item(out, indent, width, label, n ? text : "n/a");
 }
 
-static void stats_row(struct pr_buf *out, size_t indent, size_t inner,
-                      const char *label, const struct pr_dlio_stats *s)
+static void dlio_print_stats_row(struct pr_buf *out, size_t indent,
+                                 size_t inner, const char *label,
+                                 const struct pr_dlio_stats *s)
 {
     const double values[] = {s->mean, s->std, s->min, s->median,
                              s->p90,  s->p99, s->max};
 
-    blanks(out, indent + inner);
+    dlio_print_blanks(out, indent + inner);
     pr_buf_printf(out, "%-*s", (int)(LABEL_WIDTH - inner), label);
     for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
         if (s->n < 2)
@@ -85,75 +86,79 @@ static void stats_row(struct pr_buf *out, size_t indent, size_t inner,
     pr_buf_char(out, '\n');
 }
 
-static void table_head(struct pr_buf *out, size_t indent)
+static void dlio_print_table_head(struct pr_buf *out, size_t indent)
 {
     static const char *const names[] = {"mean", "std", "min", "median",
                                         "p90",  "p99", "max"};
 
-    blanks(out, indent + LABEL_WIDTH);
+    dlio_print_blanks(out, indent + LABEL_WIDTH);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         pr_buf_printf(out, "%12s ", names[i]);
     pr_buf_char(out, '\n');
-    blanks(out, indent + LABEL_WIDTH);
+    dlio_print_blanks(out, indent + LABEL_WIDTH);
     for (int i = 0; i < LINE_WIDTH; i++)
         pr_buf_char(out, '-');
     pr_buf_char(out, '\n');
 }
 
-static void machine(const struct pr_dlio_run *run,
-                    const struct pr_dlio_machine *m, size_t indent,
-                    struct pr_buf *out)
+static void dlio_print_machine(const struct pr_dlio_run *run,
+                               const struct pr_dlio_machine *m, size_t indent,
+                               struct pr_buf *out)
 {
     pr_buf_char(out, '\n');
-    item(out, indent, 0, "I/O Stats (over all time segments)", "");
+    dlio_print_item(out, indent, 0, "I/O Stats (over all time segments)", "");
     for (size_t d = 0; d < run->disk_count; d++) {
-        item(out, indent + 2, 0, "Device: ", run->disks[d]);
+        dlio_print_item(out, indent + 2, 0, "Device: ", run->disks[d]);
         for (size_t f = 0; f < PR_DLIO_DISK_COUNT; f++)
-            stats_row(out, indent, 4, disk_labels[f], &m->disks[d].figure[f]);
+            dlio_print_stats_row(out, indent, 4, disk_labels[f],
+                                 &m->disks[d].figure[f]);
         pr_buf_char(out, '\n');
     }
-    item(out, indent, 0, "CPU Stats", "");
+    dlio_print_item(out, indent, 0, "CPU Stats", "");
     for (size_t f = 0; f < PR_DLIO_CPU_COUNT; f++)
-        stats_row(out, indent, 4, cpu_labels[f], &m->cpu[f]);
+        dlio_print_stats_row(out, indent, 4, cpu_labels[f], &m->cpu[f]);
 }
 
 /* throughput NULL: there is none, only what the machine did. */
-static void tables(const struct pr_dlio_run *run, const char *throughput,
-                   const struct pr_dlio_stats *samples,
-                   const struct pr_dlio_stats *mb,
-                   const struct pr_dlio_machine *m, size_t indent,
-                   struct pr_buf *out)
+static void dlio_print_tables(const struct pr_dlio_run *run,
+                              const char *throughput,
+                              const struct pr_dlio_stats *samples,
+                              const struct pr_dlio_stats *mb,
+                              const struct pr_dlio_machine *m, size_t indent,
+                              struct pr_buf *out)
 {
     if (!throughput && !run->has_iostat)
         return;
-    table_head(out, indent);
+    dlio_print_table_head(out, indent);
     if (throughput) {
-        item(out, indent, 0, throughput, "");
-        stats_row(out, indent, 2, "Samples/s:", samples);
-        stats_row(out, indent, 2, "MB/s (derived from Samples/s):", mb);
+        dlio_print_item(out, indent, 0, throughput, "");
+        dlio_print_stats_row(out, indent, 2, "Samples/s:", samples);
+        dlio_print_stats_row(out, indent, 2,
+                             "MB/s (derived from Samples/s):", mb);
     }
     if (run->has_iostat)
-        machine(run, m, indent, out);
+        dlio_print_machine(run, m, indent, out);
     pr_buf_char(out, '\n');
 }
 
-static void overall(const struct pr_dlio_run *run, struct pr_buf *out)
+static void dlio_print_overall(const struct pr_dlio_run *run,
+                               struct pr_buf *out)
 {
     enum { WIDTH = 30 };
     const struct pr_dlio_setup *s = &run->setup;
 
     pr_buf_str(out, "Overall\n\n");
-    item(out, 4, WIDTH, "Run name:", s->name ? s->name : "");
-    when(out, 4, WIDTH, "Started:", run->start);
-    when(out, 4, WIDTH, "Ended:", run->end);
-    seconds(out, 4, WIDTH, "Duration (s):", run->seconds);
-    count(out, 4, WIDTH, "Num Ranks:", run->ranks);
-    count(out, 4, WIDTH, "Batch size (per rank):", s->batch);
+    dlio_print_item(out, 4, WIDTH, "Run name:", s->name ? s->name : "");
+    dlio_print_time(out, 4, WIDTH, "Started:", run->start);
+    dlio_print_time(out, 4, WIDTH, "Ended:", run->end);
+    dlio_print_seconds(out, 4, WIDTH, "Duration (s):", run->seconds);
+    dlio_print_count(out, 4, WIDTH, "Num Ranks:", run->ranks);
+    dlio_print_count(out, 4, WIDTH, "Batch size (per rank):", s->batch);
     if (s->evaluation)
-        count(out, 4, WIDTH, "Eval batch size:", s->batch_eval);
+        dlio_print_count(out, 4, WIDTH, "Eval batch size:", s->batch_eval);
     pr_buf_char(out, '\n');
-    tables(run, "Throughput Stats (over all epochs)", &run->samples, &run->mb,
-           &run->machine, 4, out);
+    dlio_print_tables(run, "Throughput Stats (over all epochs)", &run->samples,
+                      &run->mb, &run->machine, 4, out);
 }
 
 /* Blocks and evaluations are numbered through the whole run. */
@@ -161,10 +166,10 @@ struct numbering {
     unsigned block, eval, checkpoint;
 };
 
-static void phase_title(const struct pr_dlio_phase *p, struct numbering *n,
-                        struct pr_buf *out)
+static void dlio_print_phase_title(const struct pr_dlio_phase *p,
+                                   struct numbering *n, struct pr_buf *out)
 {
-    blanks(out, 4);
+    dlio_print_blanks(out, 4);
     if (strncmp(p->name, "block", 5) == 0)
         pr_buf_printf(out, "Block %u\n", ++n->block);
     else if (p->evaluation)
@@ -172,25 +177,30 @@ static void phase_title(const struct pr_dlio_phase *p, struct numbering *n,
     else if (strncmp(p->name, "ckpt", 4) == 0)
         pr_buf_printf(out, "Checkpoint %u\n", ++n->checkpoint);
     else
-        item(out, 0, 0, "", p->name);
+        dlio_print_item(out, 0, 0, "", p->name);
 }
 
-static void phase(const struct pr_dlio_run *run, const struct pr_dlio_phase *p,
-                  struct numbering *n, struct pr_buf *out)
+static void dlio_print_phase(const struct pr_dlio_run *run,
+                             const struct pr_dlio_phase *p, struct numbering *n,
+                             struct pr_buf *out)
 {
     enum { WIDTH = 39 };
 
-    phase_title(p, n, out);
-    when(out, 8, WIDTH, "Started:", p->start);
-    when(out, 8, WIDTH, "Ended:", p->end);
-    item(out, 8, WIDTH, "Duration (s):", *p->duration ? p->duration : "n/a");
+    dlio_print_phase_title(p, n, out);
+    dlio_print_time(out, 8, WIDTH, "Started:", p->start);
+    dlio_print_time(out, 8, WIDTH, "Ended:", p->end);
+    dlio_print_item(out, 8, WIDTH,
+                    "Duration (s):", *p->duration ? p->duration : "n/a");
     if (p->steps_known) {
-        seconds(out, 8, WIDTH, "Avg loading time / rank (s):", p->load_s);
-        seconds(out, 8, WIDTH, "Avg processing time / rank (s):", p->proc_s);
+        dlio_print_seconds(out, 8, WIDTH,
+                           "Avg loading time / rank (s):", p->load_s);
+        dlio_print_seconds(out, 8, WIDTH,
+                           "Avg processing time / rank (s):", p->proc_s);
     }
     pr_buf_char(out, '\n');
-    tables(run, p->steps_known ? "Throughput Stats (over all steps)" : NULL,
-           &p->samples, &p->mb, &p->machine, 8, out);
+    dlio_print_tables(
+        run, p->steps_known ? "Throughput Stats (over all steps)" : NULL,
+        &p->samples, &p->mb, &p->machine, 8, out);
 }
 
 void pr_dlio_report_text(const struct pr_dlio_run *run, struct pr_buf *out)
@@ -201,19 +211,19 @@ void pr_dlio_report_text(const struct pr_dlio_run *run, struct pr_buf *out)
     pr_buf_str(out, "DLIO v1.0 Report\n\n"
                     "Note: figures of fewer than two points are shown as "
                     "'n/a'.\n\n");
-    overall(run, out);
+    dlio_print_overall(run, out);
     pr_buf_str(out, "\nDetailed Report\n\n");
     for (size_t i = 0; i < run->epoch_count; i++) {
-        const struct pr_dlio_epoch *e = &run->epochs[i];
+        const struct pr_dlio_read_epoch *e = &run->epochs[i];
 
         pr_buf_printf(out, "Epoch %u\n", e->number);
-        when(out, 4, WIDTH, "Started:", e->start);
-        when(out, 4, WIDTH, "Ended:", e->end);
-        item(out, 4, WIDTH,
-             "Duration (s):", *e->duration ? e->duration : "n/a");
+        dlio_print_time(out, 4, WIDTH, "Started:", e->start);
+        dlio_print_time(out, 4, WIDTH, "Ended:", e->end);
+        dlio_print_item(out, 4, WIDTH,
+                        "Duration (s):", *e->duration ? e->duration : "n/a");
         pr_buf_char(out, '\n');
         for (const struct pr_dlio_phase *p = e->phases; p; p = p->next)
-            phase(run, p, &n, out);
+            dlio_print_phase(run, p, &n, out);
     }
 }
 

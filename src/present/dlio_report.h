@@ -28,6 +28,7 @@ int pr_dlio_rank_table(const struct pr_dlio_run *run,
                        struct pr_err *err) PR_MUST_CHECK;
 
 /* Everything, as members of the object that is open. */
-void pr_dlio_report_json(const struct pr_dlio_run *run, struct pr_jb *jb);
+void pr_dlio_report_json(const struct pr_dlio_run *run,
+                         struct pr_json_writer *jb);
 
 #endif

@@ -36,7 +36,7 @@ enum phase_column {
     DLIO_SAMPLES,
 };
 
-static const struct pr_column phase_columns[] = {
+static const struct pr_table_column phase_columns[] = {
     [EPOCH] = {"epoch", PR_COL_INT, NULL, PR_ALIGN_AUTO, "epoch"},
     [PHASE] = {"phase", PR_COL_STR, NULL, PR_ALIGN_AUTO, "phase"},
     [DURATION] = {"duration", PR_COL_SECONDS, NULL, PR_ALIGN_AUTO,
@@ -91,9 +91,9 @@ static struct pr_table *phase_table(const struct pr_dlio_run *run)
     return t;
 }
 
-static int print(struct pr_table *t, enum pr_table_format format,
-                 const struct pr_table_style *style, struct pr_buf *out,
-                 struct pr_err *err)
+static int dlio_print_table(struct pr_table *t, enum pr_table_format format,
+                            const struct pr_table_style *style,
+                            struct pr_buf *out, struct pr_err *err)
 {
     int rc =
         t ? pr_table_print(t, format, style, out, err) : pr_fail_nomem(err);
@@ -107,12 +107,12 @@ int pr_dlio_phase_table(const struct pr_dlio_run *run,
                         const struct pr_table_style *style, struct pr_buf *out,
                         struct pr_err *err)
 {
-    return print(phase_table(run), format, style, out, err);
+    return dlio_print_table(phase_table(run), format, style, out, err);
 }
 
 enum rank_column { RANK, RANK_STEPS, RANK_WAIT, RANK_COMPUTE, RANK_AU };
 
-static const struct pr_column rank_columns[] = {
+static const struct pr_table_column rank_columns[] = {
     [RANK] = {"rank", PR_COL_INT, NULL, PR_ALIGN_AUTO, "rank"},
     [RANK_STEPS] = {"steps", PR_COL_INT, NULL, PR_ALIGN_AUTO, "steps"},
     [RANK_WAIT] = {"waited", PR_COL_SECONDS, NULL, PR_ALIGN_AUTO, "wait_s"},
@@ -174,43 +174,45 @@ int pr_dlio_rank_table(const struct pr_dlio_run *run,
                        const struct pr_table_style *style, struct pr_buf *out,
                        struct pr_err *err)
 {
-    return print(rank_table(run), format, style, out, err);
+    return dlio_print_table(rank_table(run), format, style, out, err);
 }
 
-static void put_stats(struct pr_jb *jb, const char *key,
-                      const struct pr_dlio_stats *s)
+static void dlio_write_stats(struct pr_json_writer *jb, const char *key,
+                             const struct pr_dlio_stats *s)
 {
     if (s->n < 2)
         return;
-    pr_jb_obj(jb, key);
-    pr_jb_float(jb, "mean", s->mean);
-    pr_jb_float(jb, "std", s->std);
-    pr_jb_float(jb, "min", s->min);
-    pr_jb_float(jb, "median", s->median);
-    pr_jb_float(jb, "p90", s->p90);
-    pr_jb_float(jb, "p99", s->p99);
-    pr_jb_float(jb, "max", s->max);
-    pr_jb_end(jb);
+    pr_json_open_object(jb, key);
+    pr_json_put_float(jb, "mean", s->mean);
+    pr_json_put_float(jb, "std", s->std);
+    pr_json_put_float(jb, "min", s->min);
+    pr_json_put_float(jb, "median", s->median);
+    pr_json_put_float(jb, "p90", s->p90);
+    pr_json_put_float(jb, "p99", s->p99);
+    pr_json_put_float(jb, "max", s->max);
+    pr_json_close(jb);
 }
 
-static void put_overall(const struct pr_dlio_run *run, struct pr_jb *jb)
+static void dlio_write_overall(const struct pr_dlio_run *run,
+                               struct pr_json_writer *jb)
 {
-    pr_jb_obj(jb, "overall");
-    pr_jb_str(jb, "name", run->setup.name);
-    pr_jb_str(jb, "start", *run->start ? run->start : NULL);
-    pr_jb_str(jb, "end", *run->end ? run->end : NULL);
-    pr_jb_float(jb, "duration_s", run->seconds);
-    pr_jb_uint(jb, "ranks", run->ranks);
+    pr_json_open_object(jb, "overall");
+    pr_json_put_str(jb, "name", run->setup.name);
+    pr_json_put_str(jb, "start", *run->start ? run->start : NULL);
+    pr_json_put_str(jb, "end", *run->end ? run->end : NULL);
+    pr_json_put_float(jb, "duration_s", run->seconds);
+    pr_json_put_uint(jb, "ranks", run->ranks);
     if (run->setup.batch)
-        pr_jb_uint(jb, "batch_size", run->setup.batch);
-    pr_jb_float(jb, "avg_process_loading_time", run->load_s);
-    pr_jb_float(jb, "avg_process_processing_time", run->proc_s);
-    put_stats(jb, "samples/s", &run->samples);
-    put_stats(jb, "MB/s", &run->mb);
-    pr_jb_end(jb);
+        pr_json_put_uint(jb, "batch_size", run->setup.batch);
+    pr_json_put_float(jb, "avg_process_loading_time", run->load_s);
+    pr_json_put_float(jb, "avg_process_processing_time", run->proc_s);
+    dlio_write_stats(jb, "samples/s", &run->samples);
+    dlio_write_stats(jb, "MB/s", &run->mb);
+    pr_json_close(jb);
 }
 
-static void put_table(struct pr_table *t, struct pr_jb *jb, const char *key)
+static void dlio_write_table(struct pr_table *t, struct pr_json_writer *jb,
+                             const char *key)
 {
     if (t)
         pr_table_json(t, jb, key);
@@ -220,25 +222,27 @@ static void put_table(struct pr_table *t, struct pr_jb *jb, const char *key)
 }
 
 /* DLIO writes NaN, which is no JSON: those are left out. */
-static void put_metric(const struct pr_value *metric, struct pr_jb *jb)
+static void dlio_write_metric(const struct pr_value *metric,
+                              struct pr_json_writer *jb)
 {
     if (!metric || metric->kind != PR_MAP)
         return;
-    pr_jb_obj(jb, "metric");
+    pr_json_open_object(jb, "metric");
     for (uint32_t i = 0; i < metric->len; i++) {
         const struct pr_member *m = &metric->members[i];
-        if (pr_is_number(&m->value))
-            pr_jb_float(jb, m->key, pr_number(&m->value));
+        if (pr_value_is_number(&m->value))
+            pr_json_put_float(jb, m->key, pr_value_number(&m->value));
         else if (m->value.kind == PR_STR)
-            pr_jb_str(jb, m->key, m->value.s);
+            pr_json_put_str(jb, m->key, m->value.s);
     }
-    pr_jb_end(jb);
+    pr_json_close(jb);
 }
 
-void pr_dlio_report_json(const struct pr_dlio_run *run, struct pr_jb *jb)
+void pr_dlio_report_json(const struct pr_dlio_run *run,
+                         struct pr_json_writer *jb)
 {
-    put_overall(run, jb);
-    put_table(phase_table(run), jb, "phases");
-    put_table(rank_table(run), jb, "ranks");
-    put_metric(pr_get(&run->summary, "metric"), jb);
+    dlio_write_overall(run, jb);
+    dlio_write_table(phase_table(run), jb, "phases");
+    dlio_write_table(rank_table(run), jb, "ranks");
+    dlio_write_metric(pr_get(&run->summary, "metric"), jb);
 }

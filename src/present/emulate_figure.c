@@ -23,7 +23,7 @@ enum unit {
     FLOP_RATE,
 };
 
-static bool ends(const char *name, const char *with)
+static bool measure_has_suffix(const char *name, const char *with)
 {
     size_t n = strlen(name), w = strlen(with);
 
@@ -32,7 +32,7 @@ static bool ends(const char *name, const char *with)
 
 /* Figures of a training, whose names are older than our units: DLBS's, and
  * those that frameworks share with the native engine. */
-static enum unit unit_of_training(const char *name)
+static enum unit measure_training_unit(const char *name)
 {
     static const struct {
         const char *name;
@@ -61,21 +61,24 @@ static enum unit unit_of_training(const char *name)
     return PLAIN;
 }
 
-static enum unit unit_of(const char *name)
+static enum unit measure_find_unit(const char *name)
 {
-    if (unit_of_training(name))
-        return unit_of_training(name);
-    if (ends(name, "mb_per_second") || ends(name, "gb_per_second"))
+    if (measure_training_unit(name))
+        return measure_training_unit(name);
+    if (measure_has_suffix(name, "mb_per_second") ||
+        measure_has_suffix(name, "gb_per_second"))
         return RATE;
     if (strstr(name, "per_second") || strstr(name, "per_s"))
         return PLAIN;
-    if (ends(name, "utilisation") || ends(name, "_share"))
+    if (measure_has_suffix(name, "utilisation") ||
+        measure_has_suffix(name, "_share"))
         return SHARE;
-    if (ends(name, "_percentage") || ends(name, "_pct"))
+    if (measure_has_suffix(name, "_percentage") ||
+        measure_has_suffix(name, "_pct"))
         return PERCENT;
     if (strstr(name, "bytes"))
         return BYTES;
-    if (ends(name, "seconds") || ends(name, "_s"))
+    if (measure_has_suffix(name, "seconds") || measure_has_suffix(name, "_s"))
         return SECONDS;
     if (strstr(name, "_ms"))
         return MILLI;
@@ -84,14 +87,14 @@ static enum unit unit_of(const char *name)
 
 static const char *rate_unit(const char *name)
 {
-    return ends(name, "gb_per_second") ? "GB/s" : "MB/s";
+    return measure_has_suffix(name, "gb_per_second") ? "GB/s" : "MB/s";
 }
 
-bool pr_figure_text(const char *name, const struct pr_value *v,
-                    char out[static 64])
+bool pr_measure_text(const char *name, const struct pr_value *v,
+                     char out[static 64])
 {
-    double f = pr_is_number(v) ? pr_number(v) : (double)NAN;
-    enum unit unit = unit_of(name);
+    double f = pr_value_is_number(v) ? pr_value_number(v) : (double)NAN;
+    enum unit unit = measure_find_unit(name);
     char text[24];
 
     if (!isfinite(f))
@@ -116,7 +119,7 @@ bool pr_figure_text(const char *name, const struct pr_value *v,
 }
 
 /* Cuts "_ms" or the like out of a name. */
-static void cut(char *name, const char *word)
+static void measure_cut_word(char *name, const char *word)
 {
     size_t n = strlen(word);
 
@@ -127,18 +130,18 @@ static void cut(char *name, const char *word)
         }
 }
 
-const char *pr_figure_label(const char *name, char out[static 96])
+const char *pr_measure_label(const char *name, char out[static 96])
 {
     static const char *const words[] = {
         [PERCENT] = "_percentage", [BYTES] = "_bytes", [SECONDS] = "_s",
         [MILLI] = "_ms",           [MICRO] = "_us",    [FLOP_RATE] = NULL,
     };
-    enum unit unit = unit_of(name);
+    enum unit unit = measure_find_unit(name);
 
     /* The unit of a time depends on its size. */
     snprintf(out, 96, "%.95s", strcmp(name, "seconds") ? name : "duration");
     if (words[unit])
-        cut(out, words[unit]);
+        measure_cut_word(out, words[unit]);
     if (unit == RATE) /* "mb_per_second", "gb_per_second" */
         snprintf(out + strlen(out) - 13, 8, "rate");
     for (char *p = out; *p; p++)
@@ -147,9 +150,10 @@ const char *pr_figure_label(const char *name, char out[static 96])
     return out;
 }
 
-static enum pr_column_kind kind_of(const char *name, const struct pr_value *v)
+static enum pr_table_column_kind measure_column_kind(const char *name,
+                                                     const struct pr_value *v)
 {
-    switch (unit_of(name)) {
+    switch (measure_find_unit(name)) {
     case SHARE:
     case PERCENT:
         return PR_COL_PERCENT;
@@ -158,19 +162,19 @@ static enum pr_column_kind kind_of(const char *name, const struct pr_value *v)
     case SECONDS:
         return PR_COL_SECONDS;
     default:
-        return v->kind == PR_INT ? PR_COL_INT
-               : pr_is_number(v) ? PR_COL_FLOAT
-                                 : PR_COL_STR;
+        return v->kind == PR_INT       ? PR_COL_INT
+               : pr_value_is_number(v) ? PR_COL_FLOAT
+                                       : PR_COL_STR;
     }
 }
 
 struct layout {
-    struct pr_column cols[MAX_COLUMNS];
+    struct pr_table_column cols[MAX_COLUMNS];
     char labels[MAX_COLUMNS][96];
     size_t count;
 };
 
-static size_t column_of(const struct layout *l, const char *key)
+static size_t measure_find_column(const struct layout *l, const char *key)
 {
     size_t i = 0;
 
@@ -179,38 +183,38 @@ static size_t column_of(const struct layout *l, const char *key)
     return i;
 }
 
-static void add_column(struct layout *l, const char *key,
-                       const struct pr_value *v)
+static void measure_add_column(struct layout *l, const char *key,
+                               const struct pr_value *v)
 {
-    if (l->count == MAX_COLUMNS || column_of(l, key) < l->count)
+    if (l->count == MAX_COLUMNS || measure_find_column(l, key) < l->count)
         return;
-    l->cols[l->count] =
-        (struct pr_column){.title = pr_figure_label(key, l->labels[l->count]),
-                           .kind = kind_of(key, v),
-                           .unit = unit_of(key) == MILLI   ? "ms"
-                                   : unit_of(key) == MICRO ? "us"
-                                   : unit_of(key) == RATE  ? rate_unit(key)
-                                                           : NULL,
-                           .key = key};
+    l->cols[l->count] = (struct pr_table_column){
+        .title = pr_measure_label(key, l->labels[l->count]),
+        .kind = measure_column_kind(key, v),
+        .unit = measure_find_unit(key) == MILLI   ? "ms"
+                : measure_find_unit(key) == MICRO ? "us"
+                : measure_find_unit(key) == RATE  ? rate_unit(key)
+                                                  : NULL,
+        .key = key};
     l->count++;
 }
 
 /* People get a share in percent, a program gets it as it is. */
-static void set(struct pr_table *t, size_t col, const char *key, bool people,
-                const struct pr_value *v)
+static void measure_set_cell(struct pr_table *t, size_t col, const char *key,
+                             bool people, const struct pr_value *v)
 {
-    bool share = people && unit_of(key) == SHARE;
+    bool share = people && measure_find_unit(key) == SHARE;
 
     if (v->kind == PR_INT && !share)
         pr_table_set_int(t, col, v->i);
-    else if (pr_is_number(v))
-        pr_table_set_float(t, col, pr_number(v) * (share ? 100 : 1));
+    else if (pr_value_is_number(v))
+        pr_table_set_float(t, col, pr_value_number(v) * (share ? 100 : 1));
     else if (v->kind == PR_STR)
         pr_table_set_strn(t, col, v->s, v->len);
 }
 
-static void fill(struct pr_table *t, const struct layout *l, bool people,
-                 const struct pr_value *list)
+static void measure_fill_table(struct pr_table *t, const struct layout *l,
+                               bool people, const struct pr_value *list)
 {
     for (uint32_t i = 0; i < list->len; i++) {
         const struct pr_value *row = &list->items[i];
@@ -219,15 +223,15 @@ static void fill(struct pr_table *t, const struct layout *l, bool people,
             continue;
         pr_table_row(t);
         for (uint32_t k = 0; k < row->len; k++) {
-            size_t col = column_of(l, row->members[k].key);
+            size_t col = measure_find_column(l, row->members[k].key);
             if (col < l->count)
-                set(t, col, row->members[k].key, people,
-                    &row->members[k].value);
+                measure_set_cell(t, col, row->members[k].key, people,
+                                 &row->members[k].value);
         }
     }
 }
 
-int pr_emulate_rows(const struct pr_value *list, enum pr_table_format format,
+int pr_measure_rows(const struct pr_value *list, enum pr_table_format format,
                     const struct pr_table_style *style, struct pr_buf *out,
                     struct pr_err *err)
 {
@@ -238,14 +242,15 @@ int pr_emulate_rows(const struct pr_value *list, enum pr_table_format format,
     for (uint32_t i = 0; list->kind == PR_LIST && i < list->len; i++)
         for (uint32_t k = 0;
              list->items[i].kind == PR_MAP && k < list->items[i].len; k++)
-            add_column(&l, list->items[i].members[k].key,
-                       &list->items[i].members[k].value);
+            measure_add_column(&l, list->items[i].members[k].key,
+                               &list->items[i].members[k].value);
     if (!l.count)
         return PR_OK;
     t = pr_table_new(l.cols, l.count);
     if (!t)
         return pr_fail_nomem(err);
-    fill(t, &l, format == PR_TABLE_TEXT || format == PR_TABLE_MARKDOWN, list);
+    measure_fill_table(
+        t, &l, format == PR_TABLE_TEXT || format == PR_TABLE_MARKDOWN, list);
     rc = pr_table_print(t, format, style, out, err);
     pr_table_free(t);
     return rc;
@@ -254,11 +259,12 @@ int pr_emulate_rows(const struct pr_value *list, enum pr_table_format format,
 /* ---- by accelerator */
 
 /* {"utilisation": {"min": …, "mean": …, "max": …}}: one row a figure. */
-static int spreads(const struct pr_value *map, enum pr_table_format format,
-                   const struct pr_table_style *style, struct pr_buf *out,
-                   struct pr_err *err)
+static int measure_print_spreads(const struct pr_value *map,
+                                 enum pr_table_format format,
+                                 const struct pr_table_style *style,
+                                 struct pr_buf *out, struct pr_err *err)
 {
-    static const struct pr_column cols[] = {
+    static const struct pr_table_column cols[] = {
         {"figure", PR_COL_STR, NULL, PR_ALIGN_AUTO, "figure"},
         {"min", PR_COL_STR, NULL, PR_ALIGN_RIGHT, "min"},
         {"mean", PR_COL_STR, NULL, PR_ALIGN_RIGHT, "mean"},
@@ -274,10 +280,10 @@ static int spreads(const struct pr_value *map, enum pr_table_format format,
         if (m->value.kind != PR_MAP)
             continue;
         pr_table_row(t);
-        pr_table_set_str(t, 0, pr_figure_label(m->key, text));
+        pr_table_set_str(t, 0, pr_measure_label(m->key, text));
         for (size_t c = 1; c < 4; c++) {
             const struct pr_value *v = pr_get(&m->value, cols[c].key);
-            if (v && pr_figure_text(m->key, v, text))
+            if (v && pr_measure_text(m->key, v, text))
                 pr_table_set_str(t, c, text);
         }
     }
@@ -286,9 +292,9 @@ static int spreads(const struct pr_value *map, enum pr_table_format format,
     return rc;
 }
 
-int pr_figure_lists(const struct pr_value *map, enum pr_table_format format,
-                    const struct pr_table_style *style, struct pr_buf *out,
-                    struct pr_err *err)
+int pr_measure_lists(const struct pr_value *map, enum pr_table_format format,
+                     const struct pr_table_style *style, struct pr_buf *out,
+                     struct pr_err *err)
 {
     struct layout l = {.count = 0};
     struct pr_value number = pr_int(0);
@@ -296,16 +302,16 @@ int pr_figure_lists(const struct pr_value *map, enum pr_table_format format,
     uint32_t rows = 0;
     int rc;
 
-    add_column(&l, "accelerator", &number);
+    measure_add_column(&l, "accelerator", &number);
     for (uint32_t i = 0; i < map->len; i++) {
         const struct pr_value *v = &map->members[i].value;
         if (v->kind != PR_LIST || !v->len)
             continue;
-        add_column(&l, map->members[i].key, &v->items[0]);
+        measure_add_column(&l, map->members[i].key, &v->items[0]);
         rows = v->len > rows ? v->len : rows;
     }
     if (!rows)
-        return spreads(map, format, style, out, err);
+        return measure_print_spreads(map, format, style, out, err);
     t = pr_table_new(l.cols, l.count);
     if (!t)
         return pr_fail_nomem(err);
@@ -315,7 +321,7 @@ int pr_figure_lists(const struct pr_value *map, enum pr_table_format format,
         for (size_t c = 1; c < l.count; c++) {
             const struct pr_value *v = pr_get(map, l.cols[c].key);
             if (v && v->kind == PR_LIST && r < v->len)
-                set(t, c, l.cols[c].key, true, &v->items[r]);
+                measure_set_cell(t, c, l.cols[c].key, true, &v->items[r]);
         }
     }
     rc = pr_table_print(t, format, style, out, err);

@@ -31,7 +31,7 @@ static int add_verdict(void *ctx, const char *id,
                        const struct pr_value *results, struct pr_err *err)
 {
     struct verdicts *v = ctx;
-    const char *text = pr_results_verdict(results);
+    const char *text = pr_run_result_verdict(results);
 
     (void)err;
     if (!text)
@@ -51,7 +51,7 @@ int pr_emulate_verdicts(const char *dir, uint64_t max, struct pr_buf *out,
                         struct pr_err *err)
 {
     struct verdicts v = {.out = out, .max = max};
-    int rc = pr_results_each(dir, add_verdict, &v, err);
+    int rc = pr_run_each_result(dir, add_verdict, &v, err);
 
     if (!rc && v.more)
         pr_buf_printf(out, "… and %llu more, see 'prony report'\n",
@@ -63,12 +63,12 @@ int pr_emulate_verdicts(const char *dir, uint64_t max, struct pr_buf *out,
 
 enum { MAX_ACCELERATORS = 32 }; /* rows of a table */
 
-static int figures(const struct pr_value *results, bool dlio,
-                   enum pr_table_format format,
-                   const struct pr_table_style *style, struct pr_buf *out,
-                   struct pr_err *err)
+static int emulate_print_measures(const struct pr_value *results, bool dlio,
+                                  enum pr_table_format format,
+                                  const struct pr_table_style *style,
+                                  struct pr_buf *out, struct pr_err *err)
 {
-    static const struct pr_column cols[] = {
+    static const struct pr_table_column cols[] = {
         {"figure", PR_COL_STR, NULL, PR_ALIGN_AUTO, "figure"},
         {"value", PR_COL_STR, NULL, PR_ALIGN_RIGHT, "value"}};
     struct pr_table *t = pr_table_new(cols, 2);
@@ -81,10 +81,11 @@ static int figures(const struct pr_value *results, bool dlio,
         char value[64], label[96];
         if (strcmp(m->key, "exit_status") == 0 ||
             (strncmp(m->key, "dlio.", 5) == 0) != dlio ||
-            !pr_figure_text(m->key, &m->value, value))
+            !pr_measure_text(m->key, &m->value, value))
             continue;
         pr_table_row(t);
-        pr_table_set_str(t, 0, pr_figure_label(m->key + (dlio ? 5 : 0), label));
+        pr_table_set_str(t, 0,
+                         pr_measure_label(m->key + (dlio ? 5 : 0), label));
         pr_table_set_str(t, 1, value);
     }
     if (pr_table_rows(t))
@@ -95,23 +96,23 @@ static int figures(const struct pr_value *results, bool dlio,
 }
 
 /* A list of maps under a name: a table with this heading. */
-static int rows(const struct pr_value *results, const char *name,
-                const char *text, enum pr_table_format format,
-                const struct pr_table_style *style, struct pr_buf *out,
-                struct pr_err *err)
+static int emulate_print_rows(const struct pr_value *results, const char *name,
+                              const char *text, enum pr_table_format format,
+                              const struct pr_table_style *style,
+                              struct pr_buf *out, struct pr_err *err)
 {
     const struct pr_value *list = pr_get(results, name);
 
     if (!list || list->kind != PR_LIST || !list->len)
         return PR_OK;
     pr_report_heading(out, format, text);
-    return pr_emulate_rows(list, format, style, out, err);
+    return pr_measure_rows(list, format, style, out, err);
 }
 
-static int by_accelerator(const struct pr_value *results,
-                          enum pr_table_format format,
-                          const struct pr_table_style *style,
-                          struct pr_buf *out, struct pr_err *err)
+static int emulate_print_by_accelerator(const struct pr_value *results,
+                                        enum pr_table_format format,
+                                        const struct pr_table_style *style,
+                                        struct pr_buf *out, struct pr_err *err)
 {
     const struct pr_value *map = pr_get(results, "by_accelerator");
 
@@ -121,7 +122,7 @@ static int by_accelerator(const struct pr_value *results,
         map->members[0].value.len > MAX_ACCELERATORS)
         return PR_OK; /* nobody reads so many rows; JSON has them */
     pr_report_heading(out, format, "By accelerator");
-    return pr_figure_lists(map, format, style, out, err);
+    return pr_measure_lists(map, format, style, out, err);
 }
 
 int pr_emulate_report(const char *id, const struct pr_value *results,
@@ -136,16 +137,18 @@ int pr_emulate_report(const char *id, const struct pr_value *results,
     pr_report_title(out, format, id, results);
     if (results->kind != PR_MAP)
         return PR_OK;
-    rc = figures(results, false, format, style, out, err);
+    rc = emulate_print_measures(results, false, format, style, out, err);
     pr_report_slowest(out, format, "step", results, step);
     if (!rc)
-        rc = rows(results, "by_epoch", "By epoch", format, style, out, err);
+        rc = emulate_print_rows(results, "by_epoch", "By epoch", format, style,
+                                out, err);
     if (!rc)
-        rc = rows(results, "checkpoints", "Checkpoints", format, style, out,
-                  err);
+        rc = emulate_print_rows(results, "checkpoints", "Checkpoints", format,
+                                style, out, err);
     if (!rc)
-        rc = by_accelerator(results, format, style, out, err);
-    return rc ? rc : figures(results, true, format, style, out, err);
+        rc = emulate_print_by_accelerator(results, format, style, out, err);
+    return rc ? rc
+              : emulate_print_measures(results, true, format, style, out, err);
 }
 
 /* ---- a whole run */
@@ -154,13 +157,14 @@ struct reports {
     enum pr_table_format format;
     const struct pr_table_style *style;
     struct pr_buf *out;
-    struct pr_jb *jb;
+    struct pr_json_writer *jb;
     uint64_t count;
     char id[256];
 };
 
-static int add_report(void *ctx, const char *id, const struct pr_value *results,
-                      struct pr_err *err)
+static int emulate_add_report(void *ctx, const char *id,
+                              const struct pr_value *results,
+                              struct pr_err *err)
 {
     struct reports *r = ctx;
 
@@ -178,7 +182,7 @@ int pr_emulate_report_run(const char *dir, enum pr_table_format format,
                           char ret_id[static 256], struct pr_err *err)
 {
     struct reports r = {.format = format, .style = style, .out = out};
-    int rc = pr_results_each(dir, add_report, &r, err);
+    int rc = pr_run_each_result(dir, emulate_add_report, &r, err);
 
     if (!rc) {
         *ret_count = r.count;
@@ -187,8 +191,8 @@ int pr_emulate_report_run(const char *dir, enum pr_table_format format,
     return rc;
 }
 
-static int add_json(void *ctx, const char *id, const struct pr_value *results,
-                    struct pr_err *err)
+static int emulate_add_json(void *ctx, const char *id,
+                            const struct pr_value *results, struct pr_err *err)
 {
     struct reports *r = ctx;
 
@@ -196,22 +200,23 @@ static int add_json(void *ctx, const char *id, const struct pr_value *results,
     if (!pr_is_emulated(results))
         return PR_OK;
     r->count++;
-    pr_jb_obj(r->jb, NULL);
-    pr_jb_str(r->jb, "id", id);
-    pr_jb_value(r->jb, "results", results);
-    pr_jb_end(r->jb);
+    pr_json_open_object(r->jb, NULL);
+    pr_json_put_str(r->jb, "id", id);
+    pr_json_put_value(r->jb, "results", results);
+    pr_json_close(r->jb);
     return PR_OK;
 }
 
-int pr_emulate_report_json(const char *dir, struct pr_jb *jb, const char *key,
-                           uint64_t *ret_count, struct pr_err *err)
+int pr_emulate_report_json(const char *dir, struct pr_json_writer *jb,
+                           const char *key, uint64_t *ret_count,
+                           struct pr_err *err)
 {
     struct reports r = {.jb = jb};
     int rc;
 
-    pr_jb_arr(jb, key);
-    rc = pr_results_each(dir, add_json, &r, err);
-    pr_jb_end(jb);
+    pr_json_open_array(jb, key);
+    rc = pr_run_each_result(dir, emulate_add_json, &r, err);
+    pr_json_close(jb);
     if (!rc)
         *ret_count = r.count;
     return rc;

@@ -29,12 +29,12 @@ int pr_emulate_report_run(const char *dir, enum pr_table_format format,
                           struct pr_err *err) PR_MUST_CHECK;
 
 /* The same as an array of {"id", "results"} in a larger document. */
-int pr_emulate_report_json(const char *dir, struct pr_jb *jb, const char *key,
-                           uint64_t *ret_count,
+int pr_emulate_report_json(const char *dir, struct pr_json_writer *jb,
+                           const char *key, uint64_t *ret_count,
                            struct pr_err *err) PR_MUST_CHECK;
 
 /* A list of maps, such as by_epoch, as a table: a column for each key. */
-int pr_emulate_rows(const struct pr_value *list, enum pr_table_format format,
+int pr_measure_rows(const struct pr_value *list, enum pr_table_format format,
                     const struct pr_table_style *style, struct pr_buf *out,
                     struct pr_err *err) PR_MUST_CHECK;
 

@@ -14,9 +14,9 @@
 #include <string.h>
 
 /* A name that needs it is quoted as Python's csv does. */
-static void put_name(struct pr_buf *out, const char *name)
+static void gpu_systems_write_name(struct pr_buf *out, const char *name)
 {
-    const char *mark = pr_csv_is_formula(name, strlen(name)) ? "'" : "";
+    const char *mark = pr_table_is_formula(name, strlen(name)) ? "'" : "";
 
     if (!strpbrk(name, ",\"\r\n")) {
         pr_buf_printf(out, "%s%s", mark, name);
@@ -31,7 +31,8 @@ static void put_name(struct pr_buf *out, const char *name)
     pr_buf_char(out, '"');
 }
 
-static void put_header(const struct pr_gather_opts *o, struct pr_buf *out)
+static void gpu_systems_write_header(const struct pr_gpu_systems_opts *o,
+                                     struct pr_buf *out)
 {
     const struct pr_gpu_task_dialect *d = &o->tasks->dialects[o->dialect];
 
@@ -53,7 +54,8 @@ static double round_cents(double f)
     return strtod(text, NULL);
 }
 
-static double mean(const struct pr_gather_cell *c, double offset)
+static double gpu_systems_log_mean(const struct pr_gpu_systems_cell *c,
+                                   double offset)
 {
     double sum = 0, n = offset;
 
@@ -66,64 +68,67 @@ static double mean(const struct pr_gather_cell *c, double offset)
 }
 
 /* Of all GPUs; a whole number stays one. */
-static struct pr_value times(const struct pr_value *one, int gpus)
+static struct pr_value multiply_by_gpus(const struct pr_value *one, int gpus)
 {
     if (one->kind == PR_INT && one->i < INT64_MAX / 100000)
         return pr_int(one->i * gpus);
-    return pr_is_number(one) ? pr_float(pr_number(one) * gpus) : pr_null();
+    return pr_value_is_number(one) ? pr_float(pr_value_number(one) * gpus)
+                                   : pr_null();
 }
 
-static void put_number(struct pr_buf *out, const struct pr_value *v,
-                       bool as_float)
+static void gpu_systems_write_number(struct pr_buf *out,
+                                     const struct pr_value *v, bool as_float)
 {
     pr_buf_char(out, ',');
     if (v->kind == PR_INT && !as_float)
         pr_buf_printf(out, "%" PRId64, v->i);
-    else if (pr_is_number(v))
-        pr_float_text(out, pr_number(v));
+    else if (pr_value_is_number(v))
+        pr_float_write_repr(out, pr_value_number(v));
 }
 
-static void put_system(const struct pr_gather_row *row,
-                       const struct pr_gather_opts *o, bool as_float,
-                       struct pr_buf *out)
+static void gpu_systems_write_system(const struct pr_gpu_systems_row *row,
+                                     const struct pr_gpu_systems_opts *o,
+                                     bool as_float, struct pr_buf *out)
 {
     struct pr_value none = pr_null(), gpus = pr_int(row->gpus), watt, price;
     const struct pr_system *s = row->system;
 
-    put_name(out, row->name);
+    gpu_systems_write_name(out, row->name);
     if (o->dialect == PR_GPU_TASK_V2)
         return;
-    watt = times(s ? &s->watt : &none, row->gpus);
-    price = times(s ? &s->price : &none, row->gpus);
-    put_number(out, &gpus, as_float);
-    put_number(out, &watt, as_float);
-    put_number(out, &price, as_float);
+    watt = multiply_by_gpus(s ? &s->watt : &none, row->gpus);
+    price = multiply_by_gpus(s ? &s->price : &none, row->gpus);
+    gpu_systems_write_number(out, &gpus, as_float);
+    gpu_systems_write_number(out, &watt, as_float);
+    gpu_systems_write_number(out, &price, as_float);
 }
 
-void pr_gather_csv(const struct pr_gather *g, const struct pr_gather_opts *o,
-                   struct pr_buf *out)
+void pr_gpu_systems_csv(const struct pr_gpu_systems *g,
+                        const struct pr_gpu_systems_opts *o, struct pr_buf *out)
 {
     double offset = o->tasks->dialects[o->dialect].offset;
 
-    put_header(o, out);
+    gpu_systems_write_header(o, out);
     for (size_t i = 0; i < g->count; i++) {
-        put_system(&g->rows[i], o, true, out);
+        gpu_systems_write_system(&g->rows[i], o, true, out);
         for (size_t k = 0; k < g->rows[i].count; k++) {
-            const struct pr_gather_cell *c = &g->rows[i].cells[k];
+            const struct pr_gpu_systems_cell *c = &g->rows[i].cells[k];
 
             pr_buf_char(out, ',');
-            pr_float_text(out, c->rule ? mean(c, offset) : -1.0);
+            pr_float_write_repr(out, c->rule ? gpu_systems_log_mean(c, offset)
+                                             : -1.0);
         }
         pr_buf_char(out, '\n');
     }
 }
 
-void pr_gather_csv_batches(const struct pr_gather *g,
-                           const struct pr_gather_opts *o, struct pr_buf *out)
+void pr_gpu_systems_csv_batches(const struct pr_gpu_systems *g,
+                                const struct pr_gpu_systems_opts *o,
+                                struct pr_buf *out)
 {
-    put_header(o, out);
+    gpu_systems_write_header(o, out);
     for (size_t i = 0; i < g->count; i++) {
-        put_system(&g->rows[i], o, false, out);
+        gpu_systems_write_system(&g->rows[i], o, false, out);
         for (size_t k = 0; k < g->rows[i].count; k++) {
             const struct pr_gpu_task_para *p = &g->rows[i].cells[k].para;
 

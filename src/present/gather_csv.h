@@ -7,11 +7,13 @@
 
 /* Throughputs: the mean of the logs that have a figure, cut to whole numbers;
  * 0 where there is none, -1.0 in a column the system has no rule for. */
-void pr_gather_csv(const struct pr_gather *g, const struct pr_gather_opts *o,
-                   struct pr_buf *out);
+void pr_gpu_systems_csv(const struct pr_gpu_systems *g,
+                        const struct pr_gpu_systems_opts *o,
+                        struct pr_buf *out);
 
 /* Batch sizes, as benchmark.para has them. */
-void pr_gather_csv_batches(const struct pr_gather *g,
-                           const struct pr_gather_opts *o, struct pr_buf *out);
+void pr_gpu_systems_csv_batches(const struct pr_gpu_systems *g,
+                                const struct pr_gpu_systems_opts *o,
+                                struct pr_buf *out);
 
 #endif

@@ -28,7 +28,7 @@ enum column {
     COLUMNS,
 };
 
-static const struct pr_column columns[COLUMNS] = {
+static const struct pr_table_column columns[COLUMNS] = {
     [SYSTEM] = {.title = "system", .kind = PR_COL_STR},
     [TASK] = {.title = "task", .kind = PR_COL_STR},
     [PRECISION] = {.title = "prec", .kind = PR_COL_STR, .key = "precision"},
@@ -49,20 +49,21 @@ static const struct pr_column columns[COLUMNS] = {
     [NOTES] = {.title = "notes", .kind = PR_COL_STR},
 };
 
-static void put_note(struct pr_buf *out, const char *text)
+static void gpu_systems_print_warning(struct pr_buf *out, const char *text)
 {
     pr_buf_str(out, out->len ? "; " : "");
     pr_buf_str(out, text);
 }
 
 /* A failure is told from a task that never ran, and both from a figure. */
-static void put_notes(const struct pr_gather_cell *c,
-                      const struct pr_gather_stat *s, struct pr_buf *out)
+static void gpu_systems_print_warnings(const struct pr_gpu_systems_cell *c,
+                                       const struct pr_gpu_systems_stat *s,
+                                       struct pr_buf *out)
 {
     if (!c->count)
-        put_note(out, "not run");
+        gpu_systems_print_warning(out, "not run");
     if (s->failed) {
-        put_note(out, "failed: ");
+        gpu_systems_print_warning(out, "failed: ");
         pr_buf_str(out, pr_gpu_task_end_words(s->why));
     }
     if (s->failed && *s->words) {
@@ -70,17 +71,20 @@ static void put_notes(const struct pr_gather_cell *c,
         pr_buf_str(out, ": ");
         pr_screen_clean(out, s->words, n > 60 ? 60 : n);
     }
-    if (s->flags & PR_GATHER_CORRECTED)
-        put_note(out, "corrected: steps not done were counted");
-    if (s->flags & PR_GATHER_IMPLAUSIBLE)
-        put_note(out, "implausible: more than such a GPU can do");
-    if (s->flags & PR_GATHER_SPREAD)
-        put_note(out, "runs differ by a tenth and more");
-    if (s->flags & PR_GATHER_NO_DONE)
-        put_note(out, "a log does not end with DONE!");
+    if (s->flags & PR_GPU_SYSTEMS_CORRECTED)
+        gpu_systems_print_warning(out,
+                                  "corrected: steps not done were counted");
+    if (s->flags & PR_GPU_SYSTEMS_IMPLAUSIBLE)
+        gpu_systems_print_warning(out,
+                                  "implausible: more than such a GPU can do");
+    if (s->flags & PR_GPU_SYSTEMS_SPREAD)
+        gpu_systems_print_warning(out, "runs differ by a tenth and more");
+    if (s->flags & PR_GPU_SYSTEMS_NO_DONE)
+        gpu_systems_print_warning(out, "a log does not end with DONE!");
 }
 
-static void put_figures(struct pr_table *t, const struct pr_gather_stat *s)
+static void gpu_systems_set_measures(struct pr_table *t,
+                                     const struct pr_gpu_systems_stat *s)
 {
     if (!s->n)
         return;
@@ -88,20 +92,21 @@ static void put_figures(struct pr_table *t, const struct pr_gather_stat *s)
     pr_table_set_float(t, DEVIATION, s->deviation);
     pr_table_set_float(t, MIN, s->min);
     pr_table_set_float(t, MAX, s->max);
-    if (s->flags & PR_GATHER_CORRECTED)
+    if (s->flags & PR_GPU_SYSTEMS_CORRECTED)
         pr_table_set_float(t, PRINTED, s->printed);
     pr_table_set_float(t, PER_DOLLAR, s->per_dollar);
     pr_table_set_float(t, PER_WATT, s->per_watt);
 }
 
-static void put_row(struct pr_table *t, const struct pr_gather_row *row,
-                    const struct pr_gather_cell *c)
+static void gpu_systems_add_table_row(struct pr_table *t,
+                                      const struct pr_gpu_systems_row *row,
+                                      const struct pr_gpu_systems_cell *c)
 {
     PR_AUTO_BUF struct pr_buf notes = PR_BUF_INIT(4096);
-    struct pr_gather_stat s;
+    struct pr_gpu_systems_stat s;
 
-    pr_gather_stat(row, c, &s);
-    put_notes(c, &s, &notes);
+    pr_gpu_systems_compute_stat(row, c, &s);
+    gpu_systems_print_warnings(c, &s, &notes);
     pr_table_row(t);
     pr_table_set_str(t, SYSTEM, row->name);
     pr_table_set_str(t, TASK, c->task->column);
@@ -112,14 +117,15 @@ static void put_row(struct pr_table *t, const struct pr_gather_row *row,
     pr_table_set_int(t, RUNS, (int64_t)s.n);
     pr_table_set_int(t, FAILED, (int64_t)s.failed);
     pr_table_set_str(t, UNIT, c->task->unit);
-    put_figures(t, &s);
+    gpu_systems_set_measures(t, &s);
     if (notes.len)
         pr_table_set_strn(t, NOTES, notes.data, notes.len);
 }
 
-int pr_gather_report(const struct pr_gather *g, enum pr_table_format format,
-                     const struct pr_table_style *style, struct pr_buf *out,
-                     struct pr_err *err)
+int pr_gpu_systems_report(const struct pr_gpu_systems *g,
+                          enum pr_table_format format,
+                          const struct pr_table_style *style,
+                          struct pr_buf *out, struct pr_err *err)
 {
     struct pr_table *t = pr_table_new(columns, COLUMNS);
     int rc;
@@ -128,7 +134,7 @@ int pr_gather_report(const struct pr_gather *g, enum pr_table_format format,
         return pr_fail_nomem(err);
     for (size_t i = 0; i < g->count; i++)
         for (size_t k = 0; k < g->rows[i].count; k++)
-            put_row(t, &g->rows[i], &g->rows[i].cells[k]);
+            gpu_systems_add_table_row(t, &g->rows[i], &g->rows[i].cells[k]);
     rc = pr_table_print(t, format, style, out, err);
     pr_table_free(t);
     return rc;

@@ -10,8 +10,9 @@
 #include "present/table.h"
 
 /* g was read with full. Appends the table and, as text, what to know of it. */
-int pr_gather_report(const struct pr_gather *g, enum pr_table_format format,
-                     const struct pr_table_style *style, struct pr_buf *out,
-                     struct pr_err *err) PR_MUST_CHECK;
+int pr_gpu_systems_report(const struct pr_gpu_systems *g,
+                          enum pr_table_format format,
+                          const struct pr_table_style *style,
+                          struct pr_buf *out, struct pr_err *err) PR_MUST_CHECK;
 
 #endif

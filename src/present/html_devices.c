@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *look_of(double share)
+static const char *html_share_class(double share)
 {
     if (!isfinite(share))
         return "";
@@ -22,12 +22,13 @@ static void begin_table(struct pr_html *h, const char *measure)
                    measure, measure);
 }
 
-static void put_cell(struct pr_html *h, double v)
+static void html_put_share_cell(struct pr_html *h, double v)
 {
     if (!isfinite(v))
         pr_html_raw(h, "<td>–</td>");
     else
-        pr_html_printf(h, "<td class=\"%s\">%.0f%%</td>", look_of(v), 100 * v);
+        pr_html_printf(h, "<td class=\"%s\">%.0f%%</td>", html_share_class(v),
+                       100 * v);
 }
 
 static void put_matrix(struct pr_html *h, const struct pr_suite_matrix *m)
@@ -44,7 +45,7 @@ static void put_matrix(struct pr_html *h, const struct pr_suite_matrix *m)
         pr_html_text(h, m->names[i]);
         pr_html_raw(h, "</th>");
         for (size_t d = 0; d < devices; d++)
-            put_cell(h, m->cells[i * m->devices + d]);
+            html_put_share_cell(h, m->cells[i * m->devices + d]);
         pr_html_raw(h, "</tr>\n");
     }
     pr_html_raw(h, "</tbody></table></div>\n");
@@ -85,8 +86,9 @@ static size_t all_ids(const struct pr_suite_report *r, const char **ids)
     return n;
 }
 
-static void put_test(struct pr_html *h, const struct pr_suite_test *t,
-                     const char **ids, size_t n)
+static void html_put_device_row(struct pr_html *h,
+                                const struct pr_suite_test *t, const char **ids,
+                                size_t n)
 {
     double cells[PR_HTML_DEVICES], best = 0;
 
@@ -103,7 +105,7 @@ static void put_test(struct pr_html *h, const struct pr_suite_test *t,
     pr_html_text(h, t->name);
     pr_html_raw(h, "</th>");
     for (size_t d = 0; d < n; d++)
-        put_cell(h, best > 0 ? cells[d] / best : (double)NAN);
+        html_put_share_cell(h, best > 0 ? cells[d] / best : (double)NAN);
     pr_html_raw(h, "</tr>\n");
 }
 
@@ -122,7 +124,7 @@ static void put_means(struct pr_html *h, const struct pr_suite_report *r,
     for (size_t i = 0; i < r->count; i++)
         if (r->rows[i].test && r->rows[i].test->device_count > 1 &&
             rows++ < PR_HTML_MATRIX)
-            put_test(h, r->rows[i].test, ids, n);
+            html_put_device_row(h, r->rows[i].test, ids, n);
     pr_html_raw(h, "</tbody></table></div>\n");
 }
 

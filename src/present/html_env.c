@@ -34,12 +34,12 @@ static bool all_scalars(const struct pr_value *list)
     return true;
 }
 
-static void put_row(struct pr_html *h, const char *name,
-                    const struct pr_value *v)
+static void html_put_env_row(struct pr_html *h, const char *name,
+                             const struct pr_value *v)
 {
     PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(1 << 20);
 
-    pr_joined(&text, v);
+    pr_value_write_joined(&text, v);
     if (!text.len || !pr_buf_ok(&text))
         return;
     pr_html_raw(h, "<tr><th scope=\"row\">");
@@ -49,41 +49,45 @@ static void put_row(struct pr_html *h, const char *name,
     pr_html_raw(h, text.len > MAX_TEXT ? "…</td></tr>\n" : "</td></tr>\n");
 }
 
-static void descend(struct walk *w, const struct pr_value *v, unsigned depth);
+static void html_walk_env(struct walk *w, const struct pr_value *v,
+                          unsigned depth);
 
-static void enter(struct walk *w, const char *key, const struct pr_value *v,
-                  unsigned depth)
+static void html_walk_env_member(struct walk *w, const char *key,
+                                 const struct pr_value *v, unsigned depth)
 {
     size_t before = strlen(w->name);
     int n = snprintf(w->name + before, sizeof w->name - before, "%s%s",
                      before ? "." : "", key);
 
     if (n > 0 && (size_t)n < sizeof w->name - before)
-        descend(w, v, depth + 1);
+        html_walk_env(w, v, depth + 1);
     w->name[before] = 0;
 }
 
-static void descend(struct walk *w, const struct pr_value *v, unsigned depth)
+static void html_walk_env(struct walk *w, const struct pr_value *v,
+                          unsigned depth)
 {
     char number[16];
 
     if (w->rows >= MAX_ROWS || depth > MAX_DEPTH)
         return;
     if (is_scalar(v) || (v->kind == PR_LIST && all_scalars(v))) {
-        put_row(w->h, w->name, v);
+        html_put_env_row(w->h, w->name, v);
         w->rows++;
         return;
     }
     for (uint32_t i = 0; i < v->len; i++)
         if (v->kind == PR_MAP) {
-            enter(w, v->members[i].key, &v->members[i].value, depth);
+            html_walk_env_member(w, v->members[i].key, &v->members[i].value,
+                                 depth);
         } else {
             snprintf(number, sizeof number, "%" PRIu32, i);
-            enter(w, number, &v->items[i], depth);
+            html_walk_env_member(w, number, &v->items[i], depth);
         }
 }
 
-static const struct pr_value *find(const struct pr_value *v, const char *name)
+static const struct pr_value *html_find_env(const struct pr_value *v,
+                                            const char *name)
 {
     char key[64];
 
@@ -97,7 +101,7 @@ static const struct pr_value *find(const struct pr_value *v, const char *name)
     return v;
 }
 
-static void put_all(struct pr_html *h, const struct pr_value *env)
+static void html_put_env(struct pr_html *h, const struct pr_value *env)
 {
     struct walk w = {.h = h};
 
@@ -105,16 +109,16 @@ static void put_all(struct pr_html *h, const struct pr_value *env)
                    "aria-label=\"Environment\"><table class=\"plain\">"
                    "<tbody>\n");
     for (size_t i = 0; i < sizeof first / sizeof *first; i++) {
-        const struct pr_value *v = find(env, first[i]);
+        const struct pr_value *v = html_find_env(env, first[i]);
 
         if (v && is_scalar(v))
-            put_row(h, first[i], v);
+            html_put_env_row(h, first[i], v);
     }
     pr_html_raw(h, "</tbody></table></div>\n<details><summary>Everything that "
                    "was recorded</summary>\n<div class=\"scroll\" "
                    "tabindex=\"0\" role=\"region\" aria-label=\"All of the "
                    "environment\"><table class=\"plain\"><tbody>\n");
-    descend(&w, env, 0);
+    html_walk_env(&w, env, 0);
     pr_html_raw(h, "</tbody></table></div>\n");
     if (w.rows >= MAX_ROWS)
         pr_html_printf(h,
@@ -138,5 +142,5 @@ void pr_html_environment(struct pr_html *h, const char *dir)
             PR_OK ||
         pr_json_read(&in, a, &env, NULL, NULL) != PR_OK || env.kind != PR_MAP)
         return;
-    put_all(h, &env);
+    html_put_env(h, &env);
 }

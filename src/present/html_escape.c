@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-static void escape(struct pr_buf *out, const char *s, size_t len)
+static void html_escape_marks(struct pr_buf *out, const char *s, size_t len)
 {
     size_t start = 0;
 
@@ -45,11 +45,11 @@ void pr_html_escape(struct pr_buf *out, const char *s, size_t len)
 
         n = n ? n : 1;
         if (n > 2 && is_noncharacter(s + i, n)) {
-            escape(out, s + start, i - start);
+            html_escape_marks(out, s + start, i - start);
             pr_buf_str(out, "\xef\xbf\xbd");
             start = i + n;
         }
         i += n;
     }
-    escape(out, s + start, len - start);
+    html_escape_marks(out, s + start, len - start);
 }

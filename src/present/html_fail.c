@@ -63,7 +63,7 @@ void pr_html_failure(struct pr_html *h, const struct pr_html_failure *f)
 }
 
 /* The last line of an error: what Python, and most programs, end with. */
-static const char *last_line(const char *s, char *out, size_t room)
+static const char *html_last_error_line(const char *s, char *out, size_t room)
 {
     size_t n = strlen(s), from;
 
@@ -92,9 +92,10 @@ static const char *log_beside(const char *dir, const char *path,
     return log && *log ? pr_html_tail(dir, log, a, ret_len) : NULL;
 }
 
-static void put_run(struct pr_html *h, const char *dir,
-                    const struct pr_suite_test *t, const struct pr_suite_run *r,
-                    struct pr_arena *a)
+static void html_put_failed_run(struct pr_html *h, const char *dir,
+                                const struct pr_suite_test *t,
+                                const struct pr_suite_child *r,
+                                struct pr_arena *a)
 {
     char what[128], why[512];
     const char *log = r->error ? r->error : "";
@@ -102,7 +103,7 @@ static void put_run(struct pr_html *h, const char *dir,
         .name = t->name,
         .what = what,
         .path = r->path ? r->path : "",
-        .reason = *log ? last_line(log, why, sizeof why)
+        .reason = *log ? html_last_error_line(log, why, sizeof why)
                        : "a figure of it is not a number",
     };
     size_t n = strlen(log);
@@ -133,7 +134,7 @@ void pr_html_failures(struct pr_html *h, const struct pr_suite_report *r,
         for (size_t k = 0; k < t->run_count; k++)
             if (!t->runs[k]->good && told < PR_HTML_FAILURES) {
                 pr_arena_reset(a);
-                put_run(h, r->suite->path, t, t->runs[k], a);
+                html_put_failed_run(h, r->suite->path, t, t->runs[k], a);
                 told++;
             }
     }
@@ -147,7 +148,7 @@ void pr_html_failures(struct pr_html *h, const struct pr_suite_report *r,
     pr_html_section_end(h);
 }
 
-void pr_html_notes(struct pr_html *h, const struct pr_suite *s)
+void pr_html_unread_files(struct pr_html *h, const struct pr_suite *s)
 {
     if (!s->note_count)
         return;

@@ -78,7 +78,7 @@ void pr_html_strip(struct pr_html *h, double *values, size_t count,
 /* ---- sections */
 
 /* What a run that has not come to its end lacks; nothing of one that has. */
-void pr_html_left(struct pr_html *h, const struct pr_unfinished *u);
+void pr_html_unfinished(struct pr_html *h, const struct pr_run_unfinished *u);
 
 void pr_html_scores(struct pr_html *h, const struct pr_suite_report *r);
 void pr_html_tests(struct pr_html *h, const struct pr_suite_report *r);
@@ -88,7 +88,7 @@ void pr_html_devices(struct pr_html *h, const struct pr_suite_report *r,
                      struct pr_arena *a);
 void pr_html_failures(struct pr_html *h, const struct pr_suite_report *r,
                       struct pr_arena *a);
-void pr_html_notes(struct pr_html *h, const struct pr_suite *s);
+void pr_html_unread_files(struct pr_html *h, const struct pr_suite *s);
 /* env.json of a run directory; nothing when there is none. */
 void pr_html_environment(struct pr_html *h, const char *dir);
 /* What the monitor saw, and rates over time. */

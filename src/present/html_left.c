@@ -2,7 +2,7 @@
 #include "present/html_impl.h"
 #include "present/unfinished_text.h"
 
-void pr_html_left(struct pr_html *h, const struct pr_unfinished *u)
+void pr_html_unfinished(struct pr_html *h, const struct pr_run_unfinished *u)
 {
     PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(1 << 16);
 

@@ -29,7 +29,8 @@ static const char *const columns[] = {"cpu",
                                       NULL};
 static const char *const all[] = {NULL};
 
-static const char *name_of(const struct pr_plotdata_series *s, const char *key)
+static const char *html_series_filter(const struct pr_plot_data_series *s,
+                                      const char *key)
 {
     const struct pr_value *v = pr_get(&s->filters, key);
 
@@ -37,7 +38,7 @@ static const char *name_of(const struct pr_plotdata_series *s, const char *key)
 }
 
 /* Fewer points, each the mean of some. */
-static bool make_curve(const struct pr_plotdata_series *s, double scale,
+static bool make_curve(const struct pr_plot_data_series *s, double scale,
                        struct pr_arena *a, struct pr_html_curve *ret)
 {
     size_t n = s->count < POINTS ? s->count : POINTS;
@@ -53,12 +54,13 @@ static bool make_curve(const struct pr_plotdata_series *s, double scale,
             sum += s->points[k].y;
         v[i] = (float)(sum / (double)(to - from) * scale);
     }
-    *ret = (struct pr_html_curve){v, n, s->count, name_of(s, "exp.id")};
+    *ret =
+        (struct pr_html_curve){v, n, s->count, html_series_filter(s, "exp.id")};
     return true;
 }
 
 /* "share" is shown in percent, bytes in megabytes. */
-static double scale_of(const char *unit, const char **ret_unit)
+static double html_scale_unit(const char *unit, const char **ret_unit)
 {
     if (strcmp(unit, "share") == 0) {
         *ret_unit = "%";
@@ -81,8 +83,9 @@ static bool all_zero(const struct pr_html_curve *c, size_t n)
     return true;
 }
 
-static void put_card(struct pr_html *h, const struct pr_plotdata *d,
-                     const char *key, const char *name, struct pr_arena *a)
+static void html_put_monitor_card(struct pr_html *h,
+                                  const struct pr_plot_data *d, const char *key,
+                                  const char *name, struct pr_arena *a)
 {
     struct pr_html_curve *curves =
         PR_ARENA_ARRAY(a, struct pr_html_curve, d->count + 1);
@@ -91,11 +94,11 @@ static void put_card(struct pr_html *h, const struct pr_plotdata *d,
     size_t n = 0;
 
     for (size_t i = 0; curves && i < d->count; i++) {
-        const struct pr_plotdata_series *s = &d->series[i];
+        const struct pr_plot_data_series *s = &d->series[i];
 
-        if (strcmp(name_of(s, key), name) != 0 || s->count < 2)
+        if (strcmp(html_series_filter(s, key), name) != 0 || s->count < 2)
             continue;
-        scale = scale_of(s->unit ? s->unit : unit, &shown);
+        scale = html_scale_unit(s->unit ? s->unit : unit, &shown);
         if (!make_curve(s, scale, a, &curves[n++]))
             curves = NULL;
     }
@@ -116,14 +119,14 @@ static void put_card(struct pr_html *h, const struct pr_plotdata *d,
 }
 
 /* One card for each name, in the order they come. */
-static void put_cards(struct pr_html *h, const struct pr_plotdata *d,
+static void put_cards(struct pr_html *h, const struct pr_plot_data *d,
                       const char *key, struct pr_arena *a)
 {
     const char *names[MAX_NAMES];
     size_t count = 0;
 
     for (size_t i = 0; i < d->count; i++) {
-        const char *name = name_of(&d->series[i], key);
+        const char *name = html_series_filter(&d->series[i], key);
         size_t k = 0;
 
         while (k < count && strcmp(names[k], name) != 0)
@@ -131,13 +134,14 @@ static void put_cards(struct pr_html *h, const struct pr_plotdata *d,
         if (k < count || count == PR_HTML_MONITORS)
             continue;
         names[count++] = name;
-        put_card(h, d, key, name, a);
+        html_put_monitor_card(h, d, key, name, a);
     }
 }
 
-static void put_section(struct pr_html *h, const char *id, const char *heading,
-                        const struct pr_plotdata *d, const char *key,
-                        struct pr_arena *a)
+static void html_put_monitor_section(struct pr_html *h, const char *id,
+                                     const char *heading,
+                                     const struct pr_plot_data *d,
+                                     const char *key, struct pr_arena *a)
 {
     pr_html_section(h, id, heading);
     if (!d->count)
@@ -152,20 +156,21 @@ void pr_html_monitor(struct pr_html *h, const char *dir)
 {
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(1 << 16);
     static const char *const names[] = {"exp.id", "exp.repeat"};
-    struct pr_bench_opts opts = {.names = names, .name_count = 2};
-    struct pr_bench *set = NULL;
-    struct pr_plotdata rates, monitor;
-    int rc =
-        a ? pr_bench_read(&dir, 1, &opts, &set, h->err) : pr_fail_nomem(h->err);
+    struct pr_results_opts opts = {.names = names, .name_count = 2};
+    struct pr_results *set = NULL;
+    struct pr_plot_data rates, monitor;
+    int rc = a ? pr_results_read(&dir, 1, &opts, &set, h->err)
+               : pr_fail_nomem(h->err);
 
-    if (!rc && pr_bench_size(set) <= MAX_EXPERIMENTS) {
+    if (!rc && pr_results_size(set) <= MAX_EXPERIMENTS) {
         /* One unreadable file is no reason to have no page. */
-        if (pr_plotdata_rates(set, all, a, &rates, NULL) == PR_OK &&
+        if (pr_plot_data_read_rates(set, all, a, &rates, NULL) == PR_OK &&
             rates.count)
-            put_section(h, "rates", "Rates over time", &rates, "task", a);
-        if (pr_plotdata_monitor(set, columns, a, &monitor, NULL) == PR_OK)
-            put_section(h, "monitor", "The machine meanwhile", &monitor,
-                        "column", a);
+            html_put_monitor_section(h, "rates", "Rates over time", &rates,
+                                     "task", a);
+        if (pr_plot_data_read_monitor(set, columns, a, &monitor, NULL) == PR_OK)
+            html_put_monitor_section(h, "monitor", "The machine meanwhile",
+                                     &monitor, "column", a);
     } else if (!rc) {
         pr_html_section(h, "monitor", "The machine meanwhile");
         pr_html_printf(h,
@@ -177,5 +182,5 @@ void pr_html_monitor(struct pr_html *h, const char *dir)
     }
     if (rc && !h->rc)
         h->rc = rc;
-    pr_bench_free(set);
+    pr_results_free(set);
 }

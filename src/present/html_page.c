@@ -16,7 +16,7 @@ void pr_html_flush(struct pr_html *h)
     if (!h->rc && !pr_buf_ok(&h->out))
         h->rc = pr_fail_nomem(h->err);
     if (!h->rc && h->out.len)
-        h->rc = pr_file_put(&h->file, h->out.data, h->out.len, h->err);
+        h->rc = pr_file_append(&h->file, h->out.data, h->out.len, h->err);
     pr_buf_clear(&h->out);
 }
 
@@ -154,7 +154,7 @@ int pr_html_end(struct pr_html *h, const struct pr_html_about *about)
         h->rc = pr_file_commit(&h->file, h->err);
     if (h->rc)
         pr_file_discard(&h->file);
-    pr_buf_done(&h->out);
+    pr_buf_free(&h->out);
     return h->rc;
 }
 

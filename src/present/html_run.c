@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *text_at(const struct pr_value *map, const char *key)
+static const char *html_text_at(const struct pr_value *map, const char *key)
 {
     const struct pr_value *v = map ? pr_get(map, key) : NULL;
 
@@ -34,8 +34,8 @@ static void put_count(struct pr_html *h, uint64_t n, const char *what)
         pr_html_printf(h, ", %llu %s", (unsigned long long)n, what);
 }
 
-static void put_short(struct pr_html *h, const struct pr_columns *c,
-                      const struct pr_unfinished *left)
+static void html_put_summary(struct pr_html *h, const struct pr_run_columns *c,
+                             const struct pr_run_unfinished *left)
 {
     uint64_t bad = 0, stopped = c->by_status[PR_STATUS_INTERRUPTED];
     bool whole =
@@ -71,26 +71,28 @@ static void put_short(struct pr_html *h, const struct pr_columns *c,
                        (unsigned long long)c->targets,
                        c->targets == 1 ? "its" : "their");
     pr_html_raw(h, ".</p>\n");
-    pr_html_left(h, left);
+    pr_html_unfinished(h, left);
     if (c->warned)
         pr_html_printf(h, "<p>%llu came with warnings.</p>\n",
                        (unsigned long long)c->warned);
     pr_html_section_end(h);
 }
 
-static int put_table(struct pr_html *h, const char *dir, struct pr_err *err)
+static int html_put_run_table(struct pr_html *h, const char *dir,
+                              struct pr_err *err)
 {
     PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT((size_t)1 << 31);
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(4096);
-    struct pr_unfinished left;
-    struct pr_columns found;
-    int rc = a ? pr_unfinished_find(dir, a, &left, err) : pr_fail_nomem(err);
+    struct pr_run_unfinished left;
+    struct pr_run_columns found;
+    int rc =
+        a ? pr_run_unfinished_find(dir, a, &left, err) : pr_fail_nomem(err);
 
     if (!rc)
         rc = pr_run_table(dir, PR_TABLE_HTML, NULL, 0, &text, &found, err);
     if (rc)
         return rc;
-    put_short(h, &found, &left);
+    html_put_summary(h, &found, &left);
     pr_html_section(h, "experiments", "Experiments");
     pr_html_raw(h, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" "
                    "aria-label=\"Experiments\">");
@@ -104,8 +106,8 @@ static int put_table(struct pr_html *h, const char *dir, struct pr_err *err)
 /* ---- rates over time */
 
 /* Its slices as a curve; false: it has none. */
-static bool find_curve(const struct pr_value *result, struct pr_arena *a,
-                       struct pr_html_curve *ret)
+static bool html_find_rate_curve(const struct pr_value *result,
+                                 struct pr_arena *a, struct pr_html_curve *ret)
 {
     const struct pr_value *v = pr_get(result, "results");
     float *points;
@@ -116,15 +118,16 @@ static bool find_curve(const struct pr_value *result, struct pr_arena *a,
         return false;
     points = PR_ARENA_ARRAY(a, float, v->len);
     for (uint32_t i = 0; points && i < v->len; i++)
-        points[i] =
-            pr_is_number(&v->items[i]) ? (float)pr_number(&v->items[i]) : NAN;
+        points[i] = pr_value_is_number(&v->items[i])
+                        ? (float)pr_value_number(&v->items[i])
+                        : NAN;
     /* The last slice is not whole. */
     *ret = (struct pr_html_curve){.points = points, .count = v->len - 1};
     return points;
 }
 
-static void put_curve(struct pr_html *h, const char *id,
-                      const struct pr_html_curve *c)
+static void html_put_rate_curve(struct pr_html *h, const char *id,
+                                const struct pr_html_curve *c)
 {
     char label[64];
 
@@ -139,21 +142,21 @@ static void put_curve(struct pr_html *h, const char *id,
 static int put_curves(struct pr_html *h, const char *dir, struct pr_err *err)
 {
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(65536);
-    struct pr_rundata *d = NULL;
-    struct pr_rundata_row row;
+    struct pr_run_data *d = NULL;
+    struct pr_run_data_row row;
     struct pr_html_curve c;
     size_t shown = 0, left = 0;
-    int rc = a ? pr_rundata_open(dir, &d, err) : pr_fail_nomem(err);
+    int rc = a ? pr_run_data_open(dir, &d, err) : pr_fail_nomem(err);
 
-    while (!rc && (rc = pr_rundata_next(d, a, &row, NULL, err)) == 1) {
+    while (!rc && (rc = pr_run_data_next(d, a, &row, NULL, err)) == 1) {
         rc = PR_OK;
-        if (row.result && find_curve(row.result, a, &c)) {
+        if (row.result && html_find_rate_curve(row.result, a, &c)) {
             if (!shown) {
                 pr_html_section(h, "curves", "Rates over time");
                 pr_html_raw(h, "<div class=\"cards\">\n");
             }
             if (shown++ < PR_HTML_CARDS)
-                put_curve(h, row.id, &c);
+                html_put_rate_curve(h, row.id, &c);
             else
                 left++;
         }
@@ -167,18 +170,18 @@ static int put_curves(struct pr_html *h, const char *dir, struct pr_err *err)
     if (shown)
         pr_html_section_end(h);
     if (d)
-        pr_rundata_close(d);
+        pr_run_data_close(d);
     return rc;
 }
 
 /* ---- failures */
 
 static void put_failure(struct pr_html *h, const char *dir,
-                        const struct pr_rundata_row *row, struct pr_arena *a)
+                        const struct pr_run_data_row *row, struct pr_arena *a)
 {
     struct pr_html_failure f = {.name = row->id,
-                                .what = text_at(row->result, "status"),
-                                .reason = text_at(row->result, "reason")};
+                                .what = html_text_at(row->result, "status"),
+                                .reason = html_text_at(row->result, "reason")};
 
     f.path = pr_arena_printf(a, "%s/experiments/%s/log.txt", dir, row->id);
     if (!f.path) {
@@ -198,15 +201,15 @@ static bool is_told(enum pr_status s)
 static int put_failures(struct pr_html *h, const char *dir, struct pr_err *err)
 {
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(65536);
-    struct pr_rundata *d = NULL;
-    struct pr_rundata_row row;
+    struct pr_run_data *d = NULL;
+    struct pr_run_data_row row;
     uint64_t failed = 0;
-    int rc = a ? pr_rundata_open(dir, &d, err) : pr_fail_nomem(err);
+    int rc = a ? pr_run_data_open(dir, &d, err) : pr_fail_nomem(err);
 
     if (rc)
         return rc;
     pr_html_section(h, "failures", "Failures");
-    while ((rc = pr_rundata_next(d, a, &row, NULL, err)) == 1) {
+    while ((rc = pr_run_data_next(d, a, &row, NULL, err)) == 1) {
         if (row.result && is_told(pr_result_status(row.result)) &&
             failed++ < PR_HTML_FAILURES)
             put_failure(h, dir, &row, a);
@@ -220,7 +223,7 @@ static int put_failures(struct pr_html *h, const char *dir, struct pr_err *err)
                        "</p>\n",
                        PR_HTML_FAILURES, (unsigned long long)failed);
     pr_html_section_end(h);
-    pr_rundata_close(d);
+    pr_run_data_close(d);
     return rc;
 }
 
@@ -235,7 +238,7 @@ int pr_html_run(const char *dir, const char *title,
     if (rc)
         return rc;
     put_top(&h, dir);
-    rc = put_table(&h, dir, err);
+    rc = html_put_run_table(&h, dir, err);
     if (!rc)
         rc = put_curves(&h, dir, err);
     if (!rc)

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *plural(uint64_t n)
+static const char *html_plural_ending(uint64_t n)
 {
     return n == 1 ? "" : "s";
 }
@@ -45,7 +45,7 @@ static struct totals totals_of(const struct pr_suite_report *r)
     return t;
 }
 
-static void put_machine(struct pr_html *h, const struct pr_suite *s)
+static void html_put_suite_machine(struct pr_html *h, const struct pr_suite *s)
 {
     pr_html_raw(h, "<p class=\"soft\">");
     if (s->host.name) {
@@ -81,8 +81,8 @@ static void put_runs(struct pr_html *h, const struct pr_suite_report *r,
                    !r->pass ? "FAIL"
                    : whole  ? "PASS"
                             : "UNFINISHED",
-                   r->count, plural(r->count), (unsigned long long)t->runs,
-                   plural(t->runs));
+                   r->count, html_plural_ending(r->count),
+                   (unsigned long long)t->runs, html_plural_ending(t->runs));
     if (t->devices > 1)
         pr_html_printf(h, " on %llu devices", (unsigned long long)t->devices);
     if (!t->failed)
@@ -114,7 +114,8 @@ static void put_beside(struct pr_html *h, const struct pr_suite_report *r,
                    t->least->beside[0].ratio);
 }
 
-static void put_missing(struct pr_html *h, const struct pr_suite_report *r)
+static void html_put_missing_tests(struct pr_html *h,
+                                   const struct pr_suite_report *r)
 {
     const char *comma = "";
     size_t told = 0;
@@ -122,7 +123,7 @@ static void put_missing(struct pr_html *h, const struct pr_suite_report *r)
     pr_html_printf(
         h,
         "<p class=\"bad\">%zu test%s with a weight %s no figure: ", r->missing,
-        plural(r->missing), r->missing == 1 ? "has" : "have");
+        html_plural_ending(r->missing), r->missing == 1 ? "has" : "have");
     for (size_t i = 0; i < r->count && told < 12; i++)
         if (r->rows[i].missing) {
             pr_html_raw(h, comma);
@@ -133,13 +134,14 @@ static void put_missing(struct pr_html *h, const struct pr_suite_report *r)
     pr_html_raw(h, told < r->missing ? ", …</p>\n" : ".</p>\n");
 }
 
-static void put_short(struct pr_html *h, const struct pr_suite_report *r)
+static void html_put_suite_summary(struct pr_html *h,
+                                   const struct pr_suite_report *r)
 {
     struct totals t = totals_of(r);
 
     pr_html_section(h, "short", "In short");
     put_runs(h, r, &t);
-    pr_html_left(h, &r->suite->left);
+    pr_html_unfinished(h, &r->suite->left);
     if (r->scored)
         pr_html_printf(h,
                        "<p>The score is <strong>%.2f</strong> as milarun "
@@ -149,7 +151,7 @@ static void put_short(struct pr_html *h, const struct pr_suite_report *r)
     if (r->bases && t.most)
         put_beside(h, r, &t);
     if (r->missing)
-        put_missing(h, r);
+        html_put_missing_tests(h, r);
     if (t.widest) {
         pr_html_raw(h, "<p>Runs differ most in <strong>");
         pr_html_text(h, t.widest->name);
@@ -163,7 +165,7 @@ static void put_short(struct pr_html *h, const struct pr_suite_report *r)
                        "<p class=\"bad\">%llu file%s could not be read; "
                        "<a href=\"#files\">see below</a>.</p>\n",
                        (unsigned long long)r->suite->bad,
-                       plural(r->suite->bad));
+                       html_plural_ending(r->suite->bad));
     pr_html_section_end(h);
 }
 
@@ -180,17 +182,18 @@ static void put_score(struct pr_html *h, const char *name, double v,
     pr_html_printf(h, "</p><p class=\"soft\">%s</p></div>\n", what);
 }
 
-static void put_label(struct pr_html *h, const char *name, size_t number)
+static void html_begin_score_row(struct pr_html *h, const char *name,
+                                 size_t number)
 {
     pr_html_printf(h, "<tr><th scope=\"row\">%s", name);
     if (number)
         pr_html_printf(h, " %zu", number + 1);
 }
 
-static void put_line(struct pr_html *h, const char *name, size_t number,
-                     double v)
+static void html_put_score_row(struct pr_html *h, const char *name,
+                               size_t number, double v)
 {
-    put_label(h, name, number);
+    html_begin_score_row(h, name, number);
     pr_html_printf(h, "</th><td>%.2f</td></tr>\n", v);
 }
 
@@ -203,7 +206,8 @@ static void put_base(struct pr_html *h, const struct pr_suite_report *r,
     else
         pr_html_raw(h, "Score (baseline)");
     pr_html_printf(h, "</th><td>%.2f</td></tr>\n", r->base_scores[i].score);
-    put_line(h, "Ratio", r->bases > 1 ? i : 0, r->base_scores[i].ratio);
+    html_put_score_row(h, "Ratio", r->bases > 1 ? i : 0,
+                       r->base_scores[i].ratio);
 }
 
 void pr_html_scores(struct pr_html *h, const struct pr_suite_report *r)
@@ -242,12 +246,12 @@ void pr_html_scores(struct pr_html *h, const struct pr_suite_report *r)
                    : r->suite->left.missing ? "UNFINISHED"
                                             : "PASS");
     if (r->scored)
-        put_line(h, "Score", 0, r->score);
+        html_put_score_row(h, "Score", 0, r->score);
     for (size_t i = 0; r->scored && r->base_scores && i < r->bases; i++)
         put_base(h, r, i);
     if (isfinite(r->price) && r->scored) {
-        put_line(h, "Price ($)", 0, r->price);
-        put_line(h, "RPP (Price / Score)", 0, r->rpp);
+        html_put_score_row(h, "Price ($)", 0, r->price);
+        html_put_score_row(h, "RPP (Price / Score)", 0, r->rpp);
     }
     pr_html_raw(h, "</tbody></table></div>\n");
     pr_html_section_end(h);
@@ -269,7 +273,7 @@ static void put_nav(struct pr_html *h, const struct pr_suite_report *r)
                    "<p id=\"said\" class=\"sr\" aria-live=\"polite\"></p>\n");
 }
 
-static void put_host(struct pr_html *h, const struct pr_suite *s)
+static void html_put_suite_host(struct pr_html *h, const struct pr_suite *s)
 {
     pr_html_raw(h, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" "
                    "aria-label=\"Machine\"><table class=\"plain\"><tbody>\n");
@@ -300,9 +304,9 @@ int pr_html_suite(const struct pr_suite_report *r,
 
     if (rc)
         return rc;
-    put_machine(&h, r->suite);
+    html_put_suite_machine(&h, r->suite);
     put_nav(&h, r);
-    put_short(&h, r);
+    html_put_suite_summary(&h, r);
     pr_html_scores(&h, r);
     pr_html_tests(&h, r);
     pr_html_cards(&h, r, a);
@@ -310,9 +314,9 @@ int pr_html_suite(const struct pr_suite_report *r,
     if (about->dir)
         pr_html_monitor(&h, about->dir);
     pr_html_failures(&h, r, a);
-    pr_html_notes(&h, r->suite);
+    pr_html_unread_files(&h, r->suite);
     pr_html_section(&h, "environment", "Environment");
-    put_host(&h, r->suite);
+    html_put_suite_host(&h, r->suite);
     pr_html_environment(&h, about->dir);
     pr_html_section_end(&h);
     return pr_html_end(&h, about);

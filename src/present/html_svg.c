@@ -13,7 +13,7 @@
 
 enum { WIDE = 1000, HIGH = 200, STRIP = 60, MAX_POINTS = 256 };
 
-static int ascending(const void *a, const void *b)
+static int html_compare_doubles(const void *a, const void *b)
 {
     const double *x = a, *y = b;
 
@@ -31,7 +31,7 @@ static void spread_of(double *v, size_t n, double *ret_low, double *ret_mid,
         low = v[i] < low ? v[i] : low;
         high = v[i] > high ? v[i] : high;
     }
-    pr_nth(v, n, half);
+    pr_select_nth(v, n, half);
     for (size_t i = half + 1; i < n; i++)
         above = v[i] < above ? v[i] : above;
     *ret_low = low;
@@ -47,7 +47,7 @@ struct scale {
 
 /* From zero, unless that would squeeze everything into the upper part; never
  * so close that a wobble of a few percent looks like a storm. */
-static void settle(struct scale *s)
+static void html_widen_scale(struct scale *s)
 {
     double middle = (s->low + s->high) / 2, room;
 
@@ -62,7 +62,7 @@ static void settle(struct scale *s)
     s->high = middle + room;
 }
 
-static int place(const struct scale *s, double v, int from, int to)
+static int html_scale_value(const struct scale *s, double v, int from, int to)
 {
     double share = (v - s->low) / (s->high - s->low);
 
@@ -70,7 +70,7 @@ static int place(const struct scale *s, double v, int from, int to)
 }
 
 /* Numbers are the most of a picture; printf would be the most of its time. */
-static void put_int(struct pr_buf *out, int v)
+static void html_put_int(struct pr_buf *out, int v)
 {
     char text[12];
     size_t n = sizeof text;
@@ -86,9 +86,9 @@ static void put_int(struct pr_buf *out, int v)
 
 static void put_spot(struct pr_html *h, int x, int y)
 {
-    put_int(&h->out, x);
+    html_put_int(&h->out, x);
     pr_buf_char(&h->out, ',');
-    put_int(&h->out, y);
+    html_put_int(&h->out, y);
     pr_buf_char(&h->out, ' ');
 }
 
@@ -110,8 +110,8 @@ static size_t span_of(const struct pr_html_curve *c)
     return c->slices > c->count ? c->slices : c->count;
 }
 
-static void look(const struct pr_html_curve *curves, size_t count,
-                 struct scale *s, size_t *ret_longest)
+static void html_find_extent(const struct pr_html_curve *curves, size_t count,
+                             struct scale *s, size_t *ret_longest)
 {
     *s = (struct scale){INFINITY, -INFINITY};
     *ret_longest = 0;
@@ -133,8 +133,10 @@ static int x_of(const struct pr_html_curve *c, size_t k, size_t longest)
     return (int)lround(at / (double)longest * WIDE);
 }
 
-static void put_line(struct pr_html *h, const struct pr_html_curve *c,
-                     const struct scale *s, size_t longest, size_t number)
+static void html_put_curve_line(struct pr_html *h,
+                                const struct pr_html_curve *c,
+                                const struct scale *s, size_t longest,
+                                size_t number)
 {
     bool down = false;
 
@@ -152,7 +154,7 @@ static void put_line(struct pr_html *h, const struct pr_html_curve *c,
                            number % PR_HTML_LINES);
         down = true;
         put_spot(h, x_of(c, k, longest),
-                 place(s, (double)c->points[k], HIGH, 0));
+                 html_scale_value(s, (double)c->points[k], HIGH, 0));
     }
     if (down)
         pr_html_raw(h, "\"/>");
@@ -217,18 +219,18 @@ static void put_band(struct pr_html *h, const struct band *b,
     pr_html_raw(h, "<polygon class=\"band\" points=\"");
     for (size_t k = 0; k < b->count; k++)
         if (isfinite(b->high[k]))
-            put_spot(h, band_x(b, k), place(s, b->high[k], HIGH, 0));
+            put_spot(h, band_x(b, k), html_scale_value(s, b->high[k], HIGH, 0));
     for (size_t k = b->count; k-- > 0;)
         if (isfinite(b->low[k]))
-            put_spot(h, band_x(b, k), place(s, b->low[k], HIGH, 0));
+            put_spot(h, band_x(b, k), html_scale_value(s, b->low[k], HIGH, 0));
     pr_html_raw(h, "\"/><polyline class=\"c0\" points=\"");
     for (size_t k = 0; k < b->count; k++)
         if (isfinite(b->mid[k]))
-            put_spot(h, band_x(b, k), place(s, b->mid[k], HIGH, 0));
+            put_spot(h, band_x(b, k), html_scale_value(s, b->mid[k], HIGH, 0));
     pr_html_raw(h, "\"/>");
 }
 
-static void put_range(struct pr_html *h, const struct scale *s)
+static void html_put_extent(struct pr_html *h, const struct scale *s)
 {
     pr_html_raw(h, "<p class=\"ends\"><span>lowest ");
     pr_html_number(h, s->low);
@@ -238,8 +240,8 @@ static void put_range(struct pr_html *h, const struct scale *s)
 }
 
 /* Which line is whose, when there are several. */
-static void put_key(struct pr_html *h, const struct pr_html_curve *curves,
-                    size_t count)
+static void html_put_curve_key(struct pr_html *h,
+                               const struct pr_html_curve *curves, size_t count)
 {
     if (count < 2 || count > PR_HTML_LINES || !curves[0].name)
         return;
@@ -269,11 +271,11 @@ void pr_html_curves(struct pr_html *h, const struct pr_html_curve *curves,
         h->out.failed = true;
         return;
     }
-    look(curves, count, &seen, &longest);
+    html_find_extent(curves, count, &seen, &longest);
     if (!longest || !(seen.low <= seen.high))
         return;
     s = seen;
-    settle(&s);
+    html_widen_scale(&s);
     begin_svg(h, "curve", HIGH, label);
     pr_html_printf(h,
                    "<line class=\"grid\" x1=\"0\" x2=\"%d\" y1=\"%d\" "
@@ -284,26 +286,26 @@ void pr_html_curves(struct pr_html *h, const struct pr_html_curve *curves,
         put_band(h, band, &s);
     } else
         for (size_t i = 0; i < count; i++)
-            put_line(h, &curves[i], &s, longest, i);
+            html_put_curve_line(h, &curves[i], &s, longest, i);
     pr_html_raw(h, "</svg>");
-    put_range(h, &seen);
-    put_key(h, curves, count);
+    html_put_extent(h, &seen);
+    html_put_curve_key(h, curves, count);
 }
 
 /* ---- values on a line */
 
 /* Dots that lie on each other are set apart, always the same way. */
-static int height_of(size_t i)
+static int html_dot_y(size_t i)
 {
     return STRIP / 2 + (int)((i * 7) % 5) * 8 - 16;
 }
 
-static void put_box(struct pr_html *h, const double *v, size_t n,
-                    const struct scale *s)
+static void html_put_quartile_box(struct pr_html *h, const double *v, size_t n,
+                                  const struct scale *s)
 {
-    int q1 = place(s, pr_steady_quantile(v, n, 0.25), 0, WIDE);
-    int q3 = place(s, pr_steady_quantile(v, n, 0.75), 0, WIDE);
-    int mid = place(s, pr_steady_quantile(v, n, 0.5), 0, WIDE);
+    int q1 = html_scale_value(s, pr_steady_quantile(v, n, 0.25), 0, WIDE);
+    int q3 = html_scale_value(s, pr_steady_quantile(v, n, 0.75), 0, WIDE);
+    int mid = html_scale_value(s, pr_steady_quantile(v, n, 0.5), 0, WIDE);
 
     pr_html_printf(h,
                    "<rect class=\"box\" x=\"%d\" y=\"6\" width=\"%d\" "
@@ -320,7 +322,7 @@ void pr_html_strip(struct pr_html *h, double *v, size_t count,
 
     if (!count)
         return;
-    qsort(v, count, sizeof *v, ascending);
+    qsort(v, count, sizeof *v, html_compare_doubles);
     s = (struct scale){v[0], v[count - 1]};
     if (!(s.high > s.low)) {
         s.low -= fabs(s.low) * 0.01 + 1e-9;
@@ -333,14 +335,14 @@ void pr_html_strip(struct pr_html *h, double *v, size_t count,
     }
     begin_svg(h, "strip", STRIP, label);
     if (count > 3)
-        put_box(h, v, count, &s);
+        html_put_quartile_box(h, v, count, &s);
     step = (count + PR_HTML_DOTS - 1) / PR_HTML_DOTS;
     pr_html_raw(h, "<path class=\"dots\" d=\"");
     for (size_t i = 0; i < count; i += step) {
         pr_buf_char(&h->out, 'M');
-        put_int(&h->out, place(&s, v[i], 0, WIDE));
+        html_put_int(&h->out, html_scale_value(&s, v[i], 0, WIDE));
         pr_buf_char(&h->out, ' ');
-        put_int(&h->out, count > 1 ? height_of(i) : STRIP / 2);
+        html_put_int(&h->out, count > 1 ? html_dot_y(i) : STRIP / 2);
         pr_buf_str(&h->out, "h0");
     }
     pr_html_raw(h, "\"/></svg><p class=\"ends\"><span>");

@@ -10,12 +10,12 @@
 #include <string.h>
 
 /* "nan" as milarun's page has it. */
-static const struct pr_frame_number whole = {0, 0, false, NULL};
-static const struct pr_frame_number fixed = {0, 2, false, NULL};
-static const struct pr_frame_number share = {0, 1, true, NULL};
-static const struct pr_frame_number memory = {0, 0, false, "–"};
+static const struct pr_text_frame_number whole = {0, 0, false, NULL};
+static const struct pr_text_frame_number fixed = {0, 2, false, NULL};
+static const struct pr_text_frame_number share = {0, 1, true, NULL};
+static const struct pr_text_frame_number memory = {0, 0, false, "–"};
 
-static void put_head(struct pr_html *h, const char *name)
+static void html_put_test_head(struct pr_html *h, const char *name)
 {
     pr_html_printf(h, "<th scope=\"col\">%s</th>", name);
 }
@@ -25,40 +25,42 @@ static void put_base_head(struct pr_html *h, const char *name, size_t base)
     if (base)
         pr_html_printf(h, "<th scope=\"col\">%s_%zu</th>", name, base + 1);
     else
-        put_head(h, name);
+        html_put_test_head(h, name);
 }
 
-static void put_heads(struct pr_html *h, const struct pr_suite_report *r)
+static void html_put_test_heads(struct pr_html *h,
+                                const struct pr_suite_report *r)
 {
     pr_html_raw(h, "<thead><tr><th scope=\"col\">test</th>");
     if (r->has_weights)
-        put_head(h, "weight");
-    put_head(h, "n");
-    put_head(h, "fail");
-    put_head(h, "perf");
+        html_put_test_head(h, "weight");
+    html_put_test_head(h, "n");
+    html_put_test_head(h, "fail");
+    html_put_test_head(h, "perf");
     for (size_t i = 0; i < r->bases; i++) {
         put_base_head(h, "perf_base", i);
         put_base_head(h, "perf_ratio", i);
     }
-    put_head(h, "std%");
-    put_head(h, "perf_adj");
+    html_put_test_head(h, "std%");
+    html_put_test_head(h, "perf_adj");
     for (size_t i = 0; i < r->bases; i++) {
         put_base_head(h, "perf_base_adj", i);
         put_base_head(h, "perf_ratio_adj", i);
     }
-    put_head(h, "memory&nbsp;MiB");
+    html_put_test_head(h, "memory&nbsp;MiB");
     pr_html_raw(h, "</tr></thead>\n");
 }
 
-static void put_cell(struct pr_html *h, double v,
-                     const struct pr_frame_number *how, const char *look)
+static void html_put_test_cell(struct pr_html *h, double v,
+                               const struct pr_text_frame_number *how,
+                               const char *look)
 {
     if (isnan(v) && !*look)
         look = "none";
     pr_html_raw(h, *look ? "<td class=\"" : "<td");
     pr_html_raw(h, look);
     pr_html_raw(h, *look ? "\">" : ">");
-    pr_frame_number(&h->out, v, how);
+    pr_text_frame_number(&h->out, v, how);
     pr_html_raw(h, "</td>");
 }
 
@@ -83,40 +85,42 @@ static const char *spread_look(double s)
     return s > 0.25 ? "bad" : s > 0.1 ? "fair" : "";
 }
 
-static void put_row(struct pr_html *h, const struct pr_suite_report *r,
-                    const struct pr_suite_row *row)
+static void html_put_test_row(struct pr_html *h,
+                              const struct pr_suite_report *r,
+                              const struct pr_suite_row *row)
 {
     pr_html_raw(h, "<tr><th scope=\"row\">");
     pr_html_text(h, row->name);
     pr_html_raw(h, "</th>");
     if (r->has_weights)
-        put_cell(h, row->weight, &fixed, "");
-    put_cell(h, row->n, &whole, "");
-    put_cell(h, row->fail, &whole, fail_look(row->fail));
-    put_cell(h, row->perf, &fixed, row->missing ? "bad" : "");
+        html_put_test_cell(h, row->weight, &fixed, "");
+    html_put_test_cell(h, row->n, &whole, "");
+    html_put_test_cell(h, row->fail, &whole, fail_look(row->fail));
+    html_put_test_cell(h, row->perf, &fixed, row->missing ? "bad" : "");
     for (size_t i = 0; i < r->bases; i++) {
-        put_cell(h, row->beside[i].perf, &fixed, "");
-        put_cell(h, row->beside[i].ratio, &fixed,
-                 ratio_look(row->beside[i].ratio));
+        html_put_test_cell(h, row->beside[i].perf, &fixed, "");
+        html_put_test_cell(h, row->beside[i].ratio, &fixed,
+                           ratio_look(row->beside[i].ratio));
     }
-    put_cell(h, row->std_share, &share, spread_look(row->std_share));
-    put_cell(h, row->adj, &fixed, "");
+    html_put_test_cell(h, row->std_share, &share, spread_look(row->std_share));
+    html_put_test_cell(h, row->adj, &fixed, "");
     for (size_t i = 0; i < r->bases; i++) {
-        put_cell(h, row->beside[i].adj, &fixed, "");
-        put_cell(h, row->beside[i].ratio_adj, &fixed,
-                 ratio_look(row->beside[i].ratio_adj));
+        html_put_test_cell(h, row->beside[i].adj, &fixed, "");
+        html_put_test_cell(h, row->beside[i].ratio_adj, &fixed,
+                           ratio_look(row->beside[i].ratio_adj));
     }
     /* None is what milarun's formula gives without a GPU. */
-    put_cell(h,
-             row->test && row->test->peak_memory > 0 ? row->test->peak_memory
-                                                     : (double)NAN,
-             &memory, "");
+    html_put_test_cell(h,
+                       row->test && row->test->peak_memory > 0
+                           ? row->test->peak_memory
+                           : (double)NAN,
+                       &memory, "");
     pr_html_raw(h, "</tr>\n");
 }
 
 void pr_html_tests(struct pr_html *h, const struct pr_suite_report *r)
 {
-    const char *window = pr_suite_window(r->suite->kind);
+    const char *window = pr_suite_window_text(r->suite->kind);
 
     pr_html_section(h, "tests", "Tests");
     if (!r->count) {
@@ -132,10 +136,10 @@ void pr_html_tests(struct pr_html *h, const struct pr_suite_report *r)
                    "failed. A click on a heading sorts.</p>\n");
     pr_html_raw(h, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" "
                    "aria-label=\"Tests\"><table class=\"sort\">\n");
-    put_heads(h, r);
+    html_put_test_heads(h, r);
     pr_html_raw(h, "<tbody>\n");
     for (size_t i = 0; i < r->count; i++)
-        put_row(h, r, &r->rows[i]);
+        html_put_test_row(h, r, &r->rows[i]);
     pr_html_raw(h, "</tbody></table></div>\n");
     pr_html_section_end(h);
 }
@@ -150,8 +154,8 @@ struct shown {
     size_t slices; /* of the longest curve */
 };
 
-static bool gather(const struct pr_suite_test *t, struct pr_arena *a,
-                   struct shown *s)
+static bool html_collect_test_rates(const struct pr_suite_test *t,
+                                    struct pr_arena *a, struct shown *s)
 {
     size_t ranks = 0;
 
@@ -163,7 +167,7 @@ static bool gather(const struct pr_suite_test *t, struct pr_arena *a,
     if (!s->curves || !s->rates)
         return false;
     for (size_t i = 0; i < t->run_count; i++) {
-        const struct pr_suite_run *r = t->runs[i];
+        const struct pr_suite_child *r = t->runs[i];
 
         if (!r->good)
             continue;
@@ -182,8 +186,8 @@ static bool gather(const struct pr_suite_test *t, struct pr_arena *a,
     return true;
 }
 
-static void put_card(struct pr_html *h, const struct pr_suite_row *row,
-                     struct shown *s)
+static void html_put_test_card(struct pr_html *h,
+                               const struct pr_suite_row *row, struct shown *s)
 {
     const struct pr_suite_test *t = row->test;
     char label[160];
@@ -245,13 +249,13 @@ void pr_html_cards(struct pr_html *h, const struct pr_suite_report *r,
             continue;
         }
         pr_arena_reset(a);
-        if (!gather(t, a, &s)) {
+        if (!html_collect_test_rates(t, a, &s)) {
             h->out.failed = true;
             return;
         }
         if (!s.rate_count && !s.curve_count)
             continue;
-        put_card(h, &r->rows[i], &s);
+        html_put_test_card(h, &r->rows[i], &s);
         pr_html_flush(h);
         shown++;
     }

@@ -20,12 +20,12 @@
 
 static const char erase[] = "\r\x1b[K";
 
-static uint64_t now_of(const struct pr_live *l)
+static uint64_t now_of(const struct pr_live_line *l)
 {
     return l->opts.clock_ns ? l->opts.clock_ns(l->opts.ctx) : pr_clock_ns();
 }
 
-static unsigned width_of(const struct pr_live *l)
+static unsigned live_terminal_width(const struct pr_live_line *l)
 {
     struct winsize w;
 
@@ -73,9 +73,9 @@ static enum pr_live_channel channel_of(const struct pr_live_opts *o)
     return can_redraw(o->fd) ? PR_LIVE_LINE : PR_LIVE_LINES;
 }
 
-struct pr_live *pr_live_new(const struct pr_live_opts *opts)
+struct pr_live_line *pr_live_new(const struct pr_live_opts *opts)
 {
-    struct pr_live *l = pr_alloc_zeroed(sizeof *l);
+    struct pr_live_line *l = pr_alloc_zeroed(sizeof *l);
 
     if (!l)
         return NULL;
@@ -89,20 +89,20 @@ struct pr_live *pr_live_new(const struct pr_live_opts *opts)
     return l;
 }
 
-void pr_live_free(struct pr_live *l)
+void pr_live_free(struct pr_live_line *l)
 {
     if (!l)
         return;
-    pr_live_done(l);
-    pr_buf_done(&l->label);
-    pr_buf_done(&l->extra);
-    pr_buf_done(&l->out);
+    pr_live_close(l);
+    pr_buf_free(&l->label);
+    pr_buf_free(&l->extra);
+    pr_buf_free(&l->out);
     pr_free(l);
 }
 
 /* In the background the terminal belongs to another; a terminal that is not
  * the one that controls us has no foreground of ours. */
-static bool may_paint(const struct pr_live *l)
+static bool may_paint(const struct pr_live_line *l)
 {
     pid_t group;
 
@@ -114,7 +114,7 @@ static bool may_paint(const struct pr_live *l)
 
 /* Progress is not worth an error: what cannot be written is dropped, and a
  * file that is gone is left alone from then on. */
-static void flush(struct pr_live *l)
+static void live_flush(struct pr_live_line *l)
 {
     if (pr_buf_ok(&l->out) && l->out.len &&
         !pr_write_all(l->opts.fd, l->out.data, l->out.len) && errno != EAGAIN)
@@ -122,9 +122,9 @@ static void flush(struct pr_live *l)
     pr_buf_clear(&l->out);
 }
 
-static void add_painting(struct pr_live *l, uint64_t now)
+static void add_painting(struct pr_live_line *l, uint64_t now)
 {
-    unsigned width = width_of(l);
+    unsigned width = live_terminal_width(l);
 
     /* Not the last column: some terminals wrap when it is written. */
     pr_buf_char(&l->out, '\r');
@@ -133,7 +133,7 @@ static void add_painting(struct pr_live *l, uint64_t now)
     l->painted = true;
 }
 
-static uint64_t due_ns(const struct pr_live *l)
+static uint64_t live_due_ns(const struct pr_live_line *l)
 {
     switch (l->channel) {
     case PR_LIVE_LINE:
@@ -146,14 +146,14 @@ static uint64_t due_ns(const struct pr_live *l)
     }
 }
 
-void pr_live_tick(struct pr_live *l)
+void pr_live_tick(struct pr_live_line *l)
 {
     uint64_t now;
 
     if (!l || !l->started || l->finished || l->channel == PR_LIVE_OFF)
         return;
     now = now_of(l);
-    if (now < due_ns(l))
+    if (now < live_due_ns(l))
         return;
     l->last_ns = now;
     if (l->channel == PR_LIVE_LINES)
@@ -162,12 +162,12 @@ void pr_live_tick(struct pr_live *l)
         pr_live_add_object(l, now, "progress");
     else if (may_paint(l))
         add_painting(l, now);
-    flush(l);
+    live_flush(l);
 }
 
 /* Closes a window of the eta once something was done in it and it is long
  * enough: many short items would give a rate of noise. */
-static void note_done(struct pr_live *l, uint64_t done)
+static void note_done(struct pr_live_line *l, uint64_t done)
 {
     uint64_t now = now_of(l);
     double x;
@@ -187,7 +187,8 @@ static void note_done(struct pr_live *l, uint64_t done)
     l->window_done = done;
 }
 
-static void set_text(struct pr_live *l, struct pr_buf *to, const char *s)
+static void live_set_text(struct pr_live_line *l, struct pr_buf *to,
+                          const char *s)
 {
     size_t n = 0;
 
@@ -211,7 +212,7 @@ static void set_text(struct pr_live *l, struct pr_buf *to, const char *s)
     to->len = n;
 }
 
-void pr_live_update(struct pr_live *l, uint64_t done, uint64_t total,
+void pr_live_update(struct pr_live_line *l, uint64_t done, uint64_t total,
                     uint64_t failed, const char *label, const char *extra)
 {
     if (!l || l->finished || l->channel == PR_LIVE_OFF)
@@ -221,35 +222,35 @@ void pr_live_update(struct pr_live *l, uint64_t done, uint64_t total,
     l->done = done;
     l->total = total;
     l->failed = failed;
-    set_text(l, &l->label, label);
-    set_text(l, &l->extra, extra);
+    live_set_text(l, &l->label, label);
+    live_set_text(l, &l->extra, extra);
     pr_live_tick(l);
 }
 
-int pr_live_wait_ms(const struct pr_live *l)
+int pr_live_wait_ms(const struct pr_live_line *l)
 {
     uint64_t now, due;
 
     if (!l || l->finished || l->channel == PR_LIVE_OFF)
         return -1;
     now = now_of(l);
-    due = due_ns(l);
+    due = live_due_ns(l);
     return due > now ? (int)((due - now + 999999) / 1000000) : 0;
 }
 
-static void add_message_object(struct pr_live *l, const char *text)
+static void add_message_object(struct pr_live_line *l, const char *text)
 {
-    struct pr_jb jb;
+    struct pr_json_writer jb;
 
-    pr_jb_init(&jb, &l->out, 0);
-    pr_jb_obj(&jb, NULL);
-    pr_jb_str(&jb, "event", "message");
-    pr_jb_strn(&jb, "text", text, strlen(text));
-    pr_jb_end(&jb);
+    pr_json_writer_init(&jb, &l->out, 0);
+    pr_json_open_object(&jb, NULL);
+    pr_json_put_str(&jb, "event", "message");
+    pr_json_put_strn(&jb, "text", text, strlen(text));
+    pr_json_close(&jb);
     pr_buf_char(&l->out, '\n');
 }
 
-void pr_live_message(struct pr_live *l, const char *text)
+void pr_live_message(struct pr_live_line *l, const char *text)
 {
     size_t len = strlen(text);
     bool paint;
@@ -258,7 +259,7 @@ void pr_live_message(struct pr_live *l, const char *text)
         return;
     if (l->channel == PR_LIVE_OBJECTS) {
         add_message_object(l, text);
-        flush(l);
+        live_flush(l);
         return;
     }
     paint = l->painted && may_paint(l);
@@ -270,27 +271,27 @@ void pr_live_message(struct pr_live *l, const char *text)
         pr_buf_char(&l->out, '\n');
     if (paint)
         add_painting(l, now_of(l));
-    flush(l);
+    live_flush(l);
 }
 
-void pr_live_hide(struct pr_live *l)
+void pr_live_hide(struct pr_live_line *l)
 {
     if (!l || !l->painted)
         return;
     if (may_paint(l))
         pr_buf_str(&l->out, erase);
     l->painted = false;
-    flush(l);
+    live_flush(l);
 }
 
-void pr_live_done(struct pr_live *l)
+void pr_live_close(struct pr_live_line *l)
 {
     if (!l || l->finished)
         return;
     pr_live_hide(l);
     if (l->channel == PR_LIVE_OBJECTS && l->started) {
         pr_live_add_object(l, now_of(l), "done");
-        flush(l);
+        live_flush(l);
     }
     l->finished = true;
 }

@@ -34,33 +34,33 @@ struct pr_live_opts {
     void *ctx;
 };
 
-struct pr_live;
+struct pr_live_line;
 
 /* NULL when out of memory; every call below accepts that and does nothing. */
-struct pr_live *pr_live_new(const struct pr_live_opts *opts);
-void pr_live_free(struct pr_live *l); /* pr_live_done included */
+struct pr_live_line *pr_live_new(const struct pr_live_opts *opts);
+void pr_live_free(struct pr_live_line *l); /* pr_live_close included */
 
 /* How far things are. total 0: not known. label (what runs now) and extra
  * ("812 img/s") are copied and made harmless; NULL or "": none. What is done
  * at the first call was done before, and does not count for the eta. Paints
  * if it is time to. */
-void pr_live_update(struct pr_live *l, uint64_t done, uint64_t total,
+void pr_live_update(struct pr_live_line *l, uint64_t done, uint64_t total,
                     uint64_t failed, const char *label, const char *extra);
 
 /* Paints if it is time to: 1 s after the start, then 4 times a second. */
-void pr_live_tick(struct pr_live *l);
+void pr_live_tick(struct pr_live_line *l);
 
 /* Milliseconds until a tick would paint, for poll(); -1: never. */
-int pr_live_wait_ms(const struct pr_live *l);
+int pr_live_wait_ms(const struct pr_live_line *l);
 
 /* Prints a line of the caller's, above the live one. The text is printed as it
  * is (as a string of an object in JSON); a missing line end is added. */
-void pr_live_message(struct pr_live *l, const char *text);
+void pr_live_message(struct pr_live_line *l, const char *text);
 
 /* Takes the line away until the next tick: before writing to stdout. */
-void pr_live_hide(struct pr_live *l);
+void pr_live_hide(struct pr_live_line *l);
 
 /* Takes the line away for good; in JSON, says how it ended. */
-void pr_live_done(struct pr_live *l);
+void pr_live_close(struct pr_live_line *l);
 
 #endif

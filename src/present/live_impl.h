@@ -14,13 +14,13 @@ enum pr_live_channel {
     PR_LIVE_OBJECTS,
 };
 
-struct pr_live {
+struct pr_live_line {
     struct pr_live_opts opts;
     enum pr_live_channel channel;
     bool ascii;
     bool started;               /* the first update has come */
     bool painted;               /* the line is on the screen */
-    bool finished;              /* pr_live_done was called, or fd is dead */
+    bool finished;              /* pr_live_close was called, or fd is dead */
     uint64_t start_ns, last_ns; /* of the command, of the last paint */
     uint64_t done, total, failed;
     struct pr_buf label, extra; /* clean */
@@ -34,12 +34,14 @@ struct pr_live {
 };
 
 /* Seconds until all is done; false while that cannot be told. */
-bool pr_live_eta(const struct pr_live *l, uint64_t now_ns, double *ret_s);
+bool pr_live_eta(const struct pr_live_line *l, uint64_t now_ns, double *ret_s);
 
 /* Append to l->out: the line without its line end, at most columns wide; the
  * plain line; the object. */
-void pr_live_add_line(struct pr_live *l, uint64_t now_ns, unsigned columns);
-void pr_live_add_plain(struct pr_live *l, uint64_t now_ns);
-void pr_live_add_object(struct pr_live *l, uint64_t now_ns, const char *event);
+void pr_live_add_line(struct pr_live_line *l, uint64_t now_ns,
+                      unsigned columns);
+void pr_live_add_plain(struct pr_live_line *l, uint64_t now_ns);
+void pr_live_add_object(struct pr_live_line *l, uint64_t now_ns,
+                        const char *event);
 
 #endif

@@ -12,7 +12,7 @@
 
 enum { BAR_COLUMNS = 14, LEAST_LABEL = 8 };
 
-bool pr_live_eta(const struct pr_live *l, uint64_t now_ns, double *ret_s)
+bool pr_live_eta(const struct pr_live_line *l, uint64_t now_ns, double *ret_s)
 {
     double end_s, least_s, since_s = (double)(now_ns - l->window_ns) / 1e9;
 
@@ -27,7 +27,7 @@ bool pr_live_eta(const struct pr_live *l, uint64_t now_ns, double *ret_s)
     return *ret_s >= 0.5;
 }
 
-static void add_eta(struct pr_live *l, uint64_t now_ns, const char *before)
+static void add_eta(struct pr_live_line *l, uint64_t now_ns, const char *before)
 {
     char text[24];
     double s;
@@ -42,7 +42,7 @@ static void add_eta(struct pr_live *l, uint64_t now_ns, const char *before)
 
 /* How many of so many parts are done; whole numbers, since 58 of 100 in
  * floating point is 57.99 %. */
-static unsigned parts_done(const struct pr_live *l, unsigned parts)
+static unsigned parts_done(const struct pr_live_line *l, unsigned parts)
 {
     if (l->done >= l->total)
         return parts;
@@ -52,7 +52,7 @@ static unsigned parts_done(const struct pr_live *l, unsigned parts)
 }
 
 /* Whole blocks, one of 8 parts of a block, blanks. */
-static void add_bar(struct pr_live *l)
+static void live_add_bar(struct pr_live_line *l)
 {
     static const char part[8][4] = {" ", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
     unsigned eighths = parts_done(l, BAR_COLUMNS * 8);
@@ -69,7 +69,7 @@ static void add_bar(struct pr_live *l)
 }
 
 /* "58%  58/100  1 failed  812 img/s  eta 12 s" */
-static void add_figures(struct pr_live *l, uint64_t now_ns)
+static void live_add_counts(struct pr_live_line *l, uint64_t now_ns)
 {
     if (l->total)
         pr_buf_printf(&l->out, "%3u%%  %" PRIu64 "/%" PRIu64,
@@ -85,11 +85,11 @@ static void add_figures(struct pr_live *l, uint64_t now_ns)
     add_eta(l, now_ns, "  ");
 }
 
-static size_t columns_of_figures(struct pr_live *l, uint64_t now_ns)
+static size_t live_counts_columns(struct pr_live_line *l, uint64_t now_ns)
 {
     size_t start = l->out.len, columns;
 
-    add_figures(l, now_ns);
+    live_add_counts(l, now_ns);
     if (!pr_buf_ok(&l->out))
         return 0;
     columns = pr_screen_columns(l->out.data + start, l->out.len - start);
@@ -99,9 +99,9 @@ static size_t columns_of_figures(struct pr_live *l, uint64_t now_ns)
 
 /* Where it is narrow the bar goes first, then the label; figures are cut only
  * when there is nothing else. */
-static void add_parts(struct pr_live *l, uint64_t now_ns, size_t columns)
+static void add_parts(struct pr_live_line *l, uint64_t now_ns, size_t columns)
 {
-    size_t figures = columns_of_figures(l, now_ns) + 1, room;
+    size_t figures = live_counts_columns(l, now_ns) + 1, room;
     size_t bar = l->total ? BAR_COLUMNS + 1 : 0;
     size_t label =
         l->label.len ? pr_screen_columns(l->label.data, l->label.len) + 2 : 0;
@@ -116,11 +116,11 @@ static void add_parts(struct pr_live *l, uint64_t now_ns, size_t columns)
         pr_buf_str(&l->out, "  ");
     }
     if (bar)
-        add_bar(l);
-    add_figures(l, now_ns);
+        live_add_bar(l);
+    live_add_counts(l, now_ns);
 }
 
-void pr_live_add_line(struct pr_live *l, uint64_t now_ns, unsigned columns)
+void pr_live_add_line(struct pr_live_line *l, uint64_t now_ns, unsigned columns)
 {
     PR_AUTO_BUF struct pr_buf line = PR_BUF_INIT(1 << 16);
     size_t start = l->out.len;
@@ -135,7 +135,7 @@ void pr_live_add_line(struct pr_live *l, uint64_t now_ns, unsigned columns)
         pr_buf_add(&l->out, line.data, line.len);
 }
 
-void pr_live_add_plain(struct pr_live *l, uint64_t now_ns)
+void pr_live_add_plain(struct pr_live_line *l, uint64_t now_ns)
 {
     const char *unit = l->opts.unit ? l->opts.unit : "";
     const char *blank = *unit ? " " : "";
@@ -155,25 +155,26 @@ void pr_live_add_plain(struct pr_live *l, uint64_t now_ns)
     pr_buf_char(&l->out, '\n');
 }
 
-void pr_live_add_object(struct pr_live *l, uint64_t now_ns, const char *event)
+void pr_live_add_object(struct pr_live_line *l, uint64_t now_ns,
+                        const char *event)
 {
-    struct pr_jb jb;
+    struct pr_json_writer jb;
     double s;
 
-    pr_jb_init(&jb, &l->out, 0);
-    pr_jb_obj(&jb, NULL);
-    pr_jb_str(&jb, "event", event);
-    pr_jb_uint(&jb, "done", l->done);
+    pr_json_writer_init(&jb, &l->out, 0);
+    pr_json_open_object(&jb, NULL);
+    pr_json_put_str(&jb, "event", event);
+    pr_json_put_uint(&jb, "done", l->done);
     if (l->total)
-        pr_jb_uint(&jb, "total", l->total);
-    pr_jb_uint(&jb, "failed", l->failed);
-    pr_jb_str(&jb, "unit", l->opts.unit);
-    pr_jb_str(&jb, "label", l->label.len ? l->label.data : NULL);
-    pr_jb_str(&jb, "extra", l->extra.len ? l->extra.data : NULL);
-    pr_jb_float(&jb, "elapsed_s",
-                round((double)(now_ns - l->start_ns) / 1e6) / 1e3);
+        pr_json_put_uint(&jb, "total", l->total);
+    pr_json_put_uint(&jb, "failed", l->failed);
+    pr_json_put_str(&jb, "unit", l->opts.unit);
+    pr_json_put_str(&jb, "label", l->label.len ? l->label.data : NULL);
+    pr_json_put_str(&jb, "extra", l->extra.len ? l->extra.data : NULL);
+    pr_json_put_float(&jb, "elapsed_s",
+                      round((double)(now_ns - l->start_ns) / 1e6) / 1e3);
     if (pr_live_eta(l, now_ns, &s))
-        pr_jb_float(&jb, "eta_s", (double)(uint64_t)(s * 10 + 0.5) / 10);
-    pr_jb_end(&jb);
+        pr_json_put_float(&jb, "eta_s", (double)(uint64_t)(s * 10 + 0.5) / 10);
+    pr_json_close(&jb);
     pr_buf_char(&l->out, '\n');
 }

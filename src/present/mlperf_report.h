@@ -14,7 +14,7 @@ int pr_mlperf_text(const struct pr_mlperf *m, const char *id,
 
 /* The same as members of an object that is open: division, workload, verdict,
  * data_size, checks. */
-void pr_mlperf_json(const struct pr_mlperf *m, struct pr_jb *jb);
+void pr_mlperf_json(const struct pr_mlperf *m, struct pr_json_writer *jb);
 
 /* Of a run directory: every experiment that asks for the rules, at most max
  * of them, and what several runs of one benchmark are together. Nothing when
@@ -26,8 +26,8 @@ int pr_mlperf_run_text(const char *dir, uint64_t max,
 
 /* The same as {"experiments": […], "runs": […]} under a key, left out when
  * there is none. */
-int pr_mlperf_run_json(const char *dir, struct pr_jb *jb, const char *key,
-                       struct pr_err *err) PR_MUST_CHECK;
+int pr_mlperf_run_json(const char *dir, struct pr_json_writer *jb,
+                       const char *key, struct pr_err *err) PR_MUST_CHECK;
 
 /* Of one experiment, as its result.json has it (with "params" and "results");
  * dir is its folder. *ret_asked: whether it asks for the rules at all. */

@@ -18,7 +18,8 @@ struct layout {
     struct pr_buf *out;
 };
 
-static const char *title_of(const struct pr_pivot *p, const char *name)
+static const char *pivot_column_title(const struct pr_pivot *p,
+                                      const char *name)
 {
     static const char *const titles[][2] = {
         {"exp.model_title", "Model"},
@@ -41,7 +42,7 @@ static const char *title_of(const struct pr_pivot *p, const char *name)
 
 /* ---- words */
 
-static void put_value(const struct pr_value *v, struct pr_buf *out)
+static void pivot_print_value(const struct pr_value *v, struct pr_buf *out)
 {
     if (v->kind == PR_STR)
         pr_screen_clean(out, v->s, v->len);
@@ -50,10 +51,10 @@ static void put_value(const struct pr_value *v, struct pr_buf *out)
     else if (v->kind == PR_BOOL)
         pr_buf_printf(out, "%d", v->b);
     else
-        pr_text(out, v);
+        pr_value_write_text(out, v);
 }
 
-static void put_number(double f, bool whole, struct pr_buf *out)
+static void pivot_print_number(double f, bool whole, struct pr_buf *out)
 {
     if (isnan(f))
         pr_buf_char(out, '-');
@@ -63,12 +64,12 @@ static void put_number(double f, bool whole, struct pr_buf *out)
         pr_buf_printf(out, "%.2f", f);
 }
 
-static double figure_of(const struct pr_pivot *p,
-                        const struct pr_pivot_row *row, size_t col,
-                        enum figure f, bool *ret_whole)
+static double pivot_get_measure(const struct pr_pivot *p,
+                                const struct pr_pivot_row *row, size_t col,
+                                enum figure f, bool *ret_whole)
 {
     const struct pr_pivot_cell *c = &row->cells[col];
-    const struct pr_pivot_figure *x =
+    const struct pr_pivot_measure *x =
         f == TIME || f == TIME_CI ? &c->time : &c->rate;
 
     *ret_whole = (f == TIME || f == RATE) && x->whole;
@@ -87,15 +88,15 @@ static double figure_of(const struct pr_pivot *p,
 
 /* ---- widths */
 
-static size_t width_of(const struct pr_value *v)
+static size_t pivot_value_width(const struct pr_value *v)
 {
     PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(1 << 16);
 
-    put_value(v, &text);
+    pivot_print_value(v, &text);
     return text.data ? pr_screen_columns(text.data, text.len) : 0;
 }
 
-static void widen(size_t *width, size_t other)
+static void pivot_widen(size_t *width, size_t other)
 {
     if (other > *width)
         *width = other;
@@ -106,10 +107,10 @@ static void widen_by(const struct layout *l, const struct pr_pivot_row *row,
 {
     PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(1024);
     bool whole;
-    double x = figure_of(l->p, row, col, f, &whole);
+    double x = pivot_get_measure(l->p, row, col, f, &whole);
 
-    put_number(x, whole, &text);
-    widen(&l->output_width[col], text.len);
+    pivot_print_number(x, whole, &text);
+    pivot_widen(&l->output_width[col], text.len);
 }
 
 static void find_widths(struct layout *l)
@@ -117,12 +118,13 @@ static void find_widths(struct layout *l)
     const struct pr_pivot *p = l->p;
 
     for (size_t i = 0; i < p->spec.input_count; i++) {
-        l->input_width[i] = strlen(title_of(p, p->spec.inputs[i]));
+        l->input_width[i] = strlen(pivot_column_title(p, p->spec.inputs[i]));
         for (size_t k = 0; k < p->axes[i].count; k++)
-            widen(&l->input_width[i], width_of(&p->axes[i].values[k]));
+            pivot_widen(&l->input_width[i],
+                        pivot_value_width(&p->axes[i].values[k]));
     }
     for (size_t k = 0; k < p->columns.count; k++) {
-        l->output_width[k] = width_of(&p->columns.values[k]);
+        l->output_width[k] = pivot_value_width(&p->columns.values[k]);
         for (size_t i = 0; i < p->row_count; i++) {
             widen_by(l, &p->rows[i], k, TIME);
             widen_by(l, &p->rows[i], k, RATE);
@@ -132,89 +134,94 @@ static void find_widths(struct layout *l)
 
 /* ---- tables */
 
-static void blanks(struct pr_buf *out, size_t n)
+static void pivot_print_blanks(struct pr_buf *out, size_t n)
 {
     while (n--)
         pr_buf_char(out, ' ');
 }
 
-static void put_left(struct layout *l, size_t i, const struct pr_value *v)
+static void pivot_print_left(struct layout *l, size_t i,
+                             const struct pr_value *v)
 {
     pr_buf_str(l->out, "  ");
-    put_value(v, l->out);
-    blanks(l->out, l->input_width[i] - width_of(v));
+    pivot_print_value(v, l->out);
+    pivot_print_blanks(l->out, l->input_width[i] - pivot_value_width(v));
 }
 
-static void put_right(struct layout *l, size_t col, const struct pr_buf *text)
+static void pivot_print_right(struct layout *l, size_t col,
+                              const struct pr_buf *text)
 {
     size_t n = pr_screen_columns(text->data, text->len);
 
-    blanks(l->out, n < l->output_width[col] ? l->output_width[col] - n : 0);
+    pivot_print_blanks(l->out,
+                       n < l->output_width[col] ? l->output_width[col] - n : 0);
     pr_buf_add(l->out, text->data, text->len);
     pr_buf_str(l->out, "  ");
 }
 
-static void put_header(struct layout *l)
+static void pivot_print_header(struct layout *l)
 {
     const struct pr_pivot *p = l->p;
     size_t left = 4;
 
     for (size_t i = 0; i < p->spec.input_count; i++)
         left += 2 + l->input_width[i];
-    blanks(l->out, left);
-    pr_buf_printf(l->out, "%s\n", title_of(p, p->spec.output));
+    pivot_print_blanks(l->out, left);
+    pr_buf_printf(l->out, "%s\n", pivot_column_title(p, p->spec.output));
     for (size_t i = 0; i < p->spec.input_count; i++) {
-        struct pr_value title = pr_str(title_of(p, p->spec.inputs[i]));
-        put_left(l, i, &title);
+        struct pr_value title =
+            pr_str(pivot_column_title(p, p->spec.inputs[i]));
+        pivot_print_left(l, i, &title);
     }
     pr_buf_str(l->out, "    ");
     for (size_t k = 0; k < p->columns.count; k++) {
         PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(1 << 16);
-        put_value(&p->columns.values[k], &text);
+        pivot_print_value(&p->columns.values[k], &text);
         if (text.data)
-            put_right(l, k, &text);
+            pivot_print_right(l, k, &text);
     }
     pr_buf_char(l->out, '\n');
 }
 
 /* A row of nothing is left out. */
-static void put_row(struct layout *l, const struct pr_pivot_row *row,
-                    enum figure f)
+static void pivot_print_row(struct layout *l, const struct pr_pivot_row *row,
+                            enum figure f)
 {
     const struct pr_pivot *p = l->p;
     bool any = false, whole;
 
     for (size_t k = 0; k < p->columns.count; k++)
-        any |= !isnan(figure_of(p, row, k, f, &whole));
+        any |= !isnan(pivot_get_measure(p, row, k, f, &whole));
     if (!any)
         return;
     for (size_t i = 0; i < p->spec.input_count; i++)
-        put_left(l, i, row->keys[i]);
+        pivot_print_left(l, i, row->keys[i]);
     pr_buf_str(l->out, "    ");
     for (size_t k = 0; k < p->columns.count; k++) {
         PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(1024);
-        double x = figure_of(p, row, k, f, &whole);
-        put_number(x, whole, &text);
+        double x = pivot_get_measure(p, row, k, f, &whole);
+        pivot_print_number(x, whole, &text);
         if (text.data)
-            put_right(l, k, &text);
+            pivot_print_right(l, k, &text);
     }
     pr_buf_char(l->out, '\n');
 }
 
-static void put_table(struct layout *l, const char *title, enum figure f)
+static void pivot_print_table(struct layout *l, const char *title,
+                              enum figure f)
 {
     pr_buf_str(l->out, title);
     if (f == SPEEDUP || f == EFFICIENCY) {
         pr_buf_printf(l->out, ", relative to first output column (%s = ",
                       l->p->spec.output);
         if (l->p->columns.count)
-            pr_text(l->out, &l->p->columns.values[0]);
+            pr_value_write_text(l->out, &l->p->columns.values[0]);
         pr_buf_str(l->out, "))");
     }
     pr_buf_char(l->out, '\n');
-    put_header(l);
+    pivot_print_header(l);
     for (size_t i = 0; i < l->p->row_count; i++)
-        put_row(l, &l->p->rows[i], f);
+        pivot_print_row(l, &l->p->rows[i], f);
     pr_buf_str(l->out, "\n\n\n");
 }
 
@@ -223,42 +230,46 @@ static const char *python_bool(bool b)
     return b ? "True" : "False";
 }
 
-static void put_spec(const struct pr_pivot_spec *s, struct pr_buf *out)
+static void pivot_print_spec(const struct pr_pivot_spec *s, struct pr_buf *out)
 {
     pr_buf_str(out, "This report is configured with the following parameters:\n"
                     " inputs = [");
     for (size_t i = 0; i < s->input_count; i++) {
         struct pr_value name = pr_str(s->inputs[i]);
         pr_buf_str(out, i ? ", " : "");
-        pr_repr(out, &name);
+        pr_value_write_repr(out, &name);
     }
     pr_buf_printf(out, "]\n output = %s\n output_cols = ", s->output);
     if (s->output_cols)
-        pr_text(out, s->output_cols);
+        pr_value_write_text(out, s->output_cols);
     else
         pr_buf_str(out, "None");
     pr_buf_printf(out, "\n report_speedup = %s\n report_efficiency = %s\n",
                   python_bool(s->speedup), python_bool(s->efficiency));
 }
 
-static void put_tables(struct layout *l)
+static void pivot_print_tables(struct layout *l)
 {
     const struct pr_pivot_spec *s = &l->p->spec;
 
     find_widths(l);
     if (!s->no_times)
-        put_table(l, "Batch time (milliseconds)", TIME);
-    put_table(l, "Throughput (instances per second e.g. images/sec)", RATE);
+        pivot_print_table(l, "Batch time (milliseconds)", TIME);
+    pivot_print_table(l, "Throughput (instances per second e.g. images/sec)",
+                      RATE);
     if (s->speedup)
-        put_table(l, "Speedup (based on instances per second table", SPEEDUP);
+        pivot_print_table(l, "Speedup (based on instances per second table",
+                          SPEEDUP);
     if (s->efficiency)
-        put_table(l, "Efficiency (based on batch times table", EFFICIENCY);
+        pivot_print_table(l, "Efficiency (based on batch times table",
+                          EFFICIENCY);
     if (!l->p->repeats)
         return;
     if (!s->no_times)
-        put_table(l, "Batch time, 95% confidence: +/- milliseconds", TIME_CI);
-    put_table(l, "Throughput, 95% confidence: +/- instances per second",
-              RATE_CI);
+        pivot_print_table(l, "Batch time, 95% confidence: +/- milliseconds",
+                          TIME_CI);
+    pivot_print_table(l, "Throughput, 95% confidence: +/- instances per second",
+                      RATE_CI);
 }
 
 int pr_pivot_text(const struct pr_pivot *p, struct pr_arena *a,
@@ -269,8 +280,8 @@ int pr_pivot_text(const struct pr_pivot *p, struct pr_arena *a,
     l.output_width = PR_ARENA_ARRAY(a, size_t, p->columns.count);
     if (!l.output_width)
         return pr_fail_nomem(err);
-    put_tables(&l);
+    pivot_print_tables(&l);
     if (!p->spec.no_specs)
-        put_spec(&p->spec, out);
+        pivot_print_spec(&p->spec, out);
     return pr_buf_ok(out) ? PR_OK : pr_fail_nomem(err);
 }

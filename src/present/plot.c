@@ -8,7 +8,7 @@
 #include <string.h>
 
 struct plot {
-    const struct pr_plotdata *s;
+    const struct pr_plot_data *s;
     const struct pr_plot_opts *o;
     struct pr_arena *arena;
     struct pr_plot_look look;
@@ -33,8 +33,8 @@ static bool at_names(const struct plot *p)
 }
 
 /* The place of each point among all x: both are in order. */
-static double place_of(const struct plot *p, const struct pr_plotdata_point *q,
-                       size_t *at)
+static double plot_find_place(const struct plot *p,
+                              const struct pr_plot_data_point *q, size_t *at)
 {
     if (!at_names(p))
         return q->x_number;
@@ -43,8 +43,8 @@ static double place_of(const struct plot *p, const struct pr_plotdata_point *q,
     return (double)*at;
 }
 
-static int take_points(struct plot *p, const struct pr_plotdata_series *s,
-                       struct pr_chart_series *out, struct pr_err *err)
+static int plot_fill_points(struct plot *p, const struct pr_plot_data_series *s,
+                            struct pr_chart_series *out, struct pr_err *err)
 {
     struct pr_chart_point *points =
         PR_ARENA_ARRAY(p->arena, struct pr_chart_point, s->count + 1);
@@ -53,9 +53,9 @@ static int take_points(struct plot *p, const struct pr_plotdata_series *s,
     if (!points)
         return pr_fail_nomem(err);
     for (size_t i = 0; i < s->count; i++) {
-        const struct pr_plotdata_point *q = &s->points[i];
+        const struct pr_plot_data_point *q = &s->points[i];
 
-        points[i] = (struct pr_chart_point){.x = place_of(p, q, &at),
+        points[i] = (struct pr_chart_point){.x = plot_find_place(p, q, &at),
                                             .y = q->y,
                                             .low = q->low,
                                             .high = q->high};
@@ -72,7 +72,7 @@ static int take_points(struct plot *p, const struct pr_plotdata_series *s,
 }
 
 static double *copy_values(const struct plot *p,
-                           const struct pr_plotdata_series *s, size_t from,
+                           const struct pr_plot_data_series *s, size_t from,
                            size_t to, size_t *ret_count)
 {
     size_t n = 0;
@@ -90,8 +90,9 @@ static double *copy_values(const struct plot *p,
     return all;
 }
 
-static int take_spreads(struct plot *p, const struct pr_plotdata_series *s,
-                        struct pr_chart_series *out, struct pr_err *err)
+static int plot_fill_spreads(struct plot *p,
+                             const struct pr_plot_data_series *s,
+                             struct pr_chart_series *out, struct pr_err *err)
 {
     struct pr_chart_spread *spreads =
         PR_ARENA_ARRAY(p->arena, struct pr_chart_spread, s->count + 1);
@@ -108,7 +109,7 @@ static int take_spreads(struct plot *p, const struct pr_plotdata_series *s,
         if (!n)
             continue;
         spreads[out->count] = pr_plot_spread(values, n);
-        spreads[out->count++].x = place_of(p, &s->points[i], &at);
+        spreads[out->count++].x = plot_find_place(p, &s->points[i], &at);
     }
     out->spreads = spreads;
     out->style = PR_CHART_BOXES;
@@ -116,7 +117,7 @@ static int take_spreads(struct plot *p, const struct pr_plotdata_series *s,
 }
 
 /* One box a series, side by side under its name. */
-static int take_whole(struct plot *p, struct pr_err *err)
+static int plot_fill_whole_spreads(struct plot *p, struct pr_err *err)
 {
     struct pr_chart_series *out = p->series;
     struct pr_chart_spread *spreads =
@@ -125,7 +126,7 @@ static int take_whole(struct plot *p, struct pr_err *err)
     if (!spreads)
         return pr_fail_nomem(err);
     for (size_t i = 0; i < p->s->count; i++) {
-        const struct pr_plotdata_series *s = &p->s->series[i];
+        const struct pr_plot_data_series *s = &p->s->series[i];
         size_t n;
         double *values = copy_values(p, s, 0, s->count, &n);
 
@@ -144,14 +145,14 @@ static int take_whole(struct plot *p, struct pr_err *err)
     return PR_OK;
 }
 
-static int take_all(struct plot *p, struct pr_err *err)
+static int plot_fill_series(struct plot *p, struct pr_err *err)
 {
     struct pr_chart *c = &p->look.chart;
     int rc = PR_OK;
 
     c->series = p->series;
     if (p->o->kind == PR_PLOT_SPREAD)
-        return take_whole(p, err);
+        return plot_fill_whole_spreads(p, err);
     c->series_count = p->s->count;
     c->x_at_points = true;
     if (at_names(p)) {
@@ -161,8 +162,8 @@ static int take_all(struct plot *p, struct pr_err *err)
     for (size_t i = 0; !rc && i < p->s->count; i++) {
         p->series[i].name = p->names[i];
         rc = p->o->kind == PR_PLOT_BOX
-                 ? take_spreads(p, &p->s->series[i], &p->series[i], err)
-                 : take_points(p, &p->s->series[i], &p->series[i], err);
+                 ? plot_fill_spreads(p, &p->s->series[i], &p->series[i], err)
+                 : plot_fill_points(p, &p->s->series[i], &p->series[i], err);
     }
     return rc;
 }
@@ -174,7 +175,7 @@ static bool is_boxes(const struct plot *p)
     return p->o->kind == PR_PLOT_BOX || p->o->kind == PR_PLOT_SPREAD;
 }
 
-static const char *title_of(const struct plot *p)
+static const char *plot_make_title(const struct plot *p)
 {
     if (p->o->kind == PR_PLOT_SPREAD)
         return p->s->y;
@@ -183,12 +184,12 @@ static const char *title_of(const struct plot *p)
 }
 
 /* What was not told. */
-static int fill_in(struct plot *p, struct pr_err *err)
+static int plot_fill_defaults(struct plot *p, struct pr_err *err)
 {
     struct pr_chart *c = &p->look.chart;
 
     if (!c->title)
-        c->title = title_of(p);
+        c->title = plot_make_title(p);
     if (!c->title)
         return pr_fail_nomem(err);
     if (!c->subtitle && is_boxes(p))
@@ -226,9 +227,9 @@ static int make_chart(struct plot *p, const char **names, struct pr_chart *ret,
     if (!rc && !p->series)
         rc = pr_fail_nomem(err);
     if (!rc)
-        rc = take_all(p, err);
+        rc = plot_fill_series(p, err);
     if (!rc)
-        rc = fill_in(p, err);
+        rc = plot_fill_defaults(p, err);
     *ret = p->look.chart;
     return rc;
 }
@@ -238,13 +239,13 @@ static int make_chart(struct plot *p, const char **names, struct pr_chart *ret,
 enum { MOST_PANELS = 8, PANEL = 220, HEADING = 60 };
 
 struct panel {
-    struct pr_plotdata set;
+    struct pr_plot_data set;
     const char **names;
 };
 
 /* What a panel of one column or task is called; of several, their common
  * beginning: "mem" of mem.used_bytes and mem.cached_bytes. */
-static const char *panel_label(struct pr_arena *a, const struct pr_plotdata *d)
+static const char *panel_label(struct pr_arena *a, const struct pr_plot_data *d)
 {
     const char *first = NULL;
     size_t n = 0;
@@ -273,9 +274,10 @@ static const char *panel_label(struct pr_arena *a, const struct pr_plotdata *d)
     return n ? pr_arena_copy(a, first, n) : "";
 }
 
-static int split(const struct pr_plotdata *s, const char **names,
-                 struct pr_arena *a, struct panel panels[static MOST_PANELS],
-                 size_t *ret_count, struct pr_err *err)
+static int plot_split_panels(const struct pr_plot_data *s, const char **names,
+                             struct pr_arena *a,
+                             struct panel panels[static MOST_PANELS],
+                             size_t *ret_count, struct pr_err *err)
 {
     size_t n = 0;
 
@@ -295,7 +297,7 @@ static int split(const struct pr_plotdata *s, const char **names,
             p->set.y_unit = s->series[i].unit;
             p->set.count = 0;
             p->set.series =
-                PR_ARENA_ARRAY(a, struct pr_plotdata_series, s->count);
+                PR_ARENA_ARRAY(a, struct pr_plot_data_series, s->count);
             p->names = PR_ARENA_ARRAY(a, const char *, s->count + 1);
             if (!p->set.series || !p->names)
                 return pr_fail_nomem(err);
@@ -308,7 +310,7 @@ static int split(const struct pr_plotdata *s, const char **names,
 }
 
 /* So that all have the same x. */
-static void span_x(const struct pr_plotdata *s, struct pr_chart *c)
+static void span_x(const struct pr_plot_data *s, struct pr_chart *c)
 {
     if (!s->x_numbers || !s->x_count || c->x_names)
         return;
@@ -321,7 +323,7 @@ static void span_x(const struct pr_plotdata *s, struct pr_chart *c)
         }
 }
 
-static void arrange(struct pr_chart *charts, size_t n)
+static void plot_arrange_panels(struct pr_chart *charts, size_t n)
 {
     double height =
         charts[0].height > 0 ? charts[0].height : HEADING + PANEL * (double)n;
@@ -345,7 +347,7 @@ static int draw_split(const struct plot *whole, const char **names,
     struct panel panels[MOST_PANELS] = {{.names = NULL}};
     struct pr_chart charts[MOST_PANELS];
     size_t n = 0;
-    int rc = split(whole->s, names, whole->arena, panels, &n, err);
+    int rc = plot_split_panels(whole->s, names, whole->arena, panels, &n, err);
 
     for (size_t i = 0; !rc && i < n; i++) {
         struct plot p = *whole;
@@ -361,11 +363,11 @@ static int draw_split(const struct plot *whole, const char **names,
     }
     if (rc)
         return rc;
-    arrange(charts, n);
+    plot_arrange_panels(charts, n);
     return pr_chart_draw_panels(charts, n, kind, out, err);
 }
 
-int pr_plot_draw(const struct pr_plotdata *s, const struct pr_plot_opts *o,
+int pr_plot_draw(const struct pr_plot_data *s, const struct pr_plot_opts *o,
                  const struct pr_canvas_kind *kind, struct pr_buf *out,
                  struct pr_err *err)
 {

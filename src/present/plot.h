@@ -23,7 +23,7 @@ struct pr_plot_opts {
 int pr_plot_check(const struct pr_plot_opts *o,
                   struct pr_err *err) PR_MUST_CHECK;
 
-int pr_plot_draw(const struct pr_plotdata *s, const struct pr_plot_opts *o,
+int pr_plot_draw(const struct pr_plot_data *s, const struct pr_plot_opts *o,
                  const struct pr_canvas_kind *kind, struct pr_buf *out,
                  struct pr_err *err) PR_MUST_CHECK;
 

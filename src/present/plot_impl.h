@@ -16,7 +16,7 @@ int pr_plot_look(const struct pr_value *told, struct pr_plot_look *ret,
 
 /* What series are called: what tells them apart. count texts in the arena;
  * NULL when out of memory. */
-const char **pr_plot_names(const struct pr_plotdata *s,
+const char **pr_plot_names(const struct pr_plot_data *s,
                            const struct pr_value *legend, struct pr_arena *a);
 
 /* Quartiles of values, which get sorted; x stays 0. */

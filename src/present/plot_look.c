@@ -36,8 +36,8 @@ static const struct option {
 
 enum { OPTIONS = sizeof options / sizeof *options };
 
-static int fail_value(const struct pr_member *m, const char *wants,
-                      struct pr_err *err)
+static int plot_fail_value(const struct pr_member *m, const char *wants,
+                           struct pr_err *err)
 {
     return pr_fail(err, PR_E_USAGE, WHERE, "'%s' wants %s, got %s", m->key,
                    wants, pr_kind_name(m->value.kind));
@@ -60,25 +60,25 @@ static int set_scale(const struct pr_member *m, enum pr_chart_scale *ret,
 static int set_number(const struct pr_member *m, const struct option *o,
                       double *ret, struct pr_err *err)
 {
-    if (!pr_is_number(&m->value))
-        return fail_value(m, "a number", err);
-    if (!(pr_number(&m->value) >= o->least) ||
-        !(pr_number(&m->value) <= o->most))
+    if (!pr_value_is_number(&m->value))
+        return plot_fail_value(m, "a number", err);
+    if (!(pr_value_number(&m->value) >= o->least) ||
+        !(pr_value_number(&m->value) <= o->most))
         return pr_fail(err, PR_E_USAGE, WHERE, "'%s' is from %g to %g", m->key,
                        o->least, o->most);
-    *ret = pr_number(&m->value);
+    *ret = pr_value_number(&m->value);
     return PR_OK;
 }
 
-static int set(struct pr_plot_look *look, const struct pr_member *m,
-               const struct option *o, struct pr_err *err)
+static int plot_set_option(struct pr_plot_look *look, const struct pr_member *m,
+                           const struct option *o, struct pr_err *err)
 {
     void *at = (char *)look + o->at;
 
     switch (o->kind) {
     case TEXT:
         if (m->value.kind != PR_STR)
-            return fail_value(m, "text", err);
+            return plot_fail_value(m, "text", err);
         *(const char **)at = m->value.s;
         return PR_OK;
     case SCALE:
@@ -87,12 +87,12 @@ static int set(struct pr_plot_look *look, const struct pr_member *m,
         return set_number(m, o, at, err);
     case FLAG:
         if (m->value.kind != PR_BOOL)
-            return fail_value(m, "true or false", err);
+            return plot_fail_value(m, "true or false", err);
         *(bool *)at = m->value.b;
         return PR_OK;
     case NAMES:
         if (m->value.kind != PR_LIST)
-            return fail_value(m, "a list of names", err);
+            return plot_fail_value(m, "a list of names", err);
         *(const struct pr_value **)at = &m->value;
     }
     return PR_OK;
@@ -105,7 +105,7 @@ static int set_named(struct pr_plot_look *look, const struct pr_member *m,
 
     for (size_t i = 0; i < OPTIONS; i++)
         if (strcmp(m->key, options[i].name) == 0)
-            return set(look, m, &options[i], err);
+            return plot_set_option(look, m, &options[i], err);
     pr_fail(err, PR_E_USAGE, WHERE, "unknown option '%s'", m->key);
     pr_nearest_init(&near, m->key);
     for (size_t i = 0; i < OPTIONS; i++)
@@ -135,21 +135,21 @@ int pr_plot_look(const struct pr_value *told, struct pr_plot_look *ret,
 /* ---- names */
 
 /* Whether all series have the same value of a name. */
-static bool is_common(const struct pr_plotdata *s, const char *key)
+static bool is_common(const struct pr_plot_data *s, const char *key)
 {
     const struct pr_value *first = pr_get(&s->series[0].filters, key);
 
     for (size_t i = 1; i < s->count; i++) {
         const struct pr_value *v = pr_get(&s->series[i].filters, key);
 
-        if (!v || !first || !pr_equal(v, first))
+        if (!v || !first || !pr_value_equal(v, first))
             return false;
     }
     return s->count > 1;
 }
 
 /* "mxnet", "num_gpus=4": text speaks for itself. */
-static void put_filter(struct pr_buf *b, const struct pr_member *m)
+static void label_put_filter(struct pr_buf *b, const struct pr_member *m)
 {
     const char *dot = strrchr(m->key, '.');
 
@@ -157,11 +157,11 @@ static void put_filter(struct pr_buf *b, const struct pr_member *m)
         pr_buf_str(b, ", ");
     if (m->value.kind != PR_STR)
         pr_buf_printf(b, "%s=", dot ? dot + 1 : m->key);
-    pr_text(b, &m->value);
+    pr_value_write_text(b, &m->value);
 }
 
-static const char *name_of(const struct pr_plotdata *s, size_t k,
-                           struct pr_arena *a)
+static const char *plot_name_series(const struct pr_plot_data *s, size_t k,
+                                    struct pr_arena *a)
 {
     PR_AUTO_BUF struct pr_buf b = PR_BUF_INIT(1 << 16);
     const struct pr_value *f = &s->series[k].filters;
@@ -174,17 +174,18 @@ static const char *name_of(const struct pr_plotdata *s, size_t k,
         if (is_common(s, key) || strcmp(key, "exp.id") == 0)
             continue;
         told += strcmp(key, "column") != 0 && strcmp(key, "task") != 0;
-        put_filter(&b, &f->members[i]);
+        label_put_filter(&b, &f->members[i]);
     }
     /* An experiment that differs in nothing else goes by its id. */
     if (id && !told && !is_common(s, "exp.id"))
-        put_filter(&b, &(struct pr_member){.key = "exp.id", .value = *id});
+        label_put_filter(&b,
+                         &(struct pr_member){.key = "exp.id", .value = *id});
     if (!b.len && pr_buf_ok(&b))
         pr_json_write(&b, f);
     return pr_buf_ok(&b) ? pr_arena_copy(a, b.data, b.len) : NULL;
 }
 
-const char **pr_plot_names(const struct pr_plotdata *s,
+const char **pr_plot_names(const struct pr_plot_data *s,
                            const struct pr_value *legend, struct pr_arena *a)
 {
     const char **names = PR_ARENA_ARRAY(a, const char *, s->count + 1);
@@ -193,7 +194,8 @@ const char **pr_plot_names(const struct pr_plotdata *s,
         const struct pr_value *told =
             legend && i < legend->len ? &legend->items[i] : NULL;
 
-        names[i] = told && told->kind == PR_STR ? told->s : name_of(s, i, a);
+        names[i] =
+            told && told->kind == PR_STR ? told->s : plot_name_series(s, i, a);
         if (!names[i])
             return NULL;
     }
@@ -202,7 +204,7 @@ const char **pr_plot_names(const struct pr_plotdata *s,
 
 /* ---- quartiles */
 
-static int by_size(const void *a, const void *b)
+static int plot_compare_doubles(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
 
@@ -210,7 +212,7 @@ static int by_size(const void *a, const void *b)
 }
 
 /* Between two values in proportion. */
-static double quantile(const double *sorted, size_t n, double share)
+static double plot_quantile(const double *sorted, size_t n, double share)
 {
     double at = share * (double)(n - 1);
     size_t i = (size_t)at;
@@ -229,13 +231,13 @@ struct pr_chart_spread pr_plot_spread(double *v, size_t n)
     double sum = 0, reach;
     size_t first = 0, last = n - 1, far;
 
-    qsort(v, n, sizeof *v, by_size);
+    qsort(v, n, sizeof *v, plot_compare_doubles);
     for (size_t i = 0; i < n; i++)
         sum += v[i];
     s.mean = sum / (double)n;
-    s.q1 = quantile(v, n, 0.25);
-    s.median = quantile(v, n, 0.5);
-    s.q3 = quantile(v, n, 0.75);
+    s.q1 = plot_quantile(v, n, 0.25);
+    s.median = plot_quantile(v, n, 0.5);
+    s.q3 = plot_quantile(v, n, 0.75);
     reach = 1.5 * (s.q3 - s.q1);
     while (first < last && v[first] < s.q1 - reach)
         first++;

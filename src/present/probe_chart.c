@@ -27,25 +27,27 @@ struct found {
     const char *verdict; /* of the only one */
 };
 
-static bool number_at(const struct pr_value *map, const char *key, double *ret)
+static bool probe_chart_read_number(const struct pr_value *map, const char *key,
+                                    double *ret)
 {
     const struct pr_value *v = pr_get(map, key);
 
-    if (!v || !pr_is_number(v))
+    if (!v || !pr_value_is_number(v))
         return false;
-    *ret = pr_number(v);
+    *ret = pr_value_number(v);
     return true;
 }
 
-static void add_bar(struct found *f, const struct pr_value *results, int phase)
+static void probe_chart_add_bar(struct found *f, const struct pr_value *results,
+                                int phase)
 {
     double rate, spread = 0;
     char key[32];
 
-    if (!number_at(results, keys[phase], &rate))
+    if (!probe_chart_read_number(results, keys[phase], &rate))
         return;
     snprintf(key, sizeof key, "%s_stdev", keys[phase]);
-    (void)number_at(results, key, &spread);
+    (void)probe_chart_read_number(results, key, &spread);
     f->points[phase][f->counts[phase]++] = (struct pr_chart_point){
         .x = (double)f->count,
         .y = rate,
@@ -54,8 +56,9 @@ static void add_bar(struct found *f, const struct pr_value *results, int phase)
     };
 }
 
-static int add(void *ctx, const char *id, const struct pr_value *results,
-               struct pr_err *err)
+static int probe_chart_add_experiment(void *ctx, const char *id,
+                                      const struct pr_value *results,
+                                      struct pr_err *err)
 {
     struct found *f = ctx;
     const char *verdict;
@@ -63,18 +66,19 @@ static int add(void *ctx, const char *id, const struct pr_value *results,
     if (!pr_is_probed(results) || f->count == MOST)
         return PR_OK;
     f->names[f->count] = pr_arena_str(f->arena, id);
-    verdict = pr_results_verdict(results);
+    verdict = pr_run_result_verdict(results);
     verdict = verdict ? verdict : ""; /* what comes first fits */
     f->verdict = pr_arena_copy(f->arena, verdict, strcspn(verdict, ";"));
     if (!f->names[f->count] || !f->verdict)
         return pr_fail_nomem(err);
     for (int i = 0; i < PHASES; i++)
-        add_bar(f, results, i);
+        probe_chart_add_bar(f, results, i);
     f->count++;
     return PR_OK;
 }
 
-static int draw(const struct found *f, struct pr_buf *out, struct pr_err *err)
+static int probe_chart_draw(const struct found *f, struct pr_buf *out,
+                            struct pr_err *err)
 {
     struct pr_chart_series series[PHASES];
     struct pr_chart chart = {
@@ -103,8 +107,9 @@ int pr_probe_chart(const char *dir, struct pr_buf *out, bool *ret_any,
 {
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(8192);
     struct found f = {.arena = a};
-    int rc = a ? pr_results_each(dir, add, &f, err) : pr_fail_nomem(err);
+    int rc = a ? pr_run_each_result(dir, probe_chart_add_experiment, &f, err)
+               : pr_fail_nomem(err);
 
     *ret_any = f.counts[0] || f.counts[1] || f.counts[2];
-    return rc || !*ret_any ? rc : draw(&f, out, err);
+    return rc || !*ret_any ? rc : probe_chart_draw(&f, out, err);
 }

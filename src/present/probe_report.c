@@ -8,7 +8,7 @@
 
 static const char *const phases[] = {"io", "synthetic", "full"};
 
-static const struct pr_column columns[] = {
+static const struct pr_table_column columns[] = {
     {"phase", PR_COL_STR, NULL, PR_ALIGN_AUTO, "phase"},
     {"samples/s", PR_COL_FLOAT, NULL, PR_ALIGN_AUTO, "samples_per_s"},
     {"+/-", PR_COL_FLOAT, NULL, PR_ALIGN_AUTO, "stdev"},
@@ -38,8 +38,9 @@ bool pr_is_probed(const struct pr_value *results)
     return bound && bound->kind == PR_STR;
 }
 
-static void put_phase(struct pr_table *t, const struct pr_value *results,
-                      const char *phase)
+static void probe_add_phase_row(struct pr_table *t,
+                                const struct pr_value *results,
+                                const char *phase)
 {
     pr_table_row(t);
     pr_table_set_str(t, 0, phase);
@@ -49,8 +50,8 @@ static void put_phase(struct pr_table *t, const struct pr_value *results,
 
         snprintf(key, sizeof key, "%s%s", phase, endings[i]);
         v = pr_get(results, key);
-        if (v && pr_is_number(v))
-            pr_table_set_float(t, i, pr_number(v));
+        if (v && pr_value_is_number(v))
+            pr_table_set_float(t, i, pr_value_number(v));
     }
 }
 
@@ -86,7 +87,7 @@ int pr_probe_report(const char *id, const struct pr_value *results,
         return pr_fail_nomem(err);
     for (size_t i = 0; i < sizeof phases / sizeof *phases; i++)
         if (pr_get(results, phases[i]))
-            put_phase(t, results, phases[i]);
+            probe_add_phase_row(t, results, phases[i]);
     if (format != PR_TABLE_CSV) {
         pr_report_title(out, format, id, results);
         pr_report_heading(out, format, "Phases");
@@ -105,8 +106,8 @@ struct reports {
     struct pr_buf *out;
 };
 
-static int add_report(void *ctx, const char *id, const struct pr_value *results,
-                      struct pr_err *err)
+static int probe_add_report(void *ctx, const char *id,
+                            const struct pr_value *results, struct pr_err *err)
 {
     struct reports *r = ctx;
 
@@ -122,5 +123,5 @@ int pr_probe_report_run(const char *dir, enum pr_table_format format,
 {
     struct reports r = {.format = format, .style = style, .out = out};
 
-    return pr_results_each(dir, add_report, &r, err);
+    return pr_run_each_result(dir, probe_add_report, &r, err);
 }

@@ -10,7 +10,7 @@
 void pr_report_title(struct pr_buf *out, enum pr_table_format format,
                      const char *id, const struct pr_value *results)
 {
-    const char *verdict = pr_results_verdict(results);
+    const char *verdict = pr_run_result_verdict(results);
 
     if (format == PR_TABLE_MARKDOWN)
         pr_buf_str(out, "## ");
@@ -40,9 +40,9 @@ void pr_report_slowest(struct pr_buf *out, enum pr_table_format format,
     for (int i = 0; i < 4; i++) {
         const struct pr_value *v = pr_get(results, names[i]);
 
-        if (!v || !pr_is_number(v))
+        if (!v || !pr_value_is_number(v))
             return;
-        s[i] = pr_number(v) / 1e3;
+        s[i] = pr_value_number(v) / 1e3;
         pr_format_seconds(text[i], s[i]);
     }
     if (s[P99] < s[MEAN])

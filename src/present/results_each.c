@@ -3,24 +3,24 @@
 
 #include "analyse/rundata.h"
 
-int pr_results_each(const char *dir, pr_results_call *call, void *ctx,
-                    struct pr_err *err)
+int pr_run_each_result(const char *dir, pr_results_call *call, void *ctx,
+                       struct pr_err *err)
 {
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(65536);
-    struct pr_rundata *d = NULL;
-    struct pr_rundata_row row;
-    int rc = a ? pr_rundata_open(dir, &d, err) : pr_fail_nomem(err);
+    struct pr_run_data *d = NULL;
+    struct pr_run_data_row row;
+    int rc = a ? pr_run_data_open(dir, &d, err) : pr_fail_nomem(err);
 
-    while (!rc && (rc = pr_rundata_next(d, a, &row, NULL, err)) == 1) {
+    while (!rc && (rc = pr_run_data_next(d, a, &row, NULL, err)) == 1) {
         rc = call(ctx, row.id,
                   row.result ? pr_get(row.result, "results") : NULL, err);
         pr_arena_reset(a);
     }
-    pr_rundata_close(d);
+    pr_run_data_close(d);
     return rc < 0 ? rc : PR_OK;
 }
 
-const char *pr_results_verdict(const struct pr_value *results)
+const char *pr_run_result_verdict(const struct pr_value *results)
 {
     const struct pr_value *v = results ? pr_get(results, "verdict") : NULL;
 

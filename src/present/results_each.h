@@ -10,10 +10,10 @@
 typedef int pr_results_call(void *ctx, const char *id,
                             const struct pr_value *results, struct pr_err *err);
 
-int pr_results_each(const char *dir, pr_results_call *call, void *ctx,
-                    struct pr_err *err) PR_MUST_CHECK;
+int pr_run_each_result(const char *dir, pr_results_call *call, void *ctx,
+                       struct pr_err *err) PR_MUST_CHECK;
 
 /* results.verdict, in plain words; NULL: none. */
-const char *pr_results_verdict(const struct pr_value *results);
+const char *pr_run_result_verdict(const struct pr_value *results);
 
 #endif

@@ -7,8 +7,8 @@
 #include <string.h>
 
 struct layout {
-    struct pr_columns found;
-    struct pr_column cols[2 * PR_MAX_COLUMNS + 4];
+    struct pr_run_columns found;
+    struct pr_table_column cols[2 * PR_MAX_COLUMNS + 4];
     size_t count;
     size_t status, metrics, target, reason; /* where these columns begin */
     bool for_people;                        /* text, Markdown or HTML */
@@ -16,11 +16,11 @@ struct layout {
 };
 
 /* The unit is in the name: elapsed_s, max_rss_bytes, throughput_per_s. */
-static enum pr_column_kind metric_kind(const char *name)
+static enum pr_table_column_kind metric_kind(const char *name)
 {
     static const struct {
         const char *ending;
-        enum pr_column_kind kind;
+        enum pr_table_column_kind kind;
     } rows[] = {{"_bytes", PR_COL_BYTES},
                 {"_s", PR_COL_SECONDS},
                 {"_pct", PR_COL_PERCENT}};
@@ -47,20 +47,21 @@ static const char *metric_title(struct pr_arena *a, const char *name)
 }
 
 /* Figures of ours that only a machine asks for. */
-static bool for_machines(const char *name)
+static bool run_table_is_for_machines(const char *name)
 {
     return strcmp(name, "cpu_system_s") == 0 || strcmp(name, "cpu_user_s") == 0;
 }
 
-static void add(struct layout *l, const char *title, enum pr_column_kind kind,
-                const char *key)
+static void run_table_add_column(struct layout *l, const char *title,
+                                 enum pr_table_column_kind kind,
+                                 const char *key)
 {
     l->cols[l->count++] =
-        (struct pr_column){.title = title, .kind = kind, .key = key};
+        (struct pr_table_column){.title = title, .kind = kind, .key = key};
 }
 
 /* Whether a column has that name already, or will. */
-static bool is_taken(const struct layout *l, const char *name)
+static bool run_table_has_column(const struct layout *l, const char *name)
 {
     for (size_t i = 0; i < l->count; i++)
         if (strcmp(l->cols[i].key, name) == 0)
@@ -68,38 +69,41 @@ static bool is_taken(const struct layout *l, const char *name)
     return strcmp(name, "reason") == 0;
 }
 
-static void lay_out(struct layout *l, struct pr_arena *a)
+static void run_table_lay_out(struct layout *l, struct pr_arena *a)
 {
     bool text = l->for_people;
     size_t kept = 0;
 
-    add(l, "id", PR_COL_STR, "id");
+    run_table_add_column(l, "id", PR_COL_STR, "id");
     for (size_t i = 0; i < l->found.param_count; i++)
-        add(l, l->found.params[i], PR_COL_STR, l->found.params[i]);
+        run_table_add_column(l, l->found.params[i], PR_COL_STR,
+                             l->found.params[i]);
     l->status = l->count;
-    add(l, "status", PR_COL_STATUS, "status");
+    run_table_add_column(l, "status", PR_COL_STATUS, "status");
     l->metrics = l->count;
     for (size_t i = 0; i < l->found.metric_count; i++) {
         const char *name = l->found.metrics[i];
-        if (text && for_machines(name))
+        if (text && run_table_is_for_machines(name))
             continue;
         l->found.metrics[kept++] = name;
-        if (is_taken(l, name))
+        if (run_table_has_column(l, name))
             name = pr_arena_printf(a, "results.%s", name);
         if (name)
-            add(l, text ? metric_title(a, name) : name, metric_kind(name),
-                name);
+            run_table_add_column(l, text ? metric_title(a, name) : name,
+                                 metric_kind(name), name);
     }
     l->found.metric_count = kept;
     l->target = l->count;
     if (l->has_target)
-        add(l, text ? "target" : "target_met", PR_COL_STR, "target_met");
+        run_table_add_column(l, text ? "target" : "target_met", PR_COL_STR,
+                             "target_met");
     l->reason = l->count;
     if (l->found.experiments != l->found.by_status[PR_STATUS_OK])
-        add(l, "reason", PR_COL_STR, "reason");
+        run_table_add_column(l, "reason", PR_COL_STR, "reason");
 }
 
-static void set_value(struct pr_table *t, size_t col, const struct pr_value *v)
+static void run_table_set_value(struct pr_table *t, size_t col,
+                                const struct pr_value *v)
 {
     PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(1 << 20);
 
@@ -110,27 +114,27 @@ static void set_value(struct pr_table *t, size_t col, const struct pr_value *v)
     else if (v->kind == PR_FLOAT)
         pr_table_set_float(t, col, v->f);
     else {
-        pr_joined(&text, v);
+        pr_value_write_joined(&text, v);
         pr_table_set_strn(t, col, text.data ? text.data : "", text.len);
     }
 }
 
 /* A person reads a parameter as it was written, a program as a number. */
-static void set_param(struct pr_table *t, const struct layout *l, size_t col,
-                      const struct pr_value *v)
+static void run_table_set_param(struct pr_table *t, const struct layout *l,
+                                size_t col, const struct pr_value *v)
 {
     PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(64);
 
     if (!v || v->kind != PR_FLOAT || !l->for_people) {
-        set_value(t, col, v);
+        run_table_set_value(t, col, v);
         return;
     }
-    pr_float_text(&text, v->f);
+    pr_float_write_repr(&text, v->f);
     pr_table_set_str(t, col, text.data);
 }
 
-static void set_target(struct pr_table *t, const struct layout *l,
-                       enum pr_target target)
+static void run_table_set_target(struct pr_table *t, const struct layout *l,
+                                 enum pr_run_target target)
 {
     bool met = target == PR_TARGET_MET;
 
@@ -142,8 +146,8 @@ static void set_target(struct pr_table *t, const struct layout *l,
         pr_table_set_bool(t, l->target, met);
 }
 
-static void fill_row(struct pr_table *t, const struct layout *l,
-                     const struct pr_rundata_row *row)
+static void run_table_fill_row(struct pr_table *t, const struct layout *l,
+                               const struct pr_run_data_row *row)
 {
     const struct pr_value *results =
         row->result ? pr_get(row->result, "results") : NULL;
@@ -153,26 +157,28 @@ static void fill_row(struct pr_table *t, const struct layout *l,
     pr_table_row(t);
     pr_table_set_str(t, 0, row->id);
     for (size_t i = 0; i < l->found.param_count; i++)
-        set_param(t, l, 1 + i, pr_get(row->params, l->found.params[i]));
+        run_table_set_param(t, l, 1 + i,
+                            pr_get(row->params, l->found.params[i]));
     if (row->unreadable)
         pr_table_set_str(t, l->status, "unreadable");
     else
-        set_value(t, l->status,
-                  row->result ? pr_get(row->result, "status") : NULL);
+        run_table_set_value(t, l->status,
+                            row->result ? pr_get(row->result, "status") : NULL);
     for (size_t i = 0; results && i < l->found.metric_count; i++) {
         const struct pr_value *v = pr_get(results, l->found.metrics[i]);
-        if (v && pr_is_number(v))
-            set_value(t, l->metrics + i, v);
+        if (v && pr_value_is_number(v))
+            run_table_set_value(t, l->metrics + i, v);
     }
     if (l->has_target)
-        set_target(t, l, pr_target_of(row->result));
+        run_table_set_target(t, l, pr_run_data_target(row->result));
     if (l->reason < l->count && reason && reason->kind == PR_STR && reason->len)
         pr_table_set_str(t, l->reason, reason->s);
 }
 
 /* Of many rows the failures come first: they are what one looks for. */
-static bool shown(const struct layout *l, const struct pr_rundata_row *row,
-                  uint64_t max_rows, uint64_t *good_left)
+static bool run_table_is_row_shown(const struct layout *l,
+                                   const struct pr_run_data_row *row,
+                                   uint64_t max_rows, uint64_t *good_left)
 {
     enum pr_status s =
         row->result ? pr_result_status(row->result) : PR_STATUS_COUNT;
@@ -197,30 +203,32 @@ static uint64_t good_rows(const struct layout *l, uint64_t max_rows)
     return bad < max_rows ? max_rows - bad : 0;
 }
 
-static int fill(struct pr_table *t, const struct layout *l, const char *dir,
-                uint64_t max_rows, struct pr_err *err)
+static int run_table_fill(struct pr_table *t, const struct layout *l,
+                          const char *dir, uint64_t max_rows,
+                          struct pr_err *err)
 {
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(65536);
     uint64_t good = good_rows(l, max_rows);
-    struct pr_rundata_row row;
-    struct pr_rundata *d;
-    int rc = a ? pr_rundata_open(dir, &d, err) : pr_fail_nomem(err);
+    struct pr_run_data_row row;
+    struct pr_run_data *d;
+    int rc = a ? pr_run_data_open(dir, &d, err) : pr_fail_nomem(err);
 
     if (rc)
         return rc;
-    while ((rc = pr_rundata_next(d, a, &row, NULL, err)) == 1) {
-        if (shown(l, &row, max_rows, &good) &&
+    while ((rc = pr_run_data_next(d, a, &row, NULL, err)) == 1) {
+        if (run_table_is_row_shown(l, &row, max_rows, &good) &&
             (!max_rows || pr_table_rows(t) < max_rows))
-            fill_row(t, l, &row);
+            run_table_fill_row(t, l, &row);
         pr_arena_reset(a);
     }
-    pr_rundata_close(d);
+    pr_run_data_close(d);
     return rc;
 }
 
 /* A report of the suite has milarun's figure, which is of another part. */
-static void put_window(const struct layout *l, enum pr_table_format format,
-                       struct pr_buf *out)
+static void run_table_print_window(const struct layout *l,
+                                   enum pr_table_format format,
+                                   struct pr_buf *out)
 {
     if (!l->found.tests || !l->for_people)
         return;
@@ -236,25 +244,27 @@ static void put_window(const struct layout *l, enum pr_table_format format,
 static void put_document(const struct pr_table *t, const char *dir,
                          struct pr_buf *out)
 {
-    struct pr_jb jb;
+    struct pr_json_writer jb;
 
-    pr_jb_init(&jb, out, 1);
-    pr_jb_obj(&jb, NULL);
-    pr_jb_str(&jb, "schema", "prony.report/1");
-    pr_jb_str(&jb, "dir", dir);
+    pr_json_writer_init(&jb, out, 1);
+    pr_json_open_object(&jb, NULL);
+    pr_json_put_str(&jb, "schema", "prony.report/1");
+    pr_json_put_str(&jb, "dir", dir);
     pr_table_json(t, &jb, "experiments");
-    pr_jb_end(&jb);
+    pr_json_close(&jb);
     pr_buf_char(out, '\n');
 }
 
 int pr_run_table(const char *dir, enum pr_table_format format,
                  const struct pr_table_style *style, uint64_t max_rows,
-                 struct pr_buf *out, struct pr_columns *ret, struct pr_err *err)
+                 struct pr_buf *out, struct pr_run_columns *ret,
+                 struct pr_err *err)
 {
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(16384);
     struct layout l = {0};
     struct pr_table *t;
-    int rc = a ? pr_columns_find(dir, a, &l.found, err) : pr_fail_nomem(err);
+    int rc =
+        a ? pr_run_columns_find(dir, a, &l.found, err) : pr_fail_nomem(err);
 
     if (rc)
         return rc;
@@ -262,17 +272,17 @@ int pr_run_table(const char *dir, enum pr_table_format format,
                    format == PR_TABLE_HTML;
     l.has_target = l.found.targets && format != PR_TABLE_TEXT &&
                    format != PR_TABLE_MARKDOWN;
-    lay_out(&l, a);
+    run_table_lay_out(&l, a);
     t = pr_table_new(l.cols, l.count);
     if (!t)
         return pr_fail_nomem(err);
-    rc = fill(t, &l, dir, max_rows, err);
+    rc = run_table_fill(t, &l, dir, max_rows, err);
     if (!rc && format == PR_TABLE_JSON)
         put_document(t, dir, out);
     else if (!rc)
         rc = pr_table_print(t, format, style, out, err);
     if (!rc)
-        put_window(&l, format, out);
+        run_table_print_window(&l, format, out);
     if (!rc && max_rows && l.found.experiments > pr_table_rows(t))
         pr_buf_printf(
             out, "… and %llu more experiments\n",
@@ -286,7 +296,7 @@ int pr_run_table(const char *dir, enum pr_table_format format,
     return rc;
 }
 
-void pr_run_counts(const struct pr_columns *c, struct pr_buf *out)
+void pr_run_counts(const struct pr_run_columns *c, struct pr_buf *out)
 {
     const char *gap = ": ";
 

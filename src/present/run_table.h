@@ -11,10 +11,10 @@
  * NULL): what the run is made of. */
 int pr_run_table(const char *dir, enum pr_table_format format,
                  const struct pr_table_style *style, uint64_t max_rows,
-                 struct pr_buf *out, struct pr_columns *ret,
+                 struct pr_buf *out, struct pr_run_columns *ret,
                  struct pr_err *err) PR_MUST_CHECK;
 
 /* "5 experiments: 4 ok, 1 failed". */
-void pr_run_counts(const struct pr_columns *c, struct pr_buf *out);
+void pr_run_counts(const struct pr_run_columns *c, struct pr_buf *out);
 
 #endif

@@ -17,8 +17,8 @@ struct finder {
     uint64_t more; /* different ones that were too many */
 };
 
-static int see(struct finder *f, uint64_t experiment, const struct pr_value *v,
-               struct pr_err *err)
+static int run_warnings_add(struct finder *f, uint64_t experiment,
+                            const struct pr_value *v, struct pr_err *err)
 {
     uint32_t name;
 
@@ -38,14 +38,15 @@ static int see(struct finder *f, uint64_t experiment, const struct pr_value *v,
     return PR_OK;
 }
 
-static int see_all(struct finder *f, struct pr_rundata *d, struct pr_err *err)
+static int run_warnings_read_all(struct finder *f, struct pr_run_data *d,
+                                 struct pr_err *err)
 {
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(65536);
-    struct pr_rundata_row row;
+    struct pr_run_data_row row;
     uint64_t experiment = 0;
     int rc = a ? PR_OK : pr_fail_nomem(err);
 
-    while (!rc && (rc = pr_rundata_next(d, a, &row, NULL, err)) == 1) {
+    while (!rc && (rc = pr_run_data_next(d, a, &row, NULL, err)) == 1) {
         const struct pr_value *list =
             row.result ? pr_get(row.result, "warnings") : NULL;
 
@@ -53,13 +54,13 @@ static int see_all(struct finder *f, struct pr_rundata *d, struct pr_err *err)
         experiment++;
         for (uint32_t i = 0;
              !rc && list && list->kind == PR_LIST && i < list->len; i++)
-            rc = see(f, experiment, &list->items[i], err);
+            rc = run_warnings_add(f, experiment, &list->items[i], err);
         pr_arena_reset(a);
     }
     return rc;
 }
 
-static void put(const struct finder *f, struct pr_buf *out)
+static void run_warnings_print(const struct finder *f, struct pr_buf *out)
 {
     for (uint32_t i = 0; i < pr_names_count(f->texts); i++) {
         const char *text = pr_names_text(f->texts, i);
@@ -82,15 +83,15 @@ int pr_run_warnings(const char *dir, uint32_t max, struct pr_buf *out,
     struct finder f = {.texts = pr_names_new(),
                        .said = pr_alloc_zeroed(max * sizeof *f.said),
                        .max = max};
-    struct pr_rundata *d = NULL;
+    struct pr_run_data *d = NULL;
     int rc =
-        f.texts && f.said ? pr_rundata_open(dir, &d, err) : pr_fail_nomem(err);
+        f.texts && f.said ? pr_run_data_open(dir, &d, err) : pr_fail_nomem(err);
 
     if (!rc)
-        rc = see_all(&f, d, err);
+        rc = run_warnings_read_all(&f, d, err);
     if (!rc)
-        put(&f, out);
-    pr_rundata_close(d);
+        run_warnings_print(&f, out);
+    pr_run_data_close(d);
     pr_names_free(f.texts);
     pr_free(f.said);
     return rc;

@@ -75,7 +75,7 @@ unsigned pr_screen_width_of(unsigned code)
 }
 
 /* The code point of a valid sequence of n bytes. */
-static unsigned decode(const char *s, size_t n)
+static unsigned screen_decode_utf8(const char *s, size_t n)
 {
     const unsigned char *p = (const unsigned char *)s;
 
@@ -97,7 +97,7 @@ static size_t next_char(const char *s, size_t len, unsigned *ret_columns)
 {
     size_t n = pr_utf8_len(s, len);
 
-    *ret_columns = n ? pr_screen_width_of(decode(s, n)) : 1;
+    *ret_columns = n ? pr_screen_width_of(screen_decode_utf8(s, n)) : 1;
     return n ? n : 1;
 }
 
@@ -143,7 +143,7 @@ void pr_screen_clean(struct pr_buf *out, const char *s, size_t len)
 
     while (i < len) {
         size_t n = pr_utf8_len(s + i, len - i);
-        unsigned code = n ? decode(s + i, n) : 0;
+        unsigned code = n ? screen_decode_utf8(s + i, n) : 0;
 
         if (n && is_harmless(code)) {
             i += n;
@@ -161,8 +161,8 @@ void pr_screen_clean(struct pr_buf *out, const char *s, size_t len)
 }
 
 /* How many bytes of s fit in so many columns, marks that combine included. */
-static size_t fitting(const char *s, size_t len, size_t columns,
-                      size_t *ret_columns)
+static size_t screen_fit_bytes(const char *s, size_t len, size_t columns,
+                               size_t *ret_columns)
 {
     size_t i = 0, used = 0;
 
@@ -183,7 +183,7 @@ size_t pr_screen_cut(struct pr_buf *out, const char *s, size_t len,
 {
     const char *dots = ascii ? "..." : "\xe2\x80\xa6";
     size_t dots_columns = ascii ? 3 : 1, used;
-    size_t n = fitting(s, len, columns, &used);
+    size_t n = screen_fit_bytes(s, len, columns, &used);
 
     if (n == len) {
         pr_buf_add(out, s, len);
@@ -193,7 +193,7 @@ size_t pr_screen_cut(struct pr_buf *out, const char *s, size_t len,
         pr_buf_add(out, s, n);
         return used;
     }
-    n = fitting(s, len, columns - dots_columns, &used);
+    n = screen_fit_bytes(s, len, columns - dots_columns, &used);
     pr_buf_add(out, s, n);
     pr_buf_str(out, dots);
     return used + dots_columns;

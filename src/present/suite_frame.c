@@ -7,10 +7,10 @@
 #include <math.h>
 #include <string.h>
 
-void pr_frame_init(struct pr_frame *f, struct pr_arena *a, size_t rows,
-                   size_t cols)
+void pr_text_frame_init(struct pr_text_frame *f, struct pr_arena *a,
+                        size_t rows, size_t cols)
 {
-    *f = (struct pr_frame){
+    *f = (struct pr_text_frame){
         .arena = a,
         .rows = rows,
         .cols = cols,
@@ -21,7 +21,8 @@ void pr_frame_init(struct pr_frame *f, struct pr_arena *a, size_t rows,
     f->failed = !f->head || !f->names || !f->cells;
 }
 
-static const char *keep(struct pr_frame *f, const struct pr_buf *b)
+static const char *text_frame_keep(struct pr_text_frame *f,
+                                   const struct pr_buf *b)
 {
     const char *s =
         pr_buf_ok(b) ? pr_arena_copy(f->arena, b->data ? b->data : "", b->len)
@@ -31,30 +32,30 @@ static const char *keep(struct pr_frame *f, const struct pr_buf *b)
     return s;
 }
 
-void pr_frame_name(struct pr_frame *f, size_t row, const char *name)
+void pr_text_frame_name(struct pr_text_frame *f, size_t row, const char *name)
 {
     PR_AUTO_BUF struct pr_buf b = PR_BUF_INIT(1 << 24);
 
     if (f->failed)
         return;
     pr_screen_clean(&b, name, strlen(name));
-    f->names[row] = keep(f, &b);
+    f->names[row] = text_frame_keep(f, &b);
 }
 
-void pr_frame_column(struct pr_frame *f, const char *head)
+void pr_text_frame_column(struct pr_text_frame *f, const char *head)
 {
     if (!f->failed)
         f->head[f->filled++] = head;
 }
 
-void pr_frame_set_text(struct pr_frame *f, size_t row, const char *s)
+void pr_text_frame_set_text(struct pr_text_frame *f, size_t row, const char *s)
 {
     if (!f->failed)
         f->cells[(f->filled - 1) * f->rows + row] = s;
 }
 
-void pr_frame_number(struct pr_buf *out, double v,
-                     const struct pr_frame_number *how)
+void pr_text_frame_number(struct pr_buf *out, double v,
+                          const struct pr_text_frame_number *how)
 {
     int width = how->width - how->percent;
 
@@ -72,57 +73,60 @@ void pr_frame_number(struct pr_buf *out, double v,
         pr_buf_char(out, '%');
 }
 
-void pr_frame_set(struct pr_frame *f, size_t row, double v,
-                  const struct pr_frame_number *how)
+void pr_text_frame_set(struct pr_text_frame *f, size_t row, double v,
+                       const struct pr_text_frame_number *how)
 {
     PR_AUTO_BUF struct pr_buf b = PR_BUF_INIT(4096);
 
     if (f->failed)
         return;
-    pr_frame_number(&b, v, how);
-    pr_frame_set_text(f, row, keep(f, &b));
+    pr_text_frame_number(&b, v, how);
+    pr_text_frame_set_text(f, row, text_frame_keep(f, &b));
 }
 
 /* Characters, as Python's len() counts them. */
-static size_t length(const char *s)
+static size_t text_frame_length(const char *s)
 {
     return s ? pr_utf8_columns(s) : 0;
 }
 
-static void blanks(struct pr_buf *out, size_t n)
+static void text_frame_put_blanks(struct pr_buf *out, size_t n)
 {
     while (n--)
         pr_buf_char(out, ' ');
 }
 
-static void left(struct pr_buf *out, const char *s, size_t width)
+static void text_frame_put_left(struct pr_buf *out, const char *s, size_t width)
 {
-    size_t n = length(s);
+    size_t n = text_frame_length(s);
 
     pr_buf_str(out, s);
-    blanks(out, n < width ? width - n : 0);
+    text_frame_put_blanks(out, n < width ? width - n : 0);
 }
 
-static void right(struct pr_buf *out, const char *s, size_t width)
+static void text_frame_put_right(struct pr_buf *out, const char *s,
+                                 size_t width)
 {
-    size_t n = length(s);
+    size_t n = text_frame_length(s);
 
-    blanks(out, n < width ? width - n : 0);
+    text_frame_put_blanks(out, n < width ? width - n : 0);
     pr_buf_str(out, s);
 }
 
-static size_t widest(const char *const *s, size_t n, const char *head)
+static size_t text_frame_column_width(const char *const *s, size_t n,
+                                      const char *head)
 {
-    size_t width = length(head);
+    size_t width = text_frame_length(head);
 
     for (size_t i = 0; i < n; i++)
-        if (length(s[i]) > width)
-            width = length(s[i]);
+        if (text_frame_length(s[i]) > width)
+            width = text_frame_length(s[i]);
     return width;
 }
 
-void pr_frame_print(const struct pr_frame *f, const char *head, const char *sep,
-                    const char *ragged, struct pr_buf *out)
+void pr_text_frame_print(const struct pr_text_frame *f, const char *head,
+                         const char *sep, const char *ragged,
+                         struct pr_buf *out)
 {
     size_t names, *widths;
 
@@ -131,68 +135,69 @@ void pr_frame_print(const struct pr_frame *f, const char *head, const char *sep,
         out->failed = true;
         return;
     }
-    names = widest(f->names, f->rows, head);
-    left(out, head, names);
+    names = text_frame_column_width(f->names, f->rows, head);
+    text_frame_put_left(out, head, names);
     for (size_t c = 0; c < f->filled; c++) {
         if (!ragged || strcmp(ragged, f->head[c]) != 0)
-            widths[c] = widest(f->cells + c * f->rows, f->rows, f->head[c]);
+            widths[c] = text_frame_column_width(f->cells + c * f->rows, f->rows,
+                                                f->head[c]);
         pr_buf_str(out, sep);
-        right(out, f->head[c], widths[c]);
+        text_frame_put_right(out, f->head[c], widths[c]);
     }
     pr_buf_char(out, '\n');
     for (size_t r = 0; r < f->rows; r++) {
-        left(out, f->names[r], names);
+        text_frame_put_left(out, f->names[r], names);
         for (size_t c = 0; c < f->filled; c++) {
             pr_buf_str(out, sep);
-            right(out, f->cells[c * f->rows + r], widths[c]);
+            text_frame_put_right(out, f->cells[c * f->rows + r], widths[c]);
         }
         pr_buf_char(out, '\n');
     }
 }
 
-void pr_frame_devices(const struct pr_suite_matrix *m,
-                      const struct pr_frame_devices *look, struct pr_arena *a,
-                      struct pr_buf *out)
+void pr_text_frame_devices(const struct pr_suite_matrix *m,
+                           const struct pr_text_frame_devices *look,
+                           struct pr_arena *a, struct pr_buf *out)
 {
-    struct pr_frame f;
+    struct pr_text_frame f;
 
-    pr_frame_init(&f, a, m->rows, m->devices);
+    pr_text_frame_init(&f, a, m->rows, m->devices);
     for (size_t i = 0; i < m->rows; i++)
-        pr_frame_name(&f, i, m->names[i]);
+        pr_text_frame_name(&f, i, m->names[i]);
     for (size_t d = 0; d < m->devices; d++) {
         const char *head = pr_arena_printf(a, "%-*zu", look->wide, d);
 
         f.failed |= !head;
-        pr_frame_column(&f, head);
+        pr_text_frame_column(&f, head);
         for (size_t i = 0; i < m->rows; i++)
-            pr_frame_set(&f, i, m->cells[i * m->devices + d], &look->how);
+            pr_text_frame_set(&f, i, m->cells[i * m->devices + d], &look->how);
     }
-    pr_frame_print(&f, look->head, look->sep, NULL, out);
+    pr_text_frame_print(&f, look->head, look->sep, NULL, out);
 }
 
-static void rule(struct pr_buf *out, char c, size_t n)
+static void text_frame_put_rule(struct pr_buf *out, char c, size_t n)
 {
     while (n--)
         pr_buf_char(out, c);
     pr_buf_char(out, '\n');
 }
 
-void pr_frame_title(struct pr_buf *out, const char *title)
+void pr_text_frame_title(struct pr_buf *out, const char *title)
 {
     PR_AUTO_BUF struct pr_buf b = PR_BUF_INIT(1 << 20);
     size_t n;
 
     pr_screen_clean(&b, title, strlen(title));
-    n = length(b.data);
-    rule(out, '=', n);
+    n = text_frame_length(b.data);
+    text_frame_put_rule(out, '=', n);
     pr_buf_add(out, b.data ? b.data : "", b.len);
     pr_buf_char(out, '\n');
-    rule(out, '=', n);
+    text_frame_put_rule(out, '=', n);
     out->failed |= b.failed;
 }
 
-void pr_frame_section(struct pr_buf *out, const char *title)
+void pr_text_frame_section(struct pr_buf *out, const char *title)
 {
     pr_buf_printf(out, "\n%s\n", title);
-    rule(out, '-', length(title));
+    text_frame_put_rule(out, '-', text_frame_length(title));
 }

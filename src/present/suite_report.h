@@ -24,7 +24,7 @@ int pr_suite_json(const struct pr_suite_report *r, struct pr_buf *out,
 void pr_suite_summary_json(const struct pr_suite *s, struct pr_buf *out);
 
 /* What milabench prints of its runs. */
-int pr_suite_bench_text(const struct pr_suite_report *r, struct pr_buf *out,
-                        struct pr_err *err) PR_MUST_CHECK;
+int pr_milabench_text(const struct pr_suite_report *r, struct pr_buf *out,
+                      struct pr_err *err) PR_MUST_CHECK;
 
 #endif

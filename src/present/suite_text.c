@@ -7,39 +7,42 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct pr_frame_number whole = {0, 0, false, "NaN"};
-static const struct pr_frame_number fixed = {10, 2, false, "NaN"};
-static const struct pr_frame_number weight = {4, 2, false, "NaN"};
-static const struct pr_frame_number share = {6, 1, true, "NaN"};
-static const struct pr_frame_number plain = {10, 2, false, NULL};
-static const struct pr_frame_number rate = {10, 2, true, NULL};
+static const struct pr_text_frame_number whole = {0, 0, false, "NaN"};
+static const struct pr_text_frame_number fixed = {10, 2, false, "NaN"};
+static const struct pr_text_frame_number weight = {4, 2, false, "NaN"};
+static const struct pr_text_frame_number share = {6, 1, true, "NaN"};
+static const struct pr_text_frame_number plain = {10, 2, false, NULL};
+static const struct pr_text_frame_number rate = {10, 2, true, NULL};
 
 enum { EMPTY_NAMES = 100 }; /* pandas shows no more */
 
 #define MAX_COLUMNS(r) (6 + 4 * (r)->bases)
 
 /* A column of one member of the rows. */
-static void column(struct pr_frame *f, const struct pr_suite_report *r,
-                   const char *head, size_t offset,
-                   const struct pr_frame_number *how)
+static void suite_text_add_column(struct pr_text_frame *f,
+                                  const struct pr_suite_report *r,
+                                  const char *head, size_t offset,
+                                  const struct pr_text_frame_number *how)
 {
-    pr_frame_column(f, head);
+    pr_text_frame_column(f, head);
     for (size_t i = 0; i < r->count; i++)
-        pr_frame_set(
+        pr_text_frame_set(
             f, i, *(const double *)((const char *)&r->rows[i] + offset), how);
 }
 
 /* "perf_base"; of the second baseline "perf_base_2". */
-static void beside(struct pr_frame *f, const struct pr_suite_report *r,
-                   const char *head, size_t base, size_t offset)
+static void suite_text_add_baseline(struct pr_text_frame *f,
+                                    const struct pr_suite_report *r,
+                                    const char *head, size_t base,
+                                    size_t offset)
 {
     if (base)
         head = pr_arena_printf(f->arena, "%s_%zu", head, base + 1);
     f->failed |= !head;
-    pr_frame_column(f, head);
+    pr_text_frame_column(f, head);
     for (size_t i = 0; i < r->count; i++) {
         const char *at = (const char *)&r->rows[i].beside[base] + offset;
-        pr_frame_set(f, i, *(const double *)at, &fixed);
+        pr_text_frame_set(f, i, *(const double *)at, &fixed);
     }
 }
 
@@ -58,39 +61,40 @@ static void print_empty(const char *const *names, size_t rows,
 #define ROW(member) offsetof(struct pr_suite_row, member)
 #define SIDE(member) offsetof(struct pr_suite_beside, member)
 
-static void print_rows(const struct pr_suite_report *r, struct pr_arena *a,
-                       struct pr_buf *out)
+static void suite_text_print_rows(const struct pr_suite_report *r,
+                                  struct pr_arena *a, struct pr_buf *out)
 {
-    struct pr_frame f;
+    struct pr_text_frame f;
 
     if (!r->count) {
         print_empty(NULL, 0, out);
         return;
     }
-    pr_frame_init(&f, a, r->count, MAX_COLUMNS(r));
+    pr_text_frame_init(&f, a, r->count, MAX_COLUMNS(r));
     for (size_t i = 0; i < r->count; i++)
-        pr_frame_name(&f, i, r->rows[i].name);
+        pr_text_frame_name(&f, i, r->rows[i].name);
     if (r->has_weights)
-        column(&f, r, "weight", ROW(weight), &weight);
-    column(&f, r, "n", ROW(n), &whole);
-    column(&f, r, "fail", ROW(fail), &whole);
-    column(&f, r, "perf", ROW(perf), &fixed);
+        suite_text_add_column(&f, r, "weight", ROW(weight), &weight);
+    suite_text_add_column(&f, r, "n", ROW(n), &whole);
+    suite_text_add_column(&f, r, "fail", ROW(fail), &whole);
+    suite_text_add_column(&f, r, "perf", ROW(perf), &fixed);
     for (size_t i = 0; i < r->bases; i++) {
-        beside(&f, r, "perf_base", i, SIDE(perf));
-        beside(&f, r, "perf_ratio", i, SIDE(ratio));
+        suite_text_add_baseline(&f, r, "perf_base", i, SIDE(perf));
+        suite_text_add_baseline(&f, r, "perf_ratio", i, SIDE(ratio));
     }
-    column(&f, r, "std%", ROW(std_share), &share);
-    column(&f, r, "perf_adj", ROW(adj), &fixed);
+    suite_text_add_column(&f, r, "std%", ROW(std_share), &share);
+    suite_text_add_column(&f, r, "perf_adj", ROW(adj), &fixed);
     for (size_t i = 0; i < r->bases; i++) {
-        beside(&f, r, "perf_base_adj", i, SIDE(adj));
-        beside(&f, r, "perf_ratio_adj", i, SIDE(ratio_adj));
+        suite_text_add_baseline(&f, r, "perf_base_adj", i, SIDE(adj));
+        suite_text_add_baseline(&f, r, "perf_ratio_adj", i, SIDE(ratio_adj));
     }
-    pr_frame_print(&f, "", " ", NULL, out);
+    pr_text_frame_print(&f, "", " ", NULL, out);
 }
 
 /* ---- scores */
 
-static void label(struct pr_buf *out, const char *name, size_t width)
+static void suite_text_print_label(struct pr_buf *out, const char *name,
+                                   size_t width)
 {
     pr_buf_printf(out, "%s:%*s ", name, (int)(width - strlen(name) - 1), "");
 }
@@ -108,7 +112,8 @@ static const char *base_label(char *text, size_t room, const char *what,
     return text;
 }
 
-static size_t label_width(const struct pr_suite_report *r, bool priced)
+static size_t suite_text_label_width(const struct pr_suite_report *r,
+                                     bool priced)
 {
     char text[64];
     size_t width = strlen("Failure rate");
@@ -123,36 +128,40 @@ static size_t label_width(const struct pr_suite_report *r, bool priced)
     return width + 2;
 }
 
-static void line(struct pr_buf *out, const char *name, size_t width, double v)
+static void suite_text_print_score(struct pr_buf *out, const char *name,
+                                   size_t width, double v)
 {
-    label(out, name, width);
-    pr_frame_number(out, v, &plain);
+    suite_text_print_label(out, name, width);
+    pr_text_frame_number(out, v, &plain);
     pr_buf_char(out, '\n');
 }
 
-static void print_scores(const struct pr_suite_report *r, struct pr_buf *out)
+static void suite_text_print_scores(const struct pr_suite_report *r,
+                                    struct pr_buf *out)
 {
     bool priced = !isnan(r->price);
-    size_t width = label_width(r, priced);
+    size_t width = suite_text_label_width(r, priced);
     char text[64];
 
-    pr_frame_section(out, "Scores");
-    label(out, "Failure rate", width);
-    pr_frame_number(out, r->failure_rate, &rate);
+    pr_text_frame_section(out, "Scores");
+    suite_text_print_label(out, "Failure rate", width);
+    pr_text_frame_number(out, r->failure_rate, &rate);
     pr_buf_printf(out, " (%s)\n", r->pass ? "PASS" : "FAIL");
-    line(out, "Score", width, r->score);
+    suite_text_print_score(out, "Score", width, r->score);
     for (size_t i = 0; i < r->bases; i++) {
         if (r->base_scores[i].empty)
             continue;
-        line(out, base_label(text, sizeof text, "Score", i, r->bases), width,
-             r->base_scores[i].score);
-        line(out, base_label(text, sizeof text, "Ratio", i, r->bases), width,
-             r->base_scores[i].ratio);
+        suite_text_print_score(
+            out, base_label(text, sizeof text, "Score", i, r->bases), width,
+            r->base_scores[i].score);
+        suite_text_print_score(
+            out, base_label(text, sizeof text, "Ratio", i, r->bases), width,
+            r->base_scores[i].ratio);
     }
     if (!priced)
         return;
-    line(out, "Price ($)", width, r->price);
-    line(out, "RPP (Price / Score)", width, r->rpp);
+    suite_text_print_score(out, "Price ($)", width, r->price);
+    suite_text_print_score(out, "RPP (Price / Score)", width, r->rpp);
 }
 
 /* ---- devices */
@@ -160,7 +169,7 @@ static void print_scores(const struct pr_suite_report *r, struct pr_buf *out)
 static void print_matrix(const struct pr_suite_matrix *m, struct pr_arena *a,
                          struct pr_buf *out)
 {
-    struct pr_frame_devices look = {"", " ", 1, {0, 0, true, "NaN"}};
+    struct pr_text_frame_devices look = {"", " ", 1, {0, 0, true, "NaN"}};
 
     /* All numbers of devices are as long as the last. */
     for (size_t last = m->devices; last > 10; last = (last + 9) / 10)
@@ -169,7 +178,7 @@ static void print_matrix(const struct pr_suite_matrix *m, struct pr_arena *a,
         print_empty(m->names, m->rows, out);
         return;
     }
-    pr_frame_devices(m, &look, a, out);
+    pr_text_frame_devices(m, &look, a, out);
 }
 
 int pr_suite_text(const struct pr_suite_report *r, struct pr_buf *out,
@@ -180,14 +189,14 @@ int pr_suite_text(const struct pr_suite_report *r, struct pr_buf *out,
 
     if (!a)
         return pr_fail_nomem(err);
-    pr_frame_title(out, r->title);
-    print_rows(r, a, out);
+    pr_text_frame_title(out, r->title);
+    suite_text_print_rows(r, a, out);
     if (r->scored)
-        print_scores(r, out);
+        suite_text_print_scores(r, out);
     for (int i = 0; r->has_matrix && i < 3; i++) {
         snprintf(head, sizeof head, "GPU comparison (%s)",
                  r->matrix[i].measure);
-        pr_frame_section(out, head);
+        pr_text_frame_section(out, head);
         print_matrix(&r->matrix[i], a, out);
     }
     return pr_buf_ok(out) ? PR_OK : pr_fail_nomem(err);

@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* A key says its unit. */
-static const char *suffix_of(const struct pr_column *c)
+static const char *suffix_of(const struct pr_table_column *c)
 {
     switch (c->kind) {
     case PR_COL_BYTES:
@@ -26,7 +26,7 @@ static const char *suffix_of(const struct pr_column *c)
 }
 
 /* "Stall on data" in percent becomes stall_on_data_pct. */
-static char *make_key(struct pr_arena *a, const struct pr_column *col)
+static char *make_key(struct pr_arena *a, const struct pr_table_column *col)
 {
     char *key = pr_arena_printf(a, "%s%s", col->title, suffix_of(col));
     size_t n = 0;
@@ -46,10 +46,10 @@ static char *make_key(struct pr_arena *a, const struct pr_column *col)
     return key;
 }
 
-static bool copy_columns(struct pr_table *t, const struct pr_column *cols)
+static bool copy_columns(struct pr_table *t, const struct pr_table_column *cols)
 {
     for (size_t i = 0; i < t->col_count; i++) {
-        struct pr_column *c = &t->cols[i];
+        struct pr_table_column *c = &t->cols[i];
         *c = cols[i];
         c->title = pr_arena_str(t->arena, cols[i].title);
         c->key = cols[i].key ? pr_arena_str(t->arena, cols[i].key)
@@ -62,7 +62,7 @@ static bool copy_columns(struct pr_table *t, const struct pr_column *cols)
     return true;
 }
 
-struct pr_table *pr_table_new(const struct pr_column *cols, size_t n)
+struct pr_table *pr_table_new(const struct pr_table_column *cols, size_t n)
 {
     struct pr_table *t = pr_alloc_zeroed(sizeof *t);
 
@@ -72,7 +72,7 @@ struct pr_table *pr_table_new(const struct pr_column *cols, size_t n)
     t->col_count = n;
     t->arena = pr_arena_new(4096);
     if (t->arena)
-        t->cols = PR_ARENA_ARRAY(t->arena, struct pr_column, n);
+        t->cols = PR_ARENA_ARRAY(t->arena, struct pr_table_column, n);
     if (!t->cols || !copy_columns(t, cols)) {
         pr_table_free(t);
         return NULL;
@@ -108,7 +108,7 @@ void pr_table_row(struct pr_table *t)
     t->row_count++;
 }
 
-static void set(struct pr_table *t, size_t col, struct pr_value v)
+static void table_set_cell(struct pr_table *t, size_t col, struct pr_value v)
 {
     if (t->failed)
         return;
@@ -125,7 +125,7 @@ void pr_table_set_strn(struct pr_table *t, size_t col, const char *s,
         return;
     copy = pr_arena_copy(t->arena, s, len);
     if (copy)
-        set(t, col, pr_strn(copy, len));
+        table_set_cell(t, col, pr_strn(copy, len));
     else
         t->failed = true;
 }
@@ -135,22 +135,22 @@ void pr_table_set_str(struct pr_table *t, size_t col, const char *s)
     if (s)
         pr_table_set_strn(t, col, s, strlen(s));
     else
-        set(t, col, pr_null());
+        table_set_cell(t, col, pr_null());
 }
 
 void pr_table_set_int(struct pr_table *t, size_t col, int64_t i)
 {
-    set(t, col, pr_int(i));
+    table_set_cell(t, col, pr_int(i));
 }
 
 void pr_table_set_float(struct pr_table *t, size_t col, double f)
 {
-    set(t, col, isnan(f) ? pr_null() : pr_float(f));
+    table_set_cell(t, col, isnan(f) ? pr_null() : pr_float(f));
 }
 
 void pr_table_set_bool(struct pr_table *t, size_t col, bool b)
 {
-    set(t, col, pr_bool(b));
+    table_set_cell(t, col, pr_bool(b));
 }
 
 size_t pr_table_rows(const struct pr_table *t)
@@ -158,11 +158,11 @@ size_t pr_table_rows(const struct pr_table *t)
     return t->row_count;
 }
 
-static void print_json(const struct pr_table *t, struct pr_buf *out)
+static void table_print_json(const struct pr_table *t, struct pr_buf *out)
 {
-    struct pr_jb jb;
+    struct pr_json_writer jb;
 
-    pr_jb_init(&jb, out, 2);
+    pr_json_writer_init(&jb, out, 2);
     pr_table_json(t, &jb, NULL);
     pr_buf_char(out, '\n');
 }
@@ -187,7 +187,7 @@ int pr_table_print(const struct pr_table *t, enum pr_table_format format,
         pr_table_csv(t, style, out);
         break;
     case PR_TABLE_JSON:
-        print_json(t, out);
+        table_print_json(t, out);
         break;
     case PR_TABLE_MARKDOWN:
         rc = pr_table_markdown(t, style, out, err);

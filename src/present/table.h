@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum pr_column_kind {
+enum pr_table_column_kind {
     PR_COL_STR,
     PR_COL_INT,
     PR_COL_FLOAT,
@@ -28,17 +28,17 @@ enum pr_column_kind {
     PR_COL_STATUS,  /* "ok", "failed", …: text that may have a colour */
 };
 
-enum pr_column_align {
+enum pr_table_column_align {
     PR_ALIGN_AUTO, /* text left, numbers right */
     PR_ALIGN_LEFT,
     PR_ALIGN_RIGHT,
 };
 
-struct pr_column {
+struct pr_table_column {
     const char *title; /* for people */
-    enum pr_column_kind kind;
+    enum pr_table_column_kind kind;
     const char *unit; /* for RATE, INT and FLOAT, in the header; or NULL */
-    enum pr_column_align align;
+    enum pr_table_column_align align;
     const char *key; /* for JSON and CSV; NULL: the title in snake_case, with
                         the unit of the kind: step_s, read_bytes */
 };
@@ -62,7 +62,7 @@ struct pr_table_style {
 struct pr_table;
 
 /* Copies the descriptions. NULL when out of memory. */
-struct pr_table *pr_table_new(const struct pr_column *cols, size_t n);
+struct pr_table *pr_table_new(const struct pr_table_column *cols, size_t n);
 void pr_table_free(struct pr_table *t); /* NULL is fine */
 
 /* Begins a row; all its cells are missing. */
@@ -86,10 +86,11 @@ int pr_table_print(const struct pr_table *t, enum pr_table_format format,
 
 /* The rows as an array of objects inside a larger document; missing cells are
  * left out. */
-void pr_table_json(const struct pr_table *t, struct pr_jb *jb, const char *key);
+void pr_table_json(const struct pr_table *t, struct pr_json_writer *jb,
+                   const char *key);
 
 /* Whether a spreadsheet would take a text for a formula and run it: it begins
  * as one, and is no number. Such a cell gets a ' in front. */
-bool pr_csv_is_formula(const char *s, size_t len);
+bool pr_table_is_formula(const char *s, size_t len);
 
 #endif

@@ -28,10 +28,10 @@ static struct extent extent_of(const struct pr_table *t, size_t col)
         const struct pr_value *v = pr_table_cell(t, r, col);
         double f;
 
-        if (!pr_is_number(v) || !isfinite(pr_number(v)))
+        if (!pr_value_is_number(v) || !isfinite(pr_value_number(v)))
             continue;
         x.whole = x.whole && v->kind == PR_INT;
-        f = fabs(pr_number(v));
+        f = fabs(pr_value_number(v));
         if (f == 0)
             continue;
         if (!x.any || f < x.least)
@@ -69,13 +69,13 @@ static const struct unit time_units[] = {
 };
 static const struct unit no_unit = {"", NULL, 1};
 
-static bool is_byte_rate(const struct pr_column *c)
+static bool is_byte_rate(const struct pr_table_column *c)
 {
     return c->kind == PR_COL_RATE && c->unit && strcmp(c->unit, "B/s") == 0;
 }
 
 /* The largest unit in which f is at least 1. */
-static const struct unit *unit_for(const struct pr_column *c, double f)
+static const struct unit *unit_for(const struct pr_table_column *c, double f)
 {
     const struct unit *units = byte_units;
     size_t n = sizeof byte_units / sizeof *byte_units;
@@ -91,7 +91,7 @@ static const struct unit *unit_for(const struct pr_column *c, double f)
     return &units[n - 1];
 }
 
-static void unit_text(const struct pr_column *c, const struct unit *u,
+static void unit_text(const struct pr_table_column *c, const struct unit *u,
                       bool ascii, char out[static 64])
 {
     const char *name = ascii && u->ascii ? u->ascii : u->name;
@@ -103,7 +103,7 @@ static void unit_text(const struct pr_column *c, const struct unit *u,
     snprintf(out, 64, "%s%s", name, is_byte_rate(c) ? "/s" : "");
 }
 
-static void make_header(const struct pr_column *c, const char *unit,
+static void make_header(const struct pr_table_column *c, const char *unit,
                         char out[static 160])
 {
     PR_AUTO_BUF struct pr_buf b = PR_BUF_INIT(4096);
@@ -125,7 +125,7 @@ static void make_header(const struct pr_column *c, const char *unit,
 void pr_table_look(const struct pr_table *t, size_t col, bool ascii,
                    struct pr_table_look *ret)
 {
-    const struct pr_column *c = &t->cols[col];
+    const struct pr_table_column *c = &t->cols[col];
     struct extent x = extent_of(t, col);
     const struct unit *u = unit_for(c, x.most);
     char unit[64] = "";
@@ -142,16 +142,17 @@ void pr_table_look(const struct pr_table *t, size_t col, bool ascii,
         ret->each = x.least / u->scale * pow(10, ret->decimals) < 10 ||
                     x.most / u->scale >= HUGE_NUMBER;
     /* A unit in the header is wrong for cells that bring their own. */
-    if (!pr_column_is_text(c) && (!ret->each || u == &no_unit))
+    if (!pr_table_column_is_text(c) && (!ret->each || u == &no_unit))
         unit_text(c, u, ascii, unit);
     make_header(c, unit, ret->header);
 }
 
-static void add_number(const struct pr_column *c, const struct pr_value *v,
-                       const struct pr_table_look *look, bool ascii,
-                       struct pr_buf *out)
+static void table_add_number(const struct pr_table_column *c,
+                             const struct pr_value *v,
+                             const struct pr_table_look *look, bool ascii,
+                             struct pr_buf *out)
 {
-    double f = pr_number(v);
+    double f = pr_value_number(v);
     char unit[64];
 
     if (!isfinite(f)) {
@@ -185,5 +186,5 @@ void pr_table_cell_text(const struct pr_table *t, size_t row, size_t col,
     if (v->kind == PR_STR)
         pr_screen_clean(out, v->s, v->len);
     else if (v->kind != PR_NULL)
-        add_number(&t->cols[col], v, look, ascii, out);
+        table_add_number(&t->cols[col], v, look, ascii, out);
 }

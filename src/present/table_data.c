@@ -9,7 +9,7 @@
 
 /* Control characters other than tab and line end would reach the terminal of
  * whoever looks at the file: they become \x1b and the like. */
-static bool is_control(const char *p, size_t n)
+static bool table_csv_is_control(const char *p, size_t n)
 {
     unsigned char a = (unsigned char)p[0];
 
@@ -18,14 +18,14 @@ static bool is_control(const char *p, size_t n)
     return n == 2 && a == 0xc2 && (unsigned char)p[1] < 0xa0;
 }
 
-static void put_field(struct pr_buf *out, const char *s, size_t len)
+static void table_csv_put_field(struct pr_buf *out, const char *s, size_t len)
 {
     for (size_t i = 0; i < len;) {
         size_t n = pr_utf8_len(s + i, len - i);
 
         if (!n)
             pr_buf_str(out, "\xef\xbf\xbd");
-        else if (is_control(s + i, n))
+        else if (table_csv_is_control(s + i, n))
             pr_buf_printf(out, n == 1 ? "\\x%02x" : "\\u%04x",
                           (unsigned char)s[i + n - 1]);
         else if (s[i] == '"')
@@ -36,13 +36,13 @@ static void put_field(struct pr_buf *out, const char *s, size_t len)
     }
 }
 
-bool pr_csv_is_formula(const char *s, size_t len)
+bool pr_table_is_formula(const char *s, size_t len)
 {
     return len > 1 && memchr("=+-@\t\r", *s, 6) &&
            pr_decimal_length(s, len) != len;
 }
 
-static void put_string(struct pr_buf *out, const char *s, size_t len)
+static void table_csv_put_string(struct pr_buf *out, const char *s, size_t len)
 {
     bool quote = len && (s[0] == ' ' || s[len - 1] == ' ');
 
@@ -50,21 +50,21 @@ static void put_string(struct pr_buf *out, const char *s, size_t len)
         quote = s[i] == ',' || s[i] == '"' || s[i] == '\n' || s[i] == '\r';
     if (quote)
         pr_buf_char(out, '"');
-    if (pr_csv_is_formula(s, len))
+    if (pr_table_is_formula(s, len))
         pr_buf_char(out, '\'');
-    put_field(out, s, len);
+    table_csv_put_field(out, s, len);
     if (quote)
         pr_buf_char(out, '"');
 }
 
-static void put_value(struct pr_buf *out, const struct pr_value *v)
+static void table_csv_put_value(struct pr_buf *out, const struct pr_value *v)
 {
     if (v->kind == PR_STR)
-        put_string(out, v->s, v->len);
+        table_csv_put_string(out, v->s, v->len);
     else if (v->kind == PR_INT)
         pr_buf_printf(out, "%" PRId64, v->i);
     else if (v->kind == PR_FLOAT)
-        pr_float_text(out, v->f);
+        pr_float_write_repr(out, v->f);
     else if (v->kind == PR_BOOL)
         pr_buf_str(out, v->b ? "true" : "false");
 }
@@ -73,33 +73,34 @@ void pr_table_csv(const struct pr_table *t, const struct pr_table_style *style,
                   struct pr_buf *out)
 {
     for (size_t c = 0; !style->no_header && c < t->col_count; c++) {
-        put_string(out, t->cols[c].key, strlen(t->cols[c].key));
+        table_csv_put_string(out, t->cols[c].key, strlen(t->cols[c].key));
         pr_buf_str(out, c + 1 < t->col_count ? "," : "\r\n");
     }
     for (size_t r = 0; r < t->row_count; r++)
         for (size_t c = 0; c < t->col_count; c++) {
-            put_value(out, pr_table_cell(t, r, c));
+            table_csv_put_value(out, pr_table_cell(t, r, c));
             pr_buf_str(out, c + 1 < t->col_count ? "," : "\r\n");
         }
 }
 
-static void add_member(struct pr_jb *jb, const char *key,
-                       const struct pr_value *v)
+static void table_json_add_member(struct pr_json_writer *jb, const char *key,
+                                  const struct pr_value *v)
 {
     if (v->kind == PR_FLOAT)
-        pr_jb_float(jb, key, v->f); /* leaves infinity out */
+        pr_json_put_float(jb, key, v->f); /* leaves infinity out */
     else if (v->kind != PR_NULL)
-        pr_jb_value(jb, key, v);
+        pr_json_put_value(jb, key, v);
 }
 
-void pr_table_json(const struct pr_table *t, struct pr_jb *jb, const char *key)
+void pr_table_json(const struct pr_table *t, struct pr_json_writer *jb,
+                   const char *key)
 {
-    pr_jb_arr(jb, key);
+    pr_json_open_array(jb, key);
     for (size_t r = 0; r < t->row_count; r++) {
-        pr_jb_obj(jb, NULL);
+        pr_json_open_object(jb, NULL);
         for (size_t c = 0; c < t->col_count; c++)
-            add_member(jb, t->cols[c].key, pr_table_cell(t, r, c));
-        pr_jb_end(jb);
+            table_json_add_member(jb, t->cols[c].key, pr_table_cell(t, r, c));
+        pr_json_close(jb);
     }
-    pr_jb_end(jb);
+    pr_json_close(jb);
 }

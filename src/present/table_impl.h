@@ -8,7 +8,7 @@
 
 struct pr_table {
     struct pr_arena *arena;
-    struct pr_column *cols;
+    struct pr_table_column *cols;
     size_t col_count;
     struct pr_value *cells; /* row by row; null: missing */
     size_t row_count, row_cap;
@@ -21,15 +21,15 @@ static inline const struct pr_value *pr_table_cell(const struct pr_table *t,
     return &t->cells[row * t->col_count + col];
 }
 
-static inline bool pr_column_is_text(const struct pr_column *c)
+static inline bool pr_table_column_is_text(const struct pr_table_column *c)
 {
     return c->kind == PR_COL_STR || c->kind == PR_COL_STATUS;
 }
 
-static inline bool pr_column_is_right(const struct pr_column *c)
+static inline bool pr_table_column_is_right(const struct pr_table_column *c)
 {
     return c->align == PR_ALIGN_RIGHT ||
-           (c->align == PR_ALIGN_AUTO && !pr_column_is_text(c));
+           (c->align == PR_ALIGN_AUTO && !pr_table_column_is_text(c));
 }
 
 /* How the numbers of a column are written: one unit and one number of

@@ -15,9 +15,9 @@ struct column_layout {
     size_t width;
 };
 
-static void cell(const struct pr_table *t, size_t row, size_t col,
-                 const struct pr_table_look *look, bool ascii,
-                 struct pr_buf *out)
+static void table_text_format_cell(const struct pr_table *t, size_t row,
+                                   size_t col, const struct pr_table_look *look,
+                                   bool ascii, struct pr_buf *out)
 {
     pr_buf_clear(out);
     pr_table_cell_text(t, row, col, look, ascii, out);
@@ -25,9 +25,10 @@ static void cell(const struct pr_table *t, size_t row, size_t col,
         pr_buf_str(out, missing);
 }
 
-static void measure(const struct pr_table *t,
-                    const struct pr_table_style *style, struct column_layout *l,
-                    struct pr_buf *scratch)
+static void table_text_measure_columns(const struct pr_table *t,
+                                       const struct pr_table_style *style,
+                                       struct column_layout *l,
+                                       struct pr_buf *scratch)
 {
     for (size_t c = 0; c < t->col_count; c++) {
         const char *header;
@@ -37,7 +38,7 @@ static void measure(const struct pr_table *t,
         l[c].width = pr_screen_columns(header, strlen(header));
         for (size_t r = 0; r < t->row_count; r++) {
             size_t w;
-            cell(t, r, c, &l[c].look, style->ascii, scratch);
+            table_text_format_cell(t, r, c, &l[c].look, style->ascii, scratch);
             w = pr_screen_columns(scratch->data ? scratch->data : "",
                                   scratch->len);
             if (w > l[c].width)
@@ -49,8 +50,8 @@ static void measure(const struct pr_table *t,
 /* Takes from the widest column of text, of several the last (names come
  * first), until the line fits or none has anything to give. Numbers are never
  * cut. */
-static void shrink(const struct pr_table *t, struct column_layout *l,
-                   size_t width)
+static void table_text_shrink_columns(const struct pr_table *t,
+                                      struct column_layout *l, size_t width)
 {
     size_t total = GAP * (t->col_count - 1);
 
@@ -69,7 +70,7 @@ static void shrink(const struct pr_table *t, struct column_layout *l,
     }
 }
 
-static void pad(struct pr_buf *out, size_t n)
+static void table_text_put_blanks(struct pr_buf *out, size_t n)
 {
     while (n--)
         pr_buf_char(out, ' ');
@@ -101,46 +102,48 @@ struct line {
     struct pr_buf *out;
 };
 
-static void put(const struct line *p, size_t c, const char *text, size_t len,
-                const char *colour)
+static void table_text_put_cell(const struct line *p, size_t c,
+                                const char *text, size_t len,
+                                const char *colour)
 {
     size_t width = p->layout[c].width;
     size_t need = pr_screen_columns(text, len);
     size_t blanks = need < width ? width - need : 0;
-    bool right = pr_column_is_right(&p->t->cols[c]);
+    bool right = pr_table_column_is_right(&p->t->cols[c]);
 
     if (c)
-        pad(p->out, GAP);
+        table_text_put_blanks(p->out, GAP);
     if (right)
-        pad(p->out, blanks);
+        table_text_put_blanks(p->out, blanks);
     if (colour)
         pr_buf_str(p->out, colour);
     need = pr_screen_cut(p->out, text, len, width, p->style->ascii);
     if (colour)
         pr_buf_str(p->out, "\x1b[0m");
     if (!right && c + 1 < p->t->col_count)
-        pad(p->out, width - need);
+        table_text_put_blanks(p->out, width - need);
 }
 
-static void put_lines(const struct line *p, struct pr_buf *scratch)
+static void table_text_put_lines(const struct line *p, struct pr_buf *scratch)
 {
     const struct pr_table *t = p->t;
 
     for (size_t c = 0; !p->style->no_header && c < t->col_count; c++) {
         const char *header = p->layout[c].look.header;
-        put(p, c, header, strlen(header), NULL);
+        table_text_put_cell(p, c, header, strlen(header), NULL);
         if (c + 1 == t->col_count)
             pr_buf_char(p->out, '\n');
     }
     for (size_t r = 0; r < t->row_count; r++) {
         for (size_t c = 0; c < t->col_count; c++) {
             const char *colour = NULL;
-            cell(t, r, c, &p->layout[c].look, p->style->ascii, scratch);
+            table_text_format_cell(t, r, c, &p->layout[c].look, p->style->ascii,
+                                   scratch);
             if (!pr_buf_ok(scratch))
                 return;
             if (p->style->colour && t->cols[c].kind == PR_COL_STATUS)
                 colour = status_colour(scratch->data);
-            put(p, c, scratch->data, scratch->len, colour);
+            table_text_put_cell(p, c, scratch->data, scratch->len, colour);
         }
         pr_buf_char(p->out, '\n');
     }
@@ -168,15 +171,15 @@ int pr_table_text(const struct pr_table *t, const struct pr_table_style *style,
     layout = pr_alloc(t->col_count * sizeof *layout);
     if (!layout)
         return pr_fail_nomem(err);
-    measure(t, style, layout, &scratch);
+    table_text_measure_columns(t, style, layout, &scratch);
     if (style->width)
-        shrink(t, layout, style->width);
-    put_lines(&(struct line){t, style, layout, out}, &scratch);
+        table_text_shrink_columns(t, layout, style->width);
+    table_text_put_lines(&(struct line){t, style, layout, out}, &scratch);
     pr_free(layout);
     return pr_buf_ok(&scratch) ? PR_OK : pr_fail_nomem(err);
 }
 
-static bool is_word(char c)
+static bool is_markdown_word_char(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
            (c >= '0' && c <= '9');
@@ -187,8 +190,8 @@ static bool is_word(char c)
 static void put_escaped(struct pr_buf *out, const char *s, size_t len)
 {
     for (size_t i = 0; i < len; i++) {
-        bool inside =
-            i && i + 1 < len && is_word(s[i - 1]) && is_word(s[i + 1]);
+        bool inside = i && i + 1 < len && is_markdown_word_char(s[i - 1]) &&
+                      is_markdown_word_char(s[i + 1]);
         if (strchr("\\|`*<&[]", s[i]) || (s[i] == '_' && !inside))
             pr_buf_char(out, '\\');
         pr_buf_char(out, s[i]);
@@ -198,11 +201,13 @@ static void put_escaped(struct pr_buf *out, const char *s, size_t len)
 static void put_rule(const struct pr_table *t, struct pr_buf *out)
 {
     for (size_t c = 0; c < t->col_count; c++)
-        pr_buf_str(out, pr_column_is_right(&t->cols[c]) ? "| ---: " : "| --- ");
+        pr_buf_str(out, pr_table_column_is_right(&t->cols[c]) ? "| ---: "
+                                                              : "| --- ");
     pr_buf_str(out, "|\n");
 }
 
-static void put_item(struct pr_buf *out, const char *s, size_t len)
+static void table_markdown_put_cell(struct pr_buf *out, const char *s,
+                                    size_t len)
 {
     pr_buf_str(out, "| ");
     put_escaped(out, s, len);
@@ -213,10 +218,11 @@ static void put_items(const struct line *p, struct pr_buf *scratch)
 {
     for (size_t r = 0; r < p->t->row_count; r++) {
         for (size_t c = 0; c < p->t->col_count; c++) {
-            cell(p->t, r, c, &p->layout[c].look, p->style->ascii, scratch);
+            table_text_format_cell(p->t, r, c, &p->layout[c].look,
+                                   p->style->ascii, scratch);
             if (!pr_buf_ok(scratch))
                 return;
-            put_item(p->out, scratch->data, scratch->len);
+            table_markdown_put_cell(p->out, scratch->data, scratch->len);
         }
         pr_buf_str(p->out, "|\n");
     }
@@ -236,7 +242,8 @@ int pr_table_markdown(const struct pr_table *t,
         return pr_fail_nomem(err);
     for (size_t c = 0; c < t->col_count; c++) {
         pr_table_look(t, c, style->ascii, &layout[c].look);
-        put_item(out, layout[c].look.header, strlen(layout[c].look.header));
+        table_markdown_put_cell(out, layout[c].look.header,
+                                strlen(layout[c].look.header));
     }
     pr_buf_str(out, "|\n");
     put_rule(t, out);

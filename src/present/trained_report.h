@@ -23,7 +23,7 @@ int pr_trained_report_run(const char *dir, enum pr_table_format format,
 
 /* The same as an array of {"id", "results"} in a larger document; nothing when
  * there is none. */
-int pr_trained_report_json(const char *dir, struct pr_jb *jb, const char *key,
-                           struct pr_err *err) PR_MUST_CHECK;
+int pr_trained_report_json(const char *dir, struct pr_json_writer *jb,
+                           const char *key, struct pr_err *err) PR_MUST_CHECK;
 
 #endif

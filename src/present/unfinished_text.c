@@ -1,7 +1,8 @@
 /* What a report says of a run that has not come to its end. */
 #include "present/unfinished_text.h"
 
-static void put_names(const struct pr_unfinished *u, struct pr_buf *out)
+static void unfinished_print_names(const struct pr_run_unfinished *u,
+                                   struct pr_buf *out)
 {
     const char *gap = "";
 
@@ -13,7 +14,7 @@ static void put_names(const struct pr_unfinished *u, struct pr_buf *out)
         pr_buf_str(out, ", …");
 }
 
-void pr_unfinished_text(const struct pr_unfinished *u, struct pr_buf *out)
+void pr_unfinished_text(const struct pr_run_unfinished *u, struct pr_buf *out)
 {
     pr_buf_printf(out, "%llu of %llu experiments %s missing",
                   (unsigned long long)u->missing, (unsigned long long)u->total,
@@ -23,24 +24,24 @@ void pr_unfinished_text(const struct pr_unfinished *u, struct pr_buf *out)
                       !u->running     ? "d"
                       : u->begun == 1 ? "s"
                                       : "ve");
-        put_names(u, out);
+        unfinished_print_names(u, out);
     }
 }
 
-const char *pr_unfinished_word(const struct pr_unfinished *u)
+const char *pr_unfinished_word(const struct pr_run_unfinished *u)
 {
     return !u->missing && !u->running ? "finished"
            : u->running               ? "running"
                                       : "interrupted";
 }
 
-void pr_unfinished_json(const struct pr_unfinished *u, struct pr_jb *jb,
-                        const char *key)
+void pr_unfinished_json(const struct pr_run_unfinished *u,
+                        struct pr_json_writer *jb, const char *key)
 {
-    pr_jb_obj(jb, key);
-    pr_jb_str(jb, "state", pr_unfinished_word(u));
-    pr_jb_uint(jb, "experiments", u->total);
-    pr_jb_uint(jb, "missing", u->missing);
-    pr_jb_uint(jb, "begun", u->begun);
-    pr_jb_end(jb);
+    pr_json_open_object(jb, key);
+    pr_json_put_str(jb, "state", pr_unfinished_word(u));
+    pr_json_put_uint(jb, "experiments", u->total);
+    pr_json_put_uint(jb, "missing", u->missing);
+    pr_json_put_uint(jb, "begun", u->begun);
+    pr_json_close(jb);
 }

@@ -8,13 +8,13 @@
 
 /* "2 of 4 experiments are missing; 1 had begun: NAME"; names as they are, to be
  * made safe by whoever shows them. */
-void pr_unfinished_text(const struct pr_unfinished *u, struct pr_buf *out);
+void pr_unfinished_text(const struct pr_run_unfinished *u, struct pr_buf *out);
 
 /* "finished", "running", "interrupted". */
-const char *pr_unfinished_word(const struct pr_unfinished *u);
+const char *pr_unfinished_word(const struct pr_run_unfinished *u);
 
 /* The same as a map. */
-void pr_unfinished_json(const struct pr_unfinished *u, struct pr_jb *jb,
-                        const char *key);
+void pr_unfinished_json(const struct pr_run_unfinished *u,
+                        struct pr_json_writer *jb, const char *key);
 
 #endif

@@ -29,7 +29,7 @@ struct pr_channel_scanner {
     struct pr_buf line;     /* the beginning of a line that goes on */
     uint64_t number;        /* of the line, empty ones counted */
     bool too_long;          /* the line is */
-    struct pr_rates rates;
+    struct pr_channel_rates rates;
     struct pr_channel_timings timings;
     struct pr_channel_sum sum;
 };
@@ -57,14 +57,15 @@ void pr_channel_scanner_free(struct pr_channel_scanner *s)
 {
     if (!s)
         return;
-    pr_rates_done(&s->rates);
-    pr_channel_timings_done(&s->timings);
-    pr_buf_done(&s->line);
+    pr_channel_rates_close(&s->rates);
+    pr_channel_timings_close(&s->timings);
+    pr_buf_free(&s->line);
     pr_arena_free(s->arena);
     pr_free(s);
 }
 
-static void note_bad(struct pr_channel_scanner *s, const struct pr_err *e)
+static void channel_count_bad(struct pr_channel_scanner *s,
+                              const struct pr_err *e)
 {
     struct pr_channel_sum *sum = &s->sum;
 
@@ -76,22 +77,24 @@ static void note_bad(struct pr_channel_scanner *s, const struct pr_err *e)
              s->name, (unsigned long long)s->number);
 }
 
-static void note_words(struct pr_channel_scanner *s, const char *words)
+static void channel_count_bad_line(struct pr_channel_scanner *s,
+                                   const char *words)
 {
     struct pr_err e = {0};
 
     (void)!pr_fail(&e, PR_E_FORMAT, "", "%s", words);
-    note_bad(s, &e);
+    channel_count_bad(s, &e);
 }
 
-static int set_param(struct pr_channel_scanner *s, const char *key, size_t len,
-                     const struct pr_value *value, struct pr_err *err)
+static int channel_set_param(struct pr_channel_scanner *s, const char *key,
+                             size_t len, const struct pr_value *value,
+                             struct pr_err *err)
 {
     s->sum.params++;
     return s->param ? s->param(s->ctx, key, len, value, err) : PR_OK;
 }
 
-static bool is_name(const char *key, size_t len)
+static bool channel_is_param_name(const char *key, size_t len)
 {
     for (size_t i = 0; i < len; i++)
         if ((unsigned char)key[i] < 0x20 || key[i] == 0x7f)
@@ -100,38 +103,41 @@ static bool is_name(const char *key, size_t len)
 }
 
 /* A plain name is one of results; that of a warning is known to all. */
-static int take_member(struct pr_channel_scanner *s, const struct pr_member *m,
-                       struct pr_err *err)
+static int channel_read_member(struct pr_channel_scanner *s,
+                               const struct pr_member *m, struct pr_err *err)
 {
     char full[sizeof prefix + MAX_NAME];
 
-    if (!is_name(m->key, m->key_len)) {
-        note_words(s, "a name is empty, too long or has control characters");
+    if (!channel_is_param_name(m->key, m->key_len)) {
+        channel_count_bad_line(
+            s, "a name is empty, too long or has control characters");
         return PR_OK;
     }
     if (memchr(m->key, '.', m->key_len) ||
         (strcmp(m->key, "warning") == 0 && m->value.kind == PR_STR))
-        return set_param(s, m->key, m->key_len, &m->value, err);
+        return channel_set_param(s, m->key, m->key_len, &m->value, err);
     memcpy(full, prefix, sizeof prefix - 1);
     memcpy(full + sizeof prefix - 1, m->key, m->key_len);
-    return set_param(s, full, sizeof prefix - 1 + m->key_len, &m->value, err);
+    return channel_set_param(s, full, sizeof prefix - 1 + m->key_len, &m->value,
+                             err);
 }
 
-static int take_rate(struct pr_channel_scanner *s,
-                     const struct pr_channel_row *row, struct pr_err *err)
+static int channel_read_rate(struct pr_channel_scanner *s,
+                             const struct pr_channel_row *row,
+                             struct pr_err *err)
 {
     const struct pr_value *task = row->task, *units = row->units;
     bool named = task && task->len;
-    double rate = pr_number(row->rate);
+    double rate = pr_value_number(row->rate);
     int rc;
 
     if (!isfinite(rate)) {
-        note_words(s, "a rate is not finite");
+        channel_count_bad_line(s, "a rate is not finite");
         return PR_OK;
     }
-    rc =
-        pr_rates_add(&s->rates, named ? task->s : "main", named ? task->len : 4,
-                     units ? units->s : "", units ? units->len : 0, rate);
+    rc = pr_channel_rates_add(&s->rates, named ? task->s : "main",
+                              named ? task->len : 4, units ? units->s : "",
+                              units ? units->len : 0, rate);
     if (rc < 0)
         return pr_fail_nomem(err);
     s->sum.dropped += rc == 0;
@@ -139,8 +145,8 @@ static int take_rate(struct pr_channel_scanner *s,
 }
 
 /* What went wrong in there, as its words have it. */
-static int take_error(struct pr_channel_scanner *s, const struct pr_value *data,
-                      struct pr_err *err)
+static int channel_read_error(struct pr_channel_scanner *s,
+                              const struct pr_value *data, struct pr_err *err)
 {
     const struct pr_value *type = pr_get(data, "type");
     const struct pr_value *words = pr_get(data, "message");
@@ -155,17 +161,17 @@ static int take_error(struct pr_channel_scanner *s, const struct pr_value *data,
     if (!t)
         return pr_fail_nomem(err);
     text = pr_str(t);
-    return set_param(s, "warning", 7, &text, err);
+    return channel_set_param(s, "warning", 7, &text, err);
 }
 
-static int take_row(struct pr_channel_scanner *s, const struct pr_value *line,
-                    struct pr_err *err)
+static int channel_read_row(struct pr_channel_scanner *s,
+                            const struct pr_value *line, struct pr_err *err)
 {
-    struct pr_channel_row row = pr_channel_row_of(line);
+    struct pr_channel_row row = pr_channel_row_read(line);
     int rc = PR_OK;
 
     if (row.event && row.data && strcmp(row.event, "error") == 0)
-        return take_error(s, row.data, err);
+        return channel_read_error(s, row.data, err);
     if (row.event || !row.data)
         return PR_OK;
     if (row.machine) {
@@ -173,14 +179,14 @@ static int take_row(struct pr_channel_scanner *s, const struct pr_value *line,
         return PR_OK;
     }
     if (row.rate)
-        rc = take_rate(s, &row, err);
+        rc = channel_read_rate(s, &row, err);
     for (uint32_t i = 0; !rc && i < row.data->len; i++)
         if (!pr_channel_row_owns(&row, row.data->members[i].key))
-            rc = take_member(s, &row.data->members[i], err);
+            rc = channel_read_member(s, &row.data->members[i], err);
     return rc;
 }
 
-static bool is_blank(const char *p, size_t len)
+static bool channel_is_blank_line(const char *p, size_t len)
 {
     for (size_t i = 0; i < len; i++)
         if (p[i] != ' ' && p[i] != '\t' && p[i] != '\r')
@@ -188,24 +194,24 @@ static bool is_blank(const char *p, size_t len)
     return true;
 }
 
-static int look_at(struct pr_channel_scanner *s, const char *p, size_t len,
-                   struct pr_err *err)
+static int channel_read_line(struct pr_channel_scanner *s, const char *p,
+                             size_t len, struct pr_err *err)
 {
     struct pr_json_in in = {.text = p, .len = len, .name = s->name};
     struct pr_value line;
     struct pr_err why = {0};
     int rc;
 
-    if (is_blank(p, len))
+    if (channel_is_blank_line(p, len))
         return PR_OK;
     s->sum.lines++;
     rc = pr_json_read(&in, s->arena, &line, NULL, &why);
     if (!rc && line.kind != PR_MAP) {
-        note_words(s, "not a JSON object");
+        channel_count_bad_line(s, "not a JSON object");
     } else if (!rc) {
-        rc = take_row(s, &line, err);
+        rc = channel_read_row(s, &line, err);
     } else if (rc == PR_E_FORMAT) {
-        note_bad(s, &why);
+        channel_count_bad(s, &why);
         rc = PR_OK;
     } else if (err) {
         *err = why;
@@ -215,8 +221,8 @@ static int look_at(struct pr_channel_scanner *s, const char *p, size_t len,
 }
 
 /* Keeps a part of a line whose end has not come yet. */
-static int keep(struct pr_channel_scanner *s, const char *p, size_t len,
-                struct pr_err *err)
+static int channel_keep_part(struct pr_channel_scanner *s, const char *p,
+                             size_t len, struct pr_err *err)
 {
     if (s->too_long)
         return PR_OK;
@@ -226,25 +232,25 @@ static int keep(struct pr_channel_scanner *s, const char *p, size_t len,
     if (!s->line.over)
         return pr_fail_nomem(err);
     s->too_long = true;
-    pr_buf_done(&s->line);
+    pr_buf_free(&s->line);
     return PR_OK;
 }
 
 /* The line ends after these last bytes of it. */
-static int end_line(struct pr_channel_scanner *s, const char *p, size_t len,
-                    struct pr_err *err)
+static int channel_end_line(struct pr_channel_scanner *s, const char *p,
+                            size_t len, struct pr_err *err)
 {
     int rc = PR_OK;
 
     s->number++;
     if (!s->line.len && !s->too_long && len <= PR_LOG_MAX_LINE)
-        return look_at(s, p, len, err);
-    rc = keep(s, p, len, err);
+        return channel_read_line(s, p, len, err);
+    rc = channel_keep_part(s, p, len, err);
     if (s->too_long) {
         s->sum.lines++;
-        note_words(s, "the line is too long");
+        channel_count_bad_line(s, "the line is too long");
     } else if (!rc) {
-        rc = look_at(s, s->line.data, s->line.len, err);
+        rc = channel_read_line(s, s->line.data, s->line.len, err);
     }
     pr_buf_clear(&s->line);
     s->too_long = false;
@@ -261,8 +267,8 @@ int pr_channel_scanner_feed(struct pr_channel_scanner *s, const char *bytes,
         int rc;
 
         if (!nl)
-            return keep(s, p, (size_t)(end - p), err);
-        rc = end_line(s, p, (size_t)(nl - p), err);
+            return channel_keep_part(s, p, (size_t)(end - p), err);
+        rc = channel_end_line(s, p, (size_t)(nl - p), err);
         if (rc)
             return rc;
         p = nl + 1;
@@ -274,11 +280,12 @@ int pr_channel_scanner_feed(struct pr_channel_scanner *s, const char *bytes,
 static int set_medians(struct pr_channel_scanner *s, struct pr_err *err)
 {
     for (size_t i = 0; i < s->rates.count; i++) {
-        char full[sizeof prefix + PR_RATES_TITLE + 8];
-        struct pr_value median = pr_float(pr_rates_median(&s->rates, i));
+        char full[sizeof prefix + PR_CHANNEL_RATES_TITLE + 8];
+        struct pr_value median =
+            pr_float(pr_channel_rates_median(&s->rates, i));
         int n = snprintf(full, sizeof full, "%s%s_rate", prefix,
                          s->rates.series[i].title);
-        int rc = set_param(s, full, (size_t)n, &median, err);
+        int rc = channel_set_param(s, full, (size_t)n, &median, err);
         if (rc)
             return rc;
     }
@@ -298,7 +305,7 @@ static int set_timings(struct pr_channel_scanner *s, struct pr_err *err)
         if (rc <= 0)
             continue;
         memcpy(name, prefix, 8);
-        rc = set_param(s, name, strlen(name), &v, err);
+        rc = channel_set_param(s, name, strlen(name), &v, err);
         rc = rc ? rc : 1;
     }
     pr_arena_reset(s->arena);
@@ -310,16 +317,16 @@ int pr_channel_scanner_finish(struct pr_channel_scanner *s,
 {
     bool open = s->line.len || s->too_long;
     struct pr_buf rates = PR_BUF_INIT(MAX_RATES);
-    int rc = open ? end_line(s, "", 0, err) : PR_OK;
+    int rc = open ? channel_end_line(s, "", 0, err) : PR_OK;
 
     if (rc)
         return rc;
-    pr_rates_write(&s->rates, &rates);
+    pr_channel_rates_write(&s->rates, &rates);
     rc = pr_buf_ok(&rates) ? set_medians(s, err) : pr_fail_nomem(err);
     if (!rc)
         rc = set_timings(s, err);
     if (rc) {
-        pr_buf_done(&rates);
+        pr_buf_free(&rates);
         return rc;
     }
     *ret = s->sum;

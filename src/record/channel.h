@@ -30,7 +30,7 @@ struct pr_channel_sum {
 /* Reads the whole of it in bounded memory, and calls param for each parameter
  * that the lines set, as for the log's lines. A file that is not there is an
  * empty one; one that cannot be read is bad, as its child may have made it
- * so. Free ret->rates with pr_buf_done. */
+ * so. Free ret->rates with pr_buf_free. */
 int pr_channel_collect(const char *path, pr_log_param *param, void *ctx,
                        struct pr_channel_sum *ret,
                        struct pr_err *err) PR_MUST_CHECK;

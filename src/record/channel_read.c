@@ -19,8 +19,8 @@ enum { PIECE_BYTES = 64 << 10, TAIL_BYTES = 8 << 10, WORDS = 160 };
 /* Of the child's own text and units, so that both fit. */
 enum { TEXT = 100, UNITS = 32 };
 
-static int feed_all(struct pr_channel_scanner *s, int fd, const char *path,
-                    char *piece, struct pr_err *err)
+static int channel_feed_file(struct pr_channel_scanner *s, int fd,
+                             const char *path, char *piece, struct pr_err *err)
 {
     for (;;) {
         ssize_t n = read(fd, piece, PIECE_BYTES);
@@ -40,7 +40,7 @@ static int feed_all(struct pr_channel_scanner *s, int fd, const char *path,
 
 /* A child may have put anything there, also a pipe that never ends. 1: open;
  * 0: nothing to read; PR_E_FORMAT: what is there cannot be read. */
-static int open_channel(const char *path, int *ret_fd, struct stat *ret_st,
+static int channel_open(const char *path, int *ret_fd, struct stat *ret_st,
                         struct pr_err *err)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -69,7 +69,7 @@ int pr_channel_collect(const char *path, pr_log_param *param, void *ctx,
     struct pr_channel_scanner *s;
     struct stat st;
     char *piece;
-    int fd, rc = open_channel(path, &fd, &st, &none.first_bad);
+    int fd, rc = channel_open(path, &fd, &st, &none.first_bad);
 
     if (rc == 0 || rc == PR_E_FORMAT) {
         none.bad = rc != 0;
@@ -82,7 +82,8 @@ int pr_channel_collect(const char *path, pr_log_param *param, void *ctx,
         return rc;
     s = pr_channel_scanner_new(path, param, ctx);
     piece = pr_alloc(PIECE_BYTES);
-    rc = s && piece ? feed_all(s, fd, path, piece, err) : pr_fail_nomem(err);
+    rc = s && piece ? channel_feed_file(s, fd, path, piece, err)
+                    : pr_fail_nomem(err);
     if (!rc)
         rc = pr_channel_scanner_finish(s, ret, err);
     pr_free(piece);
@@ -107,13 +108,15 @@ static void copy_words(char *to, size_t room, const struct pr_value *text)
     to[n] = '\0';
 }
 
-static void take_progress(struct tail *t, const struct pr_channel_row *row)
+static void channel_tail_read_progress(struct tail *t,
+                                       const struct pr_channel_row *row)
 {
     const struct pr_value *p = row->progress;
 
     t->done = -1;
     if (p->kind == PR_LIST) {
-        double at = pr_number(&p->items[0]), of = pr_number(&p->items[1]);
+        double at = pr_value_number(&p->items[0]),
+               of = pr_value_number(&p->items[1]);
 
         if (of > 0 && at >= 0)
             t->done = at < of ? at / of : 1;
@@ -121,8 +124,8 @@ static void take_progress(struct tail *t, const struct pr_channel_row *row)
             snprintf(t->words, TEXT, "%.10g of %.10g", at, of);
         else
             snprintf(t->words, TEXT, "%.10g", at);
-    } else if (pr_number(p) >= 0 && pr_number(p) <= 1) {
-        t->done = pr_number(p);
+    } else if (pr_value_number(p) >= 0 && pr_value_number(p) <= 1) {
+        t->done = pr_value_number(p);
         snprintf(t->words, TEXT, "%.0f %%", 100 * t->done);
     }
     if (row->text && row->text->len)
@@ -130,10 +133,11 @@ static void take_progress(struct tail *t, const struct pr_channel_row *row)
     t->has_progress = t->done >= 0 || *t->words;
 }
 
-static void take_rate(struct tail *t, const struct pr_channel_row *row)
+static void channel_tail_read_rate(struct tail *t,
+                                   const struct pr_channel_row *row)
 {
     char units[UNITS] = "";
-    double rate = pr_number(row->rate);
+    double rate = pr_value_number(row->rate);
 
     if (!isfinite(rate))
         return;
@@ -143,26 +147,26 @@ static void take_rate(struct tail *t, const struct pr_channel_row *row)
     t->has_rate = true;
 }
 
-static void look_at(struct tail *t, const char *p, size_t len,
-                    struct pr_arena *a)
+static void channel_tail_read_line(struct tail *t, const char *p, size_t len,
+                                   struct pr_arena *a)
 {
     struct pr_json_in in = {.text = p, .len = len, .name = ""};
     struct pr_channel_row row;
     struct pr_value line;
 
     if (len && pr_json_read(&in, a, &line, NULL, NULL) == PR_OK) {
-        row = pr_channel_row_of(&line);
+        row = pr_channel_row_read(&line);
         if (!t->has_progress && !row.event && row.progress)
-            take_progress(t, &row);
+            channel_tail_read_progress(t, &row);
         if (!t->has_rate && !row.event && row.rate)
-            take_rate(t, &row);
+            channel_tail_read_rate(t, &row);
     }
     pr_arena_reset(a);
 }
 
 /* From the last whole line back, until both are known. */
-static void look_back(struct tail *t, const char *text, size_t len,
-                      struct pr_arena *a)
+static void channel_tail_read_back(struct tail *t, const char *text, size_t len,
+                                   struct pr_arena *a)
 {
     const char *end = memrchr(text, '\n', len);
 
@@ -170,7 +174,7 @@ static void look_back(struct tail *t, const char *text, size_t len,
         const char *nl = memrchr(text, '\n', (size_t)(end - text));
         const char *start = nl ? nl + 1 : text;
 
-        look_at(t, start, (size_t)(end - start), a);
+        channel_tail_read_line(t, start, (size_t)(end - start), a);
         end = nl;
     }
 }
@@ -185,13 +189,13 @@ bool pr_channel_progress(const char *path, double *ret_done,
     ssize_t n;
     int fd;
 
-    if (!a || open_channel(path, &fd, &st, NULL) != 1)
+    if (!a || channel_open(path, &fd, &st, NULL) != 1)
         return false;
     n = pread(fd, text, sizeof text,
               st.st_size > TAIL_BYTES ? st.st_size - TAIL_BYTES : 0);
     close(fd);
     if (n > 0)
-        look_back(&t, text, (size_t)n, a);
+        channel_tail_read_back(&t, text, (size_t)n, a);
     if (!t.has_progress && !t.has_rate)
         return false;
     *ret_done = t.done;

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-static const struct pr_value *get_text(const struct pr_value *map,
-                                       const char *key)
+static const struct pr_value *channel_row_get_text(const struct pr_value *map,
+                                                   const char *key)
 {
     const struct pr_value *v = pr_get(map, key);
 
@@ -13,19 +13,19 @@ static const struct pr_value *get_text(const struct pr_value *map,
 
 /* A child of milabench writes {"$event": "phase", "$data": {…}} for all that
  * is not data; its own files have {"event": "data", "data": {…}}. */
-static const struct pr_value *unwrap(const struct pr_value *line,
-                                     const char **ret_event)
+static const struct pr_value *channel_row_unwrap(const struct pr_value *line,
+                                                 const char **ret_event)
 {
-    const struct pr_value *inner = get_text(line, "$event");
+    const struct pr_value *inner = channel_row_get_text(line, "$event");
 
     if (inner) {
         *ret_event = inner->s;
         return pr_get(line, "$data");
     }
     inner = pr_get(line, "data");
-    if (!get_text(line, "event") || !inner)
+    if (!channel_row_get_text(line, "event") || !inner)
         return line;
-    *ret_event = get_text(line, "event")->s;
+    *ret_event = channel_row_get_text(line, "event")->s;
     return inner;
 }
 
@@ -46,15 +46,15 @@ static bool is_about_machine(const struct pr_value *data)
 static bool is_progress(const struct pr_value *v)
 {
     if (v && v->kind == PR_LIST)
-        return v->len == 2 && pr_is_number(&v->items[0]) &&
-               pr_is_number(&v->items[1]);
-    return v && pr_is_number(v);
+        return v->len == 2 && pr_value_is_number(&v->items[0]) &&
+               pr_value_is_number(&v->items[1]);
+    return v && pr_value_is_number(v);
 }
 
-struct pr_channel_row pr_channel_row_of(const struct pr_value *line)
+struct pr_channel_row pr_channel_row_read(const struct pr_value *line)
 {
     struct pr_channel_row row = {0};
-    const struct pr_value *data = unwrap(line, &row.event);
+    const struct pr_value *data = channel_row_unwrap(line, &row.event);
 
     if (row.event && strcmp(row.event, "data") == 0)
         row.event = NULL;
@@ -62,11 +62,11 @@ struct pr_channel_row pr_channel_row_of(const struct pr_value *line)
         return row;
     row.data = data;
     row.machine = is_about_machine(data);
-    row.task = get_text(data, "task");
-    row.units = get_text(data, "units");
-    row.text = get_text(data, "text");
+    row.task = channel_row_get_text(data, "task");
+    row.units = channel_row_get_text(data, "units");
+    row.text = channel_row_get_text(data, "text");
     row.rate = pr_get(data, "rate");
-    if (row.rate && !pr_is_number(row.rate))
+    if (row.rate && !pr_value_is_number(row.rate))
         row.rate = NULL;
     row.progress = pr_get(data, "progress");
     if (!is_progress(row.progress))

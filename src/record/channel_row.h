@@ -16,7 +16,7 @@ struct pr_channel_row {
 };
 
 /* Looks at a line's object, in milabench's wrapping or without. Borrowed. */
-struct pr_channel_row pr_channel_row_of(const struct pr_value *line);
+struct pr_channel_row pr_channel_row_read(const struct pr_value *line);
 
 /* Whether a plain name in such a row is no parameter. */
 bool pr_channel_row_owns(const struct pr_channel_row *row, const char *key);

@@ -10,15 +10,16 @@
 /* Of a timing, at most: nine hours of half seconds. */
 enum { MOST = 65536 };
 
-void pr_channel_timings_done(struct pr_channel_timings *t)
+void pr_channel_timings_close(struct pr_channel_timings *t)
 {
     for (size_t i = 0; i < t->count; i++)
-        pr_rateslices_done(&t->each[i].slices);
+        pr_rateslices_free(&t->each[i].slices);
     t->count = 0;
 }
 
-static int begin(struct pr_channel_timings *t, const char *task,
-                 const char *units, double at, struct pr_err *err)
+static int channel_timing_begin(struct pr_channel_timings *t, const char *task,
+                                const char *units, double at,
+                                struct pr_err *err)
 {
     struct pr_channel_timing *x = &t->each[t->count];
     int rc;
@@ -34,8 +35,8 @@ static int begin(struct pr_channel_timings *t, const char *task,
     return rc;
 }
 
-static void go_on(struct pr_channel_timing *x, const char *units, double at,
-                  double rate)
+static void channel_timing_add_rate(struct pr_channel_timing *x,
+                                    const char *units, double at, double rate)
 {
     char cut[PR_CHANNEL_TIMING_NAME];
 
@@ -54,7 +55,7 @@ int pr_channel_timings_add(struct pr_channel_timings *t,
                            const struct pr_channel_row *row, struct pr_err *err)
 {
     const struct pr_value *time = pr_get(row->data, "time");
-    double at = time && pr_is_number(time) ? pr_number(time) : NAN;
+    double at = time && pr_value_is_number(time) ? pr_value_number(time) : NAN;
     const char *task = row->task && row->task->len ? row->task->s : "main";
     const char *units = row->units ? row->units->s : "";
     char cut[PR_CHANNEL_TIMING_NAME];
@@ -64,13 +65,15 @@ int pr_channel_timings_add(struct pr_channel_timings *t,
     snprintf(cut, sizeof cut, "%s", task);
     for (size_t i = 0; i < t->count; i++)
         if (strcmp(t->each[i].task, cut) == 0) {
-            go_on(&t->each[i], units, at, pr_number(row->rate));
+            channel_timing_add_rate(&t->each[i], units, at,
+                                    pr_value_number(row->rate));
             return PR_OK;
         }
-    return begin(t, task, units, at, err);
+    return channel_timing_begin(t, task, units, at, err);
 }
 
-static bool has(const struct pr_channel_timings *t, const char *task)
+static bool channel_timings_has_task(const struct pr_channel_timings *t,
+                                     const char *task)
 {
     for (size_t i = 0; i < t->count; i++)
         if (strcmp(t->each[i].task, task) == 0)
@@ -78,15 +81,15 @@ static bool has(const struct pr_channel_timings *t, const char *task)
     return false;
 }
 
-static void put(struct pr_member *m, uint32_t *n, const char *key,
-                struct pr_value v)
+static void channel_timing_set_member(struct pr_member *m, uint32_t *n,
+                                      const char *key, struct pr_value v)
 {
     m[(*n)++] = (struct pr_member){
         .key = key, .key_len = (uint32_t)strlen(key), .value = v};
 }
 
 /* A time of day in the arena; NULL: out of memory. */
-static const char *when(struct pr_arena *a, double seconds)
+static const char *channel_timing_clock_text(struct pr_arena *a, double seconds)
 {
     char text[32];
     double ns = fmin(fmax(seconds, 0), 4e9) * 1e9;
@@ -107,26 +110,31 @@ static const struct pr_value *list_rates(const struct pr_rateslices *s,
     return items;
 }
 
-static int make(const struct pr_channel_timing *x, struct pr_arena *a,
-                struct pr_value *ret, struct pr_err *err)
+static int channel_timing_make_value(const struct pr_channel_timing *x,
+                                     struct pr_arena *a, struct pr_value *ret,
+                                     struct pr_err *err)
 {
     struct pr_member *m = PR_ARENA_ARRAY(a, struct pr_member, 9);
-    const char *start = when(a, x->first), *end = when(a, x->last);
+    const char *start = channel_timing_clock_text(a, x->first),
+               *end = channel_timing_clock_text(a, x->last);
     struct pr_value rates = {.kind = PR_LIST};
     uint32_t n = 0;
 
     rates.items = list_rates(&x->slices, a, &rates.len);
     if (!m || !start || !end || !rates.items)
         return pr_fail_nomem(err);
-    put(m, &n, "type", pr_str("milabench.experiment.RateLogger"));
-    put(m, &n, "start", pr_str(start));
-    put(m, &n, "end", pr_str(end));
-    put(m, &n, "wall_time", pr_float(x->last - x->first));
-    put(m, &n, "time", pr_float(x->slices.total_time));
-    put(m, &n, "overhead", pr_float(0));
-    put(m, &n, "sample_duration", pr_float(x->slices.slice_s));
-    put(m, &n, "rates", rates);
-    put(m, &n, "metrics", (struct pr_value){.kind = PR_MAP});
+    channel_timing_set_member(m, &n, "type",
+                              pr_str("milabench.experiment.RateLogger"));
+    channel_timing_set_member(m, &n, "start", pr_str(start));
+    channel_timing_set_member(m, &n, "end", pr_str(end));
+    channel_timing_set_member(m, &n, "wall_time", pr_float(x->last - x->first));
+    channel_timing_set_member(m, &n, "time", pr_float(x->slices.total_time));
+    channel_timing_set_member(m, &n, "overhead", pr_float(0));
+    channel_timing_set_member(m, &n, "sample_duration",
+                              pr_float(x->slices.slice_s));
+    channel_timing_set_member(m, &n, "rates", rates);
+    channel_timing_set_member(m, &n, "metrics",
+                              (struct pr_value){.kind = PR_MAP});
     *ret = (struct pr_value){.kind = PR_MAP, .len = n, .members = m};
     return PR_OK;
 }
@@ -141,10 +149,11 @@ int pr_channel_timings_get(struct pr_channel_timings *t, size_t i,
     int rc;
 
     pr_rateslices_end(&x->slices);
-    if (x->broken || !x->slices.len || (is_main && has(t, "train")))
+    if (x->broken || !x->slices.len ||
+        (is_main && channel_timings_has_task(t, "train")))
         return 0;
     snprintf(name, PR_CHANNEL_TIMING_NAME + 8, "timings.%s",
              is_main ? "train" : x->task);
-    rc = make(x, a, ret, err);
+    rc = channel_timing_make_value(x, a, ret, err);
     return rc ? rc : 1;
 }

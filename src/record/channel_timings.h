@@ -40,6 +40,6 @@ int pr_channel_timings_get(struct pr_channel_timings *t, size_t i,
                            struct pr_value *ret,
                            struct pr_err *err) PR_MUST_CHECK;
 
-void pr_channel_timings_done(struct pr_channel_timings *t);
+void pr_channel_timings_close(struct pr_channel_timings *t);
 
 #endif

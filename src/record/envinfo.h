@@ -12,14 +12,14 @@
 
 #include <stddef.h>
 
-struct pr_env_version {
+struct pr_machine_env_version {
     const char *name, *value; /* "libyaml", "0.2.5" */
 };
 
-struct pr_env_opts {
+struct pr_machine_env_opts {
     const char *version;  /* of Prony; NULL: left out */
     const char *revision; /* of Prony's sources; NULL: left out */
-    const struct pr_env_version *versions;
+    const struct pr_machine_env_version *versions;
     size_t version_count;
     const char *const *paths; /* folders whose file systems matter */
     size_t path_count;
@@ -32,7 +32,8 @@ struct pr_env_opts {
 
 /* Appends the document, indented, with a line end. opts may be NULL. Fails
  * with PR_E_NOMEM alone, and then appends nothing. */
-int pr_env_capture(const struct pr_env_opts *opts, struct pr_buf *out,
-                   struct pr_err *err) PR_MUST_CHECK;
+int pr_machine_env_capture(const struct pr_machine_env_opts *opts,
+                           struct pr_buf *out,
+                           struct pr_err *err) PR_MUST_CHECK;
 
 #endif

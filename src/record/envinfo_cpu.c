@@ -6,7 +6,7 @@
 
 #define CPU "/sys/devices/system/cpu"
 
-static void add_flags(struct pr_env *e, const char *flags)
+static void add_flags(struct pr_machine_env *e, const char *flags)
 {
     static const char *const known[] = {
         "sse4_2",   "avx",      "avx2",        "fma",         "f16c",
@@ -19,12 +19,12 @@ static void add_flags(struct pr_env *e, const char *flags)
     if (!flags[0])
         return;
     e->flags_known = true;
-    e->hypervisor = pr_env_has_word(flags, "hypervisor");
-    pr_jb_arr(&e->jb, "flags");
+    e->hypervisor = pr_machine_env_has_word(flags, "hypervisor");
+    pr_json_open_array(&e->jb, "flags");
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (pr_env_has_word(flags, known[i]))
-            pr_jb_str(&e->jb, NULL, known[i]);
-    pr_jb_end(&e->jb);
+        if (pr_machine_env_has_word(flags, known[i]))
+            pr_json_put_str(&e->jb, NULL, known[i]);
+    pr_json_close(&e->jb);
 }
 
 struct governors {
@@ -36,18 +36,19 @@ struct governors {
     } kind[8];
 };
 
-static void see_policy(struct pr_env *e, const char *name, void *ctx)
+static void see_policy(struct pr_machine_env *e, const char *name, void *ctx)
 {
     struct governors *g = ctx;
     char word[32];
     uint64_t khz;
     size_t i = 0;
 
-    if (pr_env_uint(e, &khz, CPU "/cpufreq/%s/cpuinfo_max_freq", name) &&
+    if (pr_machine_env_uint(e, &khz, CPU "/cpufreq/%s/cpuinfo_max_freq",
+                            name) &&
         khz > g->max_khz)
         g->max_khz = khz;
-    if (!pr_env_text(e, word, sizeof word, CPU "/cpufreq/%s/scaling_governor",
-                     name))
+    if (!pr_machine_env_text(e, word, sizeof word,
+                             CPU "/cpufreq/%s/scaling_governor", name))
         return;
     while (i < g->count && strcmp(g->kind[i].name, word) != 0)
         i++;
@@ -60,28 +61,28 @@ static void see_policy(struct pr_env *e, const char *name, void *ctx)
     g->kind[i].policies++;
 }
 
-static void add_frequency(struct pr_env *e)
+static void add_frequency(struct pr_machine_env *e)
 {
     struct governors g = {0};
-    char word[PR_ENV_WORD];
+    char word[PR_MACHINE_ENV_WORD];
     uint64_t on;
 
-    pr_env_each(e, CPU "/cpufreq", "policy", see_policy, &g);
+    pr_machine_env_each(e, CPU "/cpufreq", "policy", see_policy, &g);
     if (g.max_khz)
-        pr_jb_float(&e->jb, "max_mhz", (double)g.max_khz / 1000);
+        pr_json_put_float(&e->jb, "max_mhz", (double)g.max_khz / 1000);
     if (g.count) {
-        pr_jb_obj(&e->jb, "governors");
+        pr_json_open_object(&e->jb, "governors");
         for (size_t i = 0; i < g.count; i++)
-            pr_jb_uint(&e->jb, g.kind[i].name, g.kind[i].policies);
-        pr_jb_end(&e->jb);
+            pr_json_put_uint(&e->jb, g.kind[i].name, g.kind[i].policies);
+        pr_json_close(&e->jb);
     }
-    if (pr_env_text(e, word, sizeof word,
-                    CPU "/cpufreq/policy0/scaling_driver"))
-        pr_jb_str(&e->jb, "scaling_driver", word);
-    if (pr_env_uint(e, &on, CPU "/cpufreq/boost"))
-        pr_jb_bool(&e->jb, "boost", on != 0);
-    else if (pr_env_uint(e, &on, CPU "/intel_pstate/no_turbo"))
-        pr_jb_bool(&e->jb, "boost", on == 0);
+    if (pr_machine_env_text(e, word, sizeof word,
+                            CPU "/cpufreq/policy0/scaling_driver"))
+        pr_json_put_str(&e->jb, "scaling_driver", word);
+    if (pr_machine_env_uint(e, &on, CPU "/cpufreq/boost"))
+        pr_json_put_bool(&e->jb, "boost", on != 0);
+    else if (pr_machine_env_uint(e, &on, CPU "/intel_pstate/no_turbo"))
+        pr_json_put_bool(&e->jb, "boost", on == 0);
 }
 
 /* "512K" as the kernel writes it. */
@@ -89,127 +90,136 @@ static bool cache_bytes(const char *text, uint64_t *ret)
 {
     uint64_t u;
 
-    if (!pr_env_parse_uint(text, &u) || u > UINT32_MAX)
+    if (!pr_machine_env_parse_uint(text, &u) || u > UINT32_MAX)
         return false;
     text += strspn(text, "0123456789");
     *ret = *text == 'K' ? u << 10 : *text == 'M' ? u << 20 : u;
     return true;
 }
 
-static void see_cache(struct pr_env *e, const char *name, void *ctx)
+static void env_add_cache(struct pr_machine_env *e, const char *name, void *ctx)
 {
-    char word[PR_ENV_WORD];
+    char word[PR_MACHINE_ENV_WORD];
     uint64_t u;
 
     (void)ctx;
-    if (!pr_env_uint(e, &u, CPU "/cpu0/cache/%s/level", name))
+    if (!pr_machine_env_uint(e, &u, CPU "/cpu0/cache/%s/level", name))
         return;
-    pr_jb_obj(&e->jb, NULL);
-    pr_jb_uint(&e->jb, "level", u);
-    if (pr_env_text(e, word, sizeof word, CPU "/cpu0/cache/%s/type", name))
-        pr_jb_str(&e->jb, "type", word);
-    if (pr_env_text(e, word, sizeof word, CPU "/cpu0/cache/%s/size", name) &&
+    pr_json_open_object(&e->jb, NULL);
+    pr_json_put_uint(&e->jb, "level", u);
+    if (pr_machine_env_text(e, word, sizeof word, CPU "/cpu0/cache/%s/type",
+                            name))
+        pr_json_put_str(&e->jb, "type", word);
+    if (pr_machine_env_text(e, word, sizeof word, CPU "/cpu0/cache/%s/size",
+                            name) &&
         cache_bytes(word, &u))
-        pr_jb_uint(&e->jb, "size_bytes", u);
-    if (pr_env_text(e, word, sizeof word, CPU "/cpu0/cache/%s/shared_cpu_list",
-                    name) &&
-        (u = pr_env_list_count(word)) > 0)
-        pr_jb_uint(&e->jb, "shared_by_threads", u);
-    pr_jb_end(&e->jb);
+        pr_json_put_uint(&e->jb, "size_bytes", u);
+    if (pr_machine_env_text(e, word, sizeof word,
+                            CPU "/cpu0/cache/%s/shared_cpu_list", name) &&
+        (u = pr_machine_env_list_count(word)) > 0)
+        pr_json_put_uint(&e->jb, "shared_by_threads", u);
+    pr_json_close(&e->jb);
 }
 
-static void add_caches(struct pr_env *e)
+static void add_caches(struct pr_machine_env *e)
 {
     uint64_t level;
 
-    if (!pr_env_uint(e, &level, CPU "/cpu0/cache/index0/level"))
+    if (!pr_machine_env_uint(e, &level, CPU "/cpu0/cache/index0/level"))
         return;
-    pr_jb_arr(&e->jb, "caches");
-    pr_env_each(e, CPU "/cpu0/cache", "index", see_cache, NULL);
-    pr_jb_end(&e->jb);
+    pr_json_open_array(&e->jb, "caches");
+    pr_machine_env_each(e, CPU "/cpu0/cache", "index", env_add_cache, NULL);
+    pr_json_close(&e->jb);
 }
 
 /* Which processors this process may use: a cpuset or taskset shows here. */
-static void add_allowed(struct pr_env *e)
+static void add_allowed(struct pr_machine_env *e)
 {
-    struct pr_env_lines l;
+    struct pr_machine_env_lines l;
     const char *v;
     char *line;
 
-    if (!pr_env_lines_open(e, &l, "/proc/self/status"))
+    if (!pr_machine_env_lines_open(e, &l, "/proc/self/status"))
         return;
-    while ((line = pr_env_lines_next(&l))) {
-        v = pr_env_field(line, "Cpus_allowed_list");
+    while ((line = pr_machine_env_lines_next(&l))) {
+        v = pr_machine_env_field(line, "Cpus_allowed_list");
         if (v && *v) {
-            pr_jb_str(&e->jb, "allowed", v);
-            pr_jb_uint(&e->jb, "allowed_threads", pr_env_list_count(v));
+            pr_json_put_str(&e->jb, "allowed", v);
+            pr_json_put_uint(&e->jb, "allowed_threads",
+                             pr_machine_env_list_count(v));
             break;
         }
     }
-    pr_env_lines_close(&l);
+    pr_machine_env_lines_close(&l);
 }
 
-static void add_file(struct pr_env *e, const char *key, const char *name)
+static void env_add_cpu_file(struct pr_machine_env *e, const char *key,
+                             const char *name)
 {
-    char word[PR_ENV_WORD];
+    char word[PR_MACHINE_ENV_WORD];
 
-    if (pr_env_text(e, word, sizeof word, CPU "/%s", name))
-        pr_jb_str(&e->jb, key, word);
+    if (pr_machine_env_text(e, word, sizeof word, CPU "/%s", name))
+        pr_json_put_str(&e->jb, key, word);
 }
 
 /* What else changes how fast code runs: several threads on a core, cores kept
  * free, how they sleep, and what the kernel does against attacks. */
-static void see_weakness(struct pr_env *e, const char *name, void *ctx)
+static void env_add_vulnerability(struct pr_machine_env *e, const char *name,
+                                  void *ctx)
 {
-    char word[PR_ENV_WORD];
+    char word[PR_MACHINE_ENV_WORD];
 
     (void)ctx;
-    if (pr_env_text(e, word, sizeof word, CPU "/vulnerabilities/%s", name) &&
+    if (pr_machine_env_text(e, word, sizeof word, CPU "/vulnerabilities/%s",
+                            name) &&
         strcmp(word, "Not affected") != 0)
-        pr_jb_str(&e->jb, name, word);
+        pr_json_put_str(&e->jb, name, word);
 }
 
-static void add_kernel_view(struct pr_env *e)
+static void add_kernel_view(struct pr_machine_env *e)
 {
     char path[4096];
     uint64_t on;
 
-    add_file(e, "online", "online");
-    add_file(e, "isolated", "isolated");
-    if (pr_env_uint(e, &on, CPU "/smt/active"))
-        pr_jb_bool(&e->jb, "smt", on != 0);
-    add_file(e, "idle_driver", "cpuidle/current_driver");
-    add_file(e, "idle_governor", "cpuidle/current_governor");
-    if (!pr_env_path(e, path, CPU "/vulnerabilities") || access(path, F_OK) < 0)
+    env_add_cpu_file(e, "online", "online");
+    env_add_cpu_file(e, "isolated", "isolated");
+    if (pr_machine_env_uint(e, &on, CPU "/smt/active"))
+        pr_json_put_bool(&e->jb, "smt", on != 0);
+    env_add_cpu_file(e, "idle_driver", "cpuidle/current_driver");
+    env_add_cpu_file(e, "idle_governor", "cpuidle/current_governor");
+    if (!pr_machine_env_path(e, path, CPU "/vulnerabilities") ||
+        access(path, F_OK) < 0)
         return;
-    pr_jb_obj(&e->jb, "mitigations");
-    pr_env_each(e, CPU "/vulnerabilities", "", see_weakness, NULL);
-    pr_jb_end(&e->jb);
+    pr_json_open_object(&e->jb, "mitigations");
+    pr_machine_env_each(e, CPU "/vulnerabilities", "", env_add_vulnerability,
+                        NULL);
+    pr_json_close(&e->jb);
 }
 
-static void add_text(struct pr_env *e, const char *key, const char *text)
+static void env_add_cpu_text(struct pr_machine_env *e, const char *key,
+                             const char *text)
 {
-    pr_jb_str(&e->jb, key, text[0] ? text : NULL);
+    pr_json_put_str(&e->jb, key, text[0] ? text : NULL);
 }
 
-static void add_if(struct pr_env *e, const char *key, uint64_t u)
+static void add_if(struct pr_machine_env *e, const char *key, uint64_t u)
 {
     if (u)
-        pr_jb_uint(&e->jb, key, u);
+        pr_json_put_uint(&e->jb, key, u);
 }
 
-void pr_env_cpu(struct pr_env *e)
+void pr_machine_env_cpu(struct pr_machine_env *e)
 {
-    struct pr_env_cpus c;
+    struct pr_machine_env_cpus c;
 
-    pr_env_read_cpus(e, &c);
-    pr_jb_obj(&e->jb, "cpu");
-    add_text(e, "model", c.model);
-    add_text(e, "vendor", c.vendor);
-    add_text(e, "family", c.family);
-    add_text(e, "model_number", c.number);
-    add_text(e, "stepping", c.stepping);
-    add_text(e, "microcode", c.microcode);
+    pr_machine_env_read_cpus(e, &c);
+    pr_json_open_object(&e->jb, "cpu");
+    env_add_cpu_text(e, "model", c.model);
+    env_add_cpu_text(e, "vendor", c.vendor);
+    env_add_cpu_text(e, "family", c.family);
+    env_add_cpu_text(e, "model_number", c.number);
+    env_add_cpu_text(e, "stepping", c.stepping);
+    env_add_cpu_text(e, "microcode", c.microcode);
     add_if(e, "sockets", c.sockets);
     add_if(e, "cores", c.cores);
     add_if(e, "threads", c.threads);
@@ -218,5 +228,5 @@ void pr_env_cpu(struct pr_env *e)
     add_flags(e, c.flags);
     add_frequency(e);
     add_caches(e);
-    pr_jb_end(&e->jb);
+    pr_json_close(&e->jb);
 }

@@ -5,7 +5,7 @@
 
 #define CPU "/sys/devices/system/cpu"
 
-static void keep(char *to, size_t size, const char *from)
+static void cpuinfo_copy_first(char *to, size_t size, const char *from)
 {
     size_t n;
 
@@ -18,7 +18,7 @@ static void keep(char *to, size_t size, const char *from)
 
 /* At the end of a processor's lines: the first one of a socket tells how many
  * cores that has, so no list of (socket, core) pairs is needed. */
-static void end_processor(struct pr_env_cpus *c)
+static void end_processor(struct pr_machine_env_cpus *c)
 {
     uint64_t bit = (uint64_t)1 << c->socket % 64;
     uint64_t *word = &c->seen[c->socket / 64 % 64];
@@ -32,67 +32,76 @@ static void end_processor(struct pr_env_cpus *c)
     c->has_socket = c->has_cores = false;
 }
 
-static void read_line(struct pr_env_cpus *c, const char *line)
+static void cpuinfo_read_line(struct pr_machine_env_cpus *c, const char *line)
 {
     const char *v;
 
     switch (line[0]) {
     case 'p':
-        if (pr_env_field(line, "processor")) {
+        if (pr_machine_env_field(line, "processor")) {
             end_processor(c);
             c->threads++;
-        } else if ((v = pr_env_field(line, "physical id"))) {
-            c->has_socket = pr_env_parse_uint(v, &c->socket);
+        } else if ((v = pr_machine_env_field(line, "physical id"))) {
+            c->has_socket = pr_machine_env_parse_uint(v, &c->socket);
         }
         break;
     case 'c':
-        if ((v = pr_env_field(line, "cpu cores")))
-            c->has_cores = pr_env_parse_uint(v, &c->socket_cores);
-        keep(c->family, sizeof c->family, pr_env_field(line, "cpu family"));
+        if ((v = pr_machine_env_field(line, "cpu cores")))
+            c->has_cores = pr_machine_env_parse_uint(v, &c->socket_cores);
+        cpuinfo_copy_first(c->family, sizeof c->family,
+                           pr_machine_env_field(line, "cpu family"));
         break;
     case 'm':
-        keep(c->model, sizeof c->model, pr_env_field(line, "model name"));
-        keep(c->number, sizeof c->number, pr_env_field(line, "model"));
-        keep(c->microcode, sizeof c->microcode,
-             pr_env_field(line, "microcode"));
+        cpuinfo_copy_first(c->model, sizeof c->model,
+                           pr_machine_env_field(line, "model name"));
+        cpuinfo_copy_first(c->number, sizeof c->number,
+                           pr_machine_env_field(line, "model"));
+        cpuinfo_copy_first(c->microcode, sizeof c->microcode,
+                           pr_machine_env_field(line, "microcode"));
         break;
     case 's':
-        keep(c->stepping, sizeof c->stepping, pr_env_field(line, "stepping"));
+        cpuinfo_copy_first(c->stepping, sizeof c->stepping,
+                           pr_machine_env_field(line, "stepping"));
         break;
     case 'v':
-        keep(c->vendor, sizeof c->vendor, pr_env_field(line, "vendor_id"));
+        cpuinfo_copy_first(c->vendor, sizeof c->vendor,
+                           pr_machine_env_field(line, "vendor_id"));
         break;
     case 'f':
-        keep(c->flags, sizeof c->flags, pr_env_field(line, "flags"));
+        cpuinfo_copy_first(c->flags, sizeof c->flags,
+                           pr_machine_env_field(line, "flags"));
         break;
     case 'F': /* arm64 */
-        keep(c->flags, sizeof c->flags, pr_env_field(line, "Features"));
+        cpuinfo_copy_first(c->flags, sizeof c->flags,
+                           pr_machine_env_field(line, "Features"));
         break;
     case 'C':
-        keep(c->vendor, sizeof c->vendor,
-             pr_env_field(line, "CPU implementer"));
+        cpuinfo_copy_first(c->vendor, sizeof c->vendor,
+                           pr_machine_env_field(line, "CPU implementer"));
         break;
     }
 }
 
 /* Where /proc/cpuinfo says nothing of sockets (arm64): a core is counted at
  * its first thread. */
-static void count_by_topology(struct pr_env *e, struct pr_env_cpus *c)
+static void count_by_topology(struct pr_machine_env *e,
+                              struct pr_machine_env_cpus *c)
 {
     for (uint64_t i = 0; i < c->threads && i < 4096; i++) {
         uint64_t first;
 
-        if (pr_env_uint(e, &first, CPU "/cpu%u/topology/thread_siblings_list",
-                        (unsigned)i))
+        if (pr_machine_env_uint(e, &first,
+                                CPU "/cpu%u/topology/thread_siblings_list",
+                                (unsigned)i))
             c->cores += first == i;
-        c->has_socket =
-            pr_env_uint(e, &c->socket,
-                        CPU "/cpu%u/topology/physical_package_id", (unsigned)i);
+        c->has_socket = pr_machine_env_uint(
+            e, &c->socket, CPU "/cpu%u/topology/physical_package_id",
+            (unsigned)i);
         end_processor(c);
     }
 }
 
-bool pr_env_has_word(const char *text, const char *word)
+bool pr_machine_env_has_word(const char *text, const char *word)
 {
     size_t n = strlen(word);
 
@@ -102,15 +111,16 @@ bool pr_env_has_word(const char *text, const char *word)
     return false;
 }
 
-void pr_env_read_cpus(struct pr_env *e, struct pr_env_cpus *ret)
+void pr_machine_env_read_cpus(struct pr_machine_env *e,
+                              struct pr_machine_env_cpus *ret)
 {
-    struct pr_env_lines l;
+    struct pr_machine_env_lines l;
     char *line;
 
     memset(ret, 0, sizeof *ret);
-    if (pr_env_lines_open(e, &l, "/proc/cpuinfo"))
-        while ((line = pr_env_lines_next(&l)))
-            read_line(ret, line);
+    if (pr_machine_env_lines_open(e, &l, "/proc/cpuinfo"))
+        while ((line = pr_machine_env_lines_next(&l)))
+            cpuinfo_read_line(ret, line);
     end_processor(ret);
     if (ret->threads && !ret->sockets)
         count_by_topology(e, ret);

@@ -16,7 +16,7 @@ struct mount {
 };
 
 /* In place: \040 stands for a blank in mountinfo, and so on. */
-static void unescape(char *s)
+static void mountinfo_unescape(char *s)
 {
     char *to = s;
 
@@ -33,10 +33,10 @@ static void unescape(char *s)
     *to = '\0';
 }
 
-static void copy(char *out, size_t size, const char *word)
+static void mountinfo_copy_word(char *out, size_t size, const char *word)
 {
     snprintf(out, size, "%s", word);
-    unescape(out);
+    mountinfo_unescape(out);
 }
 
 /* "36 35 98:0 /root /point options [fields] - type source options"; false
@@ -58,10 +58,10 @@ static bool read_mount(char *line, struct mount *m)
         if (!tail[i])
             return false;
     }
-    copy(m->device, sizeof m->device, head[2]);
-    copy(m->point, sizeof m->point, head[4]);
-    copy(m->type, sizeof m->type, tail[0]);
-    copy(m->source, sizeof m->source, tail[1]);
+    mountinfo_copy_word(m->device, sizeof m->device, head[2]);
+    mountinfo_copy_word(m->point, sizeof m->point, head[4]);
+    mountinfo_copy_word(m->type, sizeof m->type, tail[0]);
+    mountinfo_copy_word(m->source, sizeof m->source, tail[1]);
     /* Those of the mount, then those of the file system; "rw" is in both. */
     snprintf(m->options, sizeof m->options, "%.500s", head[5]);
     word = strchr(tail[2], ',');
@@ -81,16 +81,17 @@ static bool is_below(const char *path, const char *point)
 
 /* The mount that holds path: the deepest, and of several at one place the
  * last, which hides the others. */
-static bool find_mount(struct pr_env *e, const char *path, struct mount *ret)
+static bool find_mount(struct pr_machine_env *e, const char *path,
+                       struct mount *ret)
 {
-    struct pr_env_lines l;
+    struct pr_machine_env_lines l;
     struct mount m;
     bool found = false;
     char *line;
 
-    if (!pr_env_lines_open(e, &l, "/proc/self/mountinfo"))
+    if (!pr_machine_env_lines_open(e, &l, "/proc/self/mountinfo"))
         return false;
-    while ((line = pr_env_lines_next(&l))) {
+    while ((line = pr_machine_env_lines_next(&l))) {
         if (!read_mount(line, &m) || !is_below(path, m.point))
             continue;
         if (found && strlen(m.point) < strlen(ret->point))
@@ -104,8 +105,8 @@ static bool find_mount(struct pr_env *e, const char *path, struct mount *ret)
 /* Absolute and without links, as far as the path exists: a folder that will
  * be made later belongs where its parents are. there gets the part that
  * exists. */
-static bool resolve(const char *path, char full[static PATH_MAX],
-                    char there[static PATH_MAX])
+static bool resolve_existing_path(const char *path, char full[static PATH_MAX],
+                                  char there[static PATH_MAX])
 {
     char cwd[PATH_MAX] = "", whole[PATH_MAX], part[PATH_MAX];
     const char *rest;
@@ -129,14 +130,14 @@ static bool resolve(const char *path, char full[static PATH_MAX],
 }
 
 /* The last part of the link that names a block device, and the one before. */
-static bool device_names(struct pr_env *e, const char *link, char *name,
+static bool device_names(struct pr_machine_env *e, const char *link, char *name,
                          char *parent)
 {
     char path[4096], target[1024];
     char *slash;
     ssize_t n;
 
-    if (!pr_env_path(e, path, "%s", link))
+    if (!pr_machine_env_path(e, path, "%s", link))
         return false;
     n = readlink(path, target, sizeof target - 1);
     if (n <= 0)
@@ -152,20 +153,20 @@ static bool device_names(struct pr_env *e, const char *link, char *name,
     return true;
 }
 
-static bool is_disk(struct pr_env *e, const char *name)
+static bool is_disk(struct pr_machine_env *e, const char *name)
 {
     char path[4096];
 
     return name[0] && name[0] != '.' &&
-           pr_env_path(e, path, "/sys/block/%s", name) &&
+           pr_machine_env_path(e, path, "/sys/block/%s", name) &&
            access(path, F_OK) == 0;
 }
 
 /* The whole disk that a mounted device is, or is a partition of. */
-static bool find_disk(struct pr_env *e, const struct mount *m,
+static bool find_disk(struct pr_machine_env *e, const struct mount *m,
                       char disk[static 64])
 {
-    char link[PR_ENV_WORD], name[64], parent[64];
+    char link[PR_MACHINE_ENV_WORD], name[64], parent[64];
     const char *base;
 
     snprintf(link, sizeof link, "/sys/dev/block/%s", m->device);
@@ -183,46 +184,47 @@ static bool find_disk(struct pr_env *e, const struct mount *m,
     return base != NULL;
 }
 
-static void add_disk(struct pr_env *e, const struct mount *m)
+static void add_disk(struct pr_machine_env *e, const struct mount *m)
 {
     char disk[64];
 
     if (!find_disk(e, m, disk))
         return;
-    pr_jb_obj(&e->jb, "disk");
-    pr_env_disk(e, disk);
-    pr_jb_end(&e->jb);
+    pr_json_open_object(&e->jb, "disk");
+    pr_machine_env_disk(e, disk);
+    pr_json_close(&e->jb);
 }
 
-static void add_one(struct pr_env *e, const char *path)
+static void env_add_file_system(struct pr_machine_env *e, const char *path)
 {
     char full[PATH_MAX], there[PATH_MAX];
     struct mount m;
     struct statvfs v;
 
-    pr_jb_obj(&e->jb, NULL);
-    pr_jb_str(&e->jb, "path", path);
-    if (resolve(path, full, there)) {
+    pr_json_open_object(&e->jb, NULL);
+    pr_json_put_str(&e->jb, "path", path);
+    if (resolve_existing_path(path, full, there)) {
         if (statvfs(there, &v) == 0) {
-            pr_jb_uint(&e->jb, "total_bytes",
-                       (uint64_t)v.f_blocks * v.f_frsize);
-            pr_jb_uint(&e->jb, "free_bytes", (uint64_t)v.f_bavail * v.f_frsize);
+            pr_json_put_uint(&e->jb, "total_bytes",
+                             (uint64_t)v.f_blocks * v.f_frsize);
+            pr_json_put_uint(&e->jb, "free_bytes",
+                             (uint64_t)v.f_bavail * v.f_frsize);
         }
         if (find_mount(e, full, &m)) {
-            pr_jb_str(&e->jb, "mount_point", m.point);
-            pr_jb_str(&e->jb, "type", m.type);
-            pr_jb_str(&e->jb, "source", m.source);
-            pr_jb_str(&e->jb, "options", m.options);
+            pr_json_put_str(&e->jb, "mount_point", m.point);
+            pr_json_put_str(&e->jb, "type", m.type);
+            pr_json_put_str(&e->jb, "source", m.source);
+            pr_json_put_str(&e->jb, "options", m.options);
             add_disk(e, &m);
         }
     }
-    pr_jb_end(&e->jb);
+    pr_json_close(&e->jb);
 }
 
-void pr_env_file_systems(struct pr_env *e)
+void pr_machine_env_file_systems(struct pr_machine_env *e)
 {
-    pr_jb_arr(&e->jb, "file_systems");
+    pr_json_open_array(&e->jb, "file_systems");
     for (size_t i = 0; i < e->opts->path_count; i++)
-        add_one(e, e->opts->paths[i]);
-    pr_jb_end(&e->jb);
+        env_add_file_system(e, e->opts->paths[i]);
+    pr_json_close(&e->jb);
 }

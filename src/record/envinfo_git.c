@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 /* Files of a repository are no part of /proc and /sys: no root before them. */
-static const struct pr_env no_root = {.root = ""};
+static const struct pr_machine_env no_root = {.root = ""};
 
 static bool is_revision(const char *s)
 {
@@ -27,7 +27,7 @@ static bool follow_file(const char *dir, char git[static PATH_MAX])
     const char *to;
     int n;
 
-    if (!pr_env_text(&no_root, text, sizeof text, "%s/.git", dir) ||
+    if (!pr_machine_env_text(&no_root, text, sizeof text, "%s/.git", dir) ||
         strncmp(text, "gitdir:", 7) != 0)
         return false;
     to = text + 7 + strspn(text + 7, " ");
@@ -61,7 +61,7 @@ static void common_dir(const char *git, char out[static PATH_MAX])
     char text[PATH_MAX];
     int n = -1;
 
-    if (pr_env_text(&no_root, text, sizeof text, "%s/commondir", git))
+    if (pr_machine_env_text(&no_root, text, sizeof text, "%s/commondir", git))
         n = text[0] == '/' ? snprintf(out, PATH_MAX, "%s", text)
                            : snprintf(out, PATH_MAX, "%s/%s", git, text);
     if (n < 0 || n >= PATH_MAX)
@@ -71,14 +71,14 @@ static void common_dir(const char *git, char out[static PATH_MAX])
 static bool packed_ref(const char *common, const char *ref,
                        char out[static 128])
 {
-    struct pr_env_lines l;
+    struct pr_machine_env_lines l;
     char path[PATH_MAX + 16], *line;
     bool found = false;
 
     snprintf(path, sizeof path, "%s/packed-refs", common);
-    if (!pr_env_lines_open(&no_root, &l, path))
+    if (!pr_machine_env_lines_open(&no_root, &l, path))
         return false;
-    while (!found && (line = pr_env_lines_next(&l))) {
+    while (!found && (line = pr_machine_env_lines_next(&l))) {
         char *blank = strchr(line, ' ');
         if (!blank || strcmp(blank + 1, ref) != 0)
             continue;
@@ -87,16 +87,16 @@ static bool packed_ref(const char *common, const char *ref,
         if (found)
             memcpy(out, line, strlen(line) + 1);
     }
-    pr_env_lines_close(&l);
+    pr_machine_env_lines_close(&l);
     return found;
 }
 
-static bool read_head(const char *git, char out[static 128])
+static bool git_read_head(const char *git, char out[static 128])
 {
-    char head[PR_ENV_WORD], common[PATH_MAX];
+    char head[PR_MACHINE_ENV_WORD], common[PATH_MAX];
     const char *ref = head + 5;
 
-    if (!pr_env_text(&no_root, head, sizeof head, "%s/HEAD", git))
+    if (!pr_machine_env_text(&no_root, head, sizeof head, "%s/HEAD", git))
         return false;
     if (strncmp(head, "ref: ", 5) != 0) {
         if (!is_revision(head))
@@ -107,12 +107,12 @@ static bool read_head(const char *git, char out[static 128])
     if (strncmp(ref, "refs/", 5) != 0 || strstr(ref, ".."))
         return false;
     common_dir(git, common);
-    if (pr_env_text(&no_root, out, 128, "%s/%s", common, ref))
+    if (pr_machine_env_text(&no_root, out, 128, "%s/%s", common, ref))
         return is_revision(out);
     return packed_ref(common, ref, out);
 }
 
-void pr_env_git(struct pr_env *e)
+void pr_machine_env_git(struct pr_machine_env *e)
 {
     char dir[PATH_MAX], git[PATH_MAX], revision[128];
 
@@ -123,6 +123,6 @@ void pr_env_git(struct pr_env *e)
     } else if (!getcwd(dir, sizeof dir)) {
         return;
     }
-    if (find_git(dir, git) && read_head(git, revision))
-        pr_jb_str(&e->jb, "git_revision", revision);
+    if (find_git(dir, git) && git_read_head(git, revision))
+        pr_json_put_str(&e->jb, "git_revision", revision);
 }

@@ -16,7 +16,8 @@ struct found {
 };
 
 /* One bit of *done for each name: a line given twice counts once. */
-static void add_nvidia_line(struct pr_env *e, const char *line, unsigned *done)
+static void add_nvidia_line(struct pr_machine_env *e, const char *line,
+                            unsigned *done)
 {
     static const char *const names[][2] = {{"Model", "model"},
                                            {"GPU UUID", "uuid"},
@@ -24,33 +25,34 @@ static void add_nvidia_line(struct pr_env *e, const char *line, unsigned *done)
                                            {"Bus Location", "pci"}};
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        const char *v = pr_env_field(line, names[i][0]);
+        const char *v = pr_machine_env_field(line, names[i][0]);
         if (!v || !*v || *done & 1u << i)
             continue;
-        pr_jb_str(&e->jb, names[i][1], v);
+        pr_json_put_str(&e->jb, names[i][1], v);
         *done |= 1u << i;
     }
 }
 
-static void see_nvidia(struct pr_env *e, const char *name, void *ctx)
+static void see_nvidia(struct pr_machine_env *e, const char *name, void *ctx)
 {
     struct found *f = ctx;
-    struct pr_env_lines l;
-    char path[PR_ENV_WORD], version[PR_ENV_WORD], *line;
+    struct pr_machine_env_lines l;
+    char path[PR_MACHINE_ENV_WORD], version[PR_MACHINE_ENV_WORD], *line;
     unsigned done = 0;
 
     snprintf(path, sizeof path, "/proc/driver/nvidia/gpus/%s/information",
              name);
-    if (!pr_env_lines_open(e, &l, path))
+    if (!pr_machine_env_lines_open(e, &l, path))
         return;
     f->nvidia = true;
-    pr_jb_obj(&e->jb, NULL);
-    pr_jb_str(&e->jb, "vendor", "nvidia");
-    while ((line = pr_env_lines_next(&l)))
+    pr_json_open_object(&e->jb, NULL);
+    pr_json_put_str(&e->jb, "vendor", "nvidia");
+    while ((line = pr_machine_env_lines_next(&l)))
         add_nvidia_line(e, line, &done);
-    if (pr_env_text(e, version, sizeof version, "/sys/module/nvidia/version"))
-        pr_jb_str(&e->jb, "driver_version", version);
-    pr_jb_end(&e->jb);
+    if (pr_machine_env_text(e, version, sizeof version,
+                            "/sys/module/nvidia/version"))
+        pr_json_put_str(&e->jb, "driver_version", version);
+    pr_json_close(&e->jb);
 }
 
 static const char *vendor_name(const char *id)
@@ -67,72 +69,72 @@ static const char *vendor_name(const char *id)
 }
 
 /* Driver and place come from lines such as "PCI_SLOT_NAME=0000:41:00.0". */
-static void add_uevent(struct pr_env *e, const char *name)
+static void add_uevent(struct pr_machine_env *e, const char *name)
 {
     static const char *const names[][2] = {{"DRIVER=", "driver"},
                                            {"PCI_SLOT_NAME=", "pci"}};
     char text[1024];
 
-    if (!pr_env_text(e, text, sizeof text, "/sys/class/drm/%s/device/uevent",
-                     name))
+    if (!pr_machine_env_text(e, text, sizeof text,
+                             "/sys/class/drm/%s/device/uevent", name))
         return;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const char *p = strstr(text, names[i][0]);
         if (!p || (p > text && p[-1] != '\n'))
             continue;
         p += strlen(names[i][0]);
-        pr_jb_strn(&e->jb, names[i][1], p, strcspn(p, "\n"));
+        pr_json_put_strn(&e->jb, names[i][1], p, strcspn(p, "\n"));
     }
 }
 
-static void see_card(struct pr_env *e, const char *name, void *ctx)
+static void see_card(struct pr_machine_env *e, const char *name, void *ctx)
 {
     struct found *f = ctx;
-    char vendor[PR_ENV_WORD], word[PR_ENV_WORD];
+    char vendor[PR_MACHINE_ENV_WORD], word[PR_MACHINE_ENV_WORD];
     const char *known;
     uint64_t bytes;
 
-    if (!pr_env_text(e, vendor, sizeof vendor,
-                     "/sys/class/drm/%s/device/vendor", name))
+    if (!pr_machine_env_text(e, vendor, sizeof vendor,
+                             "/sys/class/drm/%s/device/vendor", name))
         return;
     known = vendor_name(vendor);
     if (f->nvidia && known && strcmp(known, "nvidia") == 0)
         return;
-    pr_jb_obj(&e->jb, NULL);
-    pr_jb_str(&e->jb, "vendor", known);
-    pr_jb_str(&e->jb, "vendor_id", vendor);
-    if (pr_env_text(e, word, sizeof word, "/sys/class/drm/%s/device/device",
-                    name))
-        pr_jb_str(&e->jb, "device_id", word);
-    if (pr_env_text(e, word, sizeof word,
-                    "/sys/class/drm/%s/device/product_name", name))
-        pr_jb_str(&e->jb, "model", word);
-    if (pr_env_uint(e, &bytes, "/sys/class/drm/%s/device/mem_info_vram_total",
-                    name))
-        pr_jb_uint(&e->jb, "memory_bytes", bytes);
+    pr_json_open_object(&e->jb, NULL);
+    pr_json_put_str(&e->jb, "vendor", known);
+    pr_json_put_str(&e->jb, "vendor_id", vendor);
+    if (pr_machine_env_text(e, word, sizeof word,
+                            "/sys/class/drm/%s/device/device", name))
+        pr_json_put_str(&e->jb, "device_id", word);
+    if (pr_machine_env_text(e, word, sizeof word,
+                            "/sys/class/drm/%s/device/product_name", name))
+        pr_json_put_str(&e->jb, "model", word);
+    if (pr_machine_env_uint(
+            e, &bytes, "/sys/class/drm/%s/device/mem_info_vram_total", name))
+        pr_json_put_uint(&e->jb, "memory_bytes", bytes);
     add_uevent(e, name);
-    pr_jb_end(&e->jb);
+    pr_json_close(&e->jb);
 }
 
 /* A made-up machine has no library, unless one is named. */
-static bool has_library(const struct pr_env *e)
+static bool has_library(const struct pr_machine_env *e)
 {
     return !e->root[0] || getenv("PRONY_NVML");
 }
 
-void pr_env_gpus(struct pr_env *e)
+void pr_machine_env_gpus(struct pr_machine_env *e)
 {
     char why[PR_NVML_WHY] = "";
     struct pr_nvml *n = has_library(e) ? pr_nvml_open(why) : NULL;
     struct found f = {.nvidia = n != NULL};
 
-    pr_jb_arr(&e->jb, "gpus");
-    if (!pr_env_nvml(e, n))
-        pr_env_each(e, "/proc/driver/nvidia/gpus", "", see_nvidia, &f);
-    pr_env_each(e, "/sys/class/drm", "card", see_card, &f);
-    pr_jb_end(&e->jb);
+    pr_json_open_array(&e->jb, "gpus");
+    if (!pr_machine_env_nvml(e, n))
+        pr_machine_env_each(e, "/proc/driver/nvidia/gpus", "", see_nvidia, &f);
+    pr_machine_env_each(e, "/sys/class/drm", "card", see_card, &f);
+    pr_json_close(&e->jb);
     /* Why there is none is of interest where a driver is. */
     if (n || (f.nvidia && why[0]))
-        pr_env_nvml_all(e, n, why);
+        pr_machine_env_nvml_all(e, n, why);
     pr_nvml_close(n);
 }

@@ -10,17 +10,17 @@
 #include <string.h>
 #include <unistd.h>
 
-static bool is_space(char c)
+static bool kernel_file_is_space(char c)
 {
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-static bool is_digit(char c)
+static bool kernel_file_is_digit(char c)
 {
     return c >= '0' && c <= '9';
 }
 
-static bool make_path(const struct pr_env *e, char out[static 4096],
+static bool make_path(const struct pr_machine_env *e, char out[static 4096],
                       const char *fmt, va_list ap)
 {
     size_t len = strlen(e->root);
@@ -33,8 +33,8 @@ static bool make_path(const struct pr_env *e, char out[static 4096],
     return n >= 0 && (size_t)n < 4096 - len;
 }
 
-bool pr_env_path(const struct pr_env *e, char out[static 4096], const char *fmt,
-                 ...)
+bool pr_machine_env_path(const struct pr_machine_env *e, char out[static 4096],
+                         const char *fmt, ...)
 {
     va_list ap;
     bool ok;
@@ -46,12 +46,12 @@ bool pr_env_path(const struct pr_env *e, char out[static 4096], const char *fmt,
 }
 
 /* Not waiting: what should be a file may be a pipe in a strange container. */
-static int open_file(const char *path)
+static int kernel_file_open_path(const char *path)
 {
     return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 }
 
-static ssize_t read_some(int fd, char *p, size_t size)
+static ssize_t read_retrying(int fd, char *p, size_t size)
 {
     ssize_t n;
 
@@ -61,32 +61,32 @@ static ssize_t read_some(int fd, char *p, size_t size)
     return n;
 }
 
-static bool read_text(const char *path, char *out, size_t size)
+static bool kernel_file_read_text(const char *path, char *out, size_t size)
 {
-    int fd = open_file(path);
+    int fd = kernel_file_open_path(path);
     size_t used = 0, start = 0;
     ssize_t n = 1;
 
     if (fd < 0)
         return false;
     while (n > 0 && used < size - 1) {
-        n = read_some(fd, out + used, size - 1 - used);
+        n = read_retrying(fd, out + used, size - 1 - used);
         used += n > 0 ? (size_t)n : 0;
     }
     close(fd);
     out[used] = '\0';
     used = strlen(out);
-    while (used && is_space(out[used - 1]))
+    while (used && kernel_file_is_space(out[used - 1]))
         used--;
-    while (start < used && is_space(out[start]))
+    while (start < used && kernel_file_is_space(out[start]))
         start++;
     memmove(out, out + start, used - start);
     out[used - start] = '\0';
     return used > start;
 }
 
-bool pr_env_text(const struct pr_env *e, char *out, size_t size,
-                 const char *fmt, ...)
+bool pr_machine_env_text(const struct pr_machine_env *e, char *out, size_t size,
+                         const char *fmt, ...)
 {
     char path[4096];
     va_list ap;
@@ -95,16 +95,16 @@ bool pr_env_text(const struct pr_env *e, char *out, size_t size,
     va_start(ap, fmt);
     ok = make_path(e, path, fmt, ap);
     va_end(ap);
-    return ok && read_text(path, out, size);
+    return ok && kernel_file_read_text(path, out, size);
 }
 
-bool pr_env_parse_uint(const char *s, uint64_t *ret)
+bool pr_machine_env_parse_uint(const char *s, uint64_t *ret)
 {
     uint64_t u = 0;
 
-    if (!is_digit(*s))
+    if (!kernel_file_is_digit(*s))
         return false;
-    for (; is_digit(*s); s++)
+    for (; kernel_file_is_digit(*s); s++)
         if (__builtin_mul_overflow(u, 10, &u) ||
             __builtin_add_overflow(u, (uint64_t)(*s - '0'), &u))
             return false;
@@ -112,7 +112,8 @@ bool pr_env_parse_uint(const char *s, uint64_t *ret)
     return true;
 }
 
-bool pr_env_uint(const struct pr_env *e, uint64_t *ret, const char *fmt, ...)
+bool pr_machine_env_uint(const struct pr_machine_env *e, uint64_t *ret,
+                         const char *fmt, ...)
 {
     char path[4096], text[64];
     va_list ap;
@@ -121,23 +122,25 @@ bool pr_env_uint(const struct pr_env *e, uint64_t *ret, const char *fmt, ...)
     va_start(ap, fmt);
     ok = make_path(e, path, fmt, ap);
     va_end(ap);
-    return ok && read_text(path, text, sizeof text) &&
-           pr_env_parse_uint(text, ret);
+    return ok && kernel_file_read_text(path, text, sizeof text) &&
+           pr_machine_env_parse_uint(text, ret);
 }
 
-bool pr_env_lines_open(const struct pr_env *e, struct pr_env_lines *l,
-                       const char *path)
+bool pr_machine_env_lines_open(const struct pr_machine_env *e,
+                               struct pr_machine_env_lines *l, const char *path)
 {
     char full[4096];
 
     l->start = l->end = 0;
     l->cut = false;
-    l->fd = pr_env_path(e, full, "%s", path) ? open_file(full) : -1;
+    l->fd = pr_machine_env_path(e, full, "%s", path)
+                ? kernel_file_open_path(full)
+                : -1;
     return l->fd >= 0;
 }
 
 /* Reads more behind what is left; false at the end or when it is full. */
-static bool refill(struct pr_env_lines *l)
+static bool env_lines_refill(struct pr_machine_env_lines *l)
 {
     ssize_t n;
 
@@ -146,7 +149,7 @@ static bool refill(struct pr_env_lines *l)
     l->start = 0;
     if (l->end == sizeof l->buf - 1)
         return false;
-    n = read_some(l->fd, l->buf + l->end, sizeof l->buf - 1 - l->end);
+    n = read_retrying(l->fd, l->buf + l->end, sizeof l->buf - 1 - l->end);
     if (n <= 0)
         return false;
     l->end += (size_t)n;
@@ -154,19 +157,19 @@ static bool refill(struct pr_env_lines *l)
 }
 
 /* Forgets the rest of a line that was cut. */
-static void skip_rest(struct pr_env_lines *l)
+static void skip_rest(struct pr_machine_env_lines *l)
 {
     char *nl;
 
     while (!(nl = memchr(l->buf + l->start, '\n', l->end - l->start))) {
         l->start = l->end;
-        if (!refill(l))
+        if (!env_lines_refill(l))
             return;
     }
     l->start = (size_t)(nl - l->buf) + 1;
 }
 
-char *pr_env_lines_next(struct pr_env_lines *l)
+char *pr_machine_env_lines_next(struct pr_machine_env_lines *l)
 {
     char *line, *nl;
 
@@ -174,7 +177,7 @@ char *pr_env_lines_next(struct pr_env_lines *l)
         skip_rest(l);
     l->cut = false;
     while (!(nl = memchr(l->buf + l->start, '\n', l->end - l->start)))
-        if (!refill(l))
+        if (!env_lines_refill(l))
             break;
     line = l->buf + l->start;
     if (nl) {
@@ -183,7 +186,7 @@ char *pr_env_lines_next(struct pr_env_lines *l)
         return line;
     }
     if (l->start == l->end) {
-        pr_env_lines_close(l);
+        pr_machine_env_lines_close(l);
         return NULL;
     }
     l->buf[l->end] = '\0';
@@ -192,14 +195,14 @@ char *pr_env_lines_next(struct pr_env_lines *l)
     return line;
 }
 
-void pr_env_lines_close(struct pr_env_lines *l)
+void pr_machine_env_lines_close(struct pr_machine_env_lines *l)
 {
     if (l->fd >= 0)
         close(l->fd);
     l->fd = -1;
 }
 
-const char *pr_env_field(const char *line, const char *key)
+const char *pr_machine_env_field(const char *line, const char *key)
 {
     size_t n = strlen(key);
 
@@ -209,12 +212,12 @@ const char *pr_env_field(const char *line, const char *key)
         ;
     if (*line++ != ':')
         return NULL;
-    while (is_space(*line))
+    while (kernel_file_is_space(*line))
         line++;
     return line;
 }
 
-char *pr_env_chosen(char *text)
+char *pr_machine_env_chosen(char *text)
 {
     char *open = strchr(text, '[');
     char *close_at = open ? strchr(open, ']') : NULL;
@@ -225,17 +228,17 @@ char *pr_env_chosen(char *text)
     return open + 1;
 }
 
-uint64_t pr_env_list_count(const char *list)
+uint64_t pr_machine_env_list_count(const char *list)
 {
     uint64_t count = 0;
 
-    while (is_digit(*list)) {
+    while (kernel_file_is_digit(*list)) {
         uint64_t from, to;
-        if (!pr_env_parse_uint(list, &from))
+        if (!pr_machine_env_parse_uint(list, &from))
             return 0;
         to = from;
         list += strspn(list, "0123456789");
-        if (*list == '-' && !pr_env_parse_uint(list + 1, &to))
+        if (*list == '-' && !pr_machine_env_parse_uint(list + 1, &to))
             return 0;
         list += strspn(list, "-0123456789");
         if (to < from || to - from > 1 << 20)
@@ -246,7 +249,7 @@ uint64_t pr_env_list_count(const char *list)
     return count;
 }
 
-static bool wanted(const char *name, const char *prefix)
+static bool env_is_wanted_name(const char *name, const char *prefix)
 {
     size_t n = strlen(prefix);
 
@@ -257,13 +260,14 @@ static bool wanted(const char *name, const char *prefix)
 }
 
 /* policy2 before policy10. */
-static int by_number(const void *a, const void *b)
+static int env_compare_numbered(const void *a, const void *b)
 {
     return strverscmp(a, b);
 }
 
-void pr_env_each(struct pr_env *e, const char *dir, const char *prefix,
-                 pr_env_see *see, void *ctx)
+void pr_machine_env_each(struct pr_machine_env *e, const char *dir,
+                         const char *prefix, pr_machine_env_visit *see,
+                         void *ctx)
 {
     enum { MOST = 1024 };
     char path[4096], names[MOST][64];
@@ -271,17 +275,17 @@ void pr_env_each(struct pr_env *e, const char *dir, const char *prefix,
     struct dirent *d;
     DIR *folder = NULL;
 
-    if (pr_env_path(e, path, "%s", dir))
+    if (pr_machine_env_path(e, path, "%s", dir))
         folder = opendir(path);
     if (!folder)
         return;
     while (count < MOST && (d = readdir(folder))) {
         size_t len = strlen(d->d_name);
-        if (wanted(d->d_name, prefix) && len < sizeof names[0])
+        if (env_is_wanted_name(d->d_name, prefix) && len < sizeof names[0])
             memcpy(names[count++], d->d_name, len + 1);
     }
     closedir(folder);
-    qsort(names, count, sizeof names[0], by_number);
+    qsort(names, count, sizeof names[0], env_compare_numbered);
     for (size_t i = 0; i < count; i++)
         see(e, names[i], ctx);
 }

@@ -10,7 +10,7 @@
 
 enum { MOST = 512 };
 
-static bool matters(const char *name, size_t len)
+static bool env_is_relevant_variable(const char *name, size_t len)
 {
     static const char *const families[] = {
         "OMP_",    "KMP_",    "GOMP_",     "MKL_",      "OPENBLAS_",
@@ -37,7 +37,7 @@ static bool matters(const char *name, size_t len)
     return false;
 }
 
-bool pr_env_is_secret(const char *variable, size_t len)
+bool pr_machine_env_is_secret(const char *variable, size_t len)
 {
     static const char *const words[] = {"SECRET", "TOKEN", "PASSWORD",
                                         "PASSWD", "KEY",   "CREDENTIAL"};
@@ -52,12 +52,12 @@ bool pr_env_is_secret(const char *variable, size_t len)
     return address && strchr(address, '@');
 }
 
-static int by_name(const void *a, const void *b)
+static int env_compare_names(const void *a, const void *b)
 {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-void pr_env_variables(struct pr_env *e)
+void pr_machine_env_variables(struct pr_machine_env *e)
 {
     const char *const *env = e->opts->environment
                                  ? e->opts->environment
@@ -68,18 +68,18 @@ void pr_env_variables(struct pr_env *e)
     for (; env && *env && count < MOST; env++) {
         const char *equals = strchr(*env, '=');
         size_t len = equals ? (size_t)(equals - *env) : 0;
-        if (len && len < 128 && matters(*env, len) &&
-            !pr_env_is_secret(*env, len))
+        if (len && len < 128 && env_is_relevant_variable(*env, len) &&
+            !pr_machine_env_is_secret(*env, len))
             found[count++] = *env;
     }
-    qsort(found, count, sizeof *found, by_name);
-    pr_jb_obj(&e->jb, "environment");
+    qsort(found, count, sizeof *found, env_compare_names);
+    pr_json_open_object(&e->jb, "environment");
     for (size_t i = 0; i < count; i++) {
         size_t len = strcspn(found[i], "=");
         char name[128];
         memcpy(name, found[i], len);
         name[len] = '\0';
-        pr_jb_str(&e->jb, name, found[i] + len + 1);
+        pr_json_put_str(&e->jb, name, found[i] + len + 1);
     }
-    pr_jb_end(&e->jb);
+    pr_json_close(&e->jb);
 }

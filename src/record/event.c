@@ -15,7 +15,7 @@ static const char *const words[] = {
 #undef X
 };
 
-static bool of_experiment(enum pr_event_kind kind)
+static bool event_is_of_experiment(enum pr_event_kind kind)
 {
     return kind == PR_EVENT_EXPERIMENT_START ||
            kind == PR_EVENT_EXPERIMENT_RETRY || kind == PR_EVENT_EXPERIMENT_END;
@@ -25,7 +25,7 @@ static void put_end(const struct pr_event *e, struct pr_buf *out)
 {
     pr_buf_printf(out, ", \"status\": \"%s\", \"elapsed_s\": ",
                   pr_status_word(e->status));
-    pr_float_text(out, round(e->elapsed_s * 1e6) / 1e6);
+    pr_float_write_repr(out, round(e->elapsed_s * 1e6) / 1e6);
 }
 
 void pr_event_write(const struct pr_event *e, struct pr_buf *out)
@@ -36,35 +36,35 @@ void pr_event_write(const struct pr_event *e, struct pr_buf *out)
                   pr_time_text(time, e->time_ns), words[e->kind]);
     if (e->id) {
         pr_buf_str(out, ", \"id\": ");
-        pr_json_string(out, e->id, strlen(e->id));
+        pr_json_write_string(out, e->id, strlen(e->id));
     }
-    if (of_experiment(e->kind))
+    if (event_is_of_experiment(e->kind))
         pr_buf_printf(out, ", \"attempt\": %u", e->attempt);
-    if (of_experiment(e->kind) && e->kind != PR_EVENT_EXPERIMENT_START)
+    if (event_is_of_experiment(e->kind) && e->kind != PR_EVENT_EXPERIMENT_START)
         put_end(e, out);
     if (e->reason && *e->reason) {
         pr_buf_str(out, ", \"reason\": ");
-        pr_json_string(out, e->reason, strlen(e->reason));
+        pr_json_write_string(out, e->reason, strlen(e->reason));
     }
     if (e->mark)
         pr_buf_printf(out, ", \"mark\": %u", (unsigned)e->mark);
     if (e->group && *e->group) {
         pr_buf_str(out, ", \"group\": ");
-        pr_json_string(out, e->group, strlen(e->group));
+        pr_json_write_string(out, e->group, strlen(e->group));
     }
     pr_buf_printf(out, ", \"done\": %llu, \"total\": %llu, \"failed\": %llu}\n",
                   (unsigned long long)e->done, (unsigned long long)e->total,
                   (unsigned long long)e->failed);
 }
 
-static uint64_t whole(const struct pr_value *map, const char *key)
+static uint64_t event_read_uint(const struct pr_value *map, const char *key)
 {
     const struct pr_value *v = pr_get(map, key);
 
     return v && v->kind == PR_INT && v->i >= 0 ? (uint64_t)v->i : 0;
 }
 
-static const char *text(const struct pr_value *map, const char *key)
+static const char *event_read_text(const struct pr_value *map, const char *key)
 {
     const struct pr_value *v = pr_get(map, key);
 
@@ -88,7 +88,7 @@ static uint64_t parse_time(const char *s)
     return seconds < 0 ? 0 : (uint64_t)seconds * 1000000000u + micros * 1000u;
 }
 
-static enum pr_event_kind kind_of(const char *word)
+static enum pr_event_kind event_find_kind(const char *word)
 {
     int k = 0;
 
@@ -109,27 +109,28 @@ int pr_event_read(const char *line, size_t len, struct pr_arena *a,
 
     if (rc)
         return rc;
-    word = text(&v, "event");
+    word = event_read_text(&v, "event");
     if (!word)
         return pr_fail(err, PR_E_FORMAT, "events.ndjson",
                        "a line without an \"event\"");
-    e.kind = kind_of(word);
+    e.kind = event_find_kind(word);
     if (e.kind == PR_EVENT_COUNT)
         return 0;
-    status = text(&v, "status");
+    status = event_read_text(&v, "status");
     elapsed = pr_get(&v, "elapsed_s");
-    e.time_ns = parse_time(text(&v, "time"));
-    e.id = text(&v, "id");
-    e.reason = text(&v, "reason");
-    e.status = status ? pr_status_of(status) : PR_STATUS_OK;
-    if (elapsed && pr_is_number(elapsed) && isfinite(pr_number(elapsed)))
-        e.elapsed_s = pr_number(elapsed);
-    e.attempt = (unsigned)whole(&v, "attempt");
-    e.done = whole(&v, "done");
-    e.total = whole(&v, "total");
-    e.failed = whole(&v, "failed");
-    e.mark = (uint32_t)whole(&v, "mark");
-    e.group = text(&v, "group");
+    e.time_ns = parse_time(event_read_text(&v, "time"));
+    e.id = event_read_text(&v, "id");
+    e.reason = event_read_text(&v, "reason");
+    e.status = status ? pr_status_from_word(status) : PR_STATUS_OK;
+    if (elapsed && pr_value_is_number(elapsed) &&
+        isfinite(pr_value_number(elapsed)))
+        e.elapsed_s = pr_value_number(elapsed);
+    e.attempt = (unsigned)event_read_uint(&v, "attempt");
+    e.done = event_read_uint(&v, "done");
+    e.total = event_read_uint(&v, "total");
+    e.failed = event_read_uint(&v, "failed");
+    e.mark = (uint32_t)event_read_uint(&v, "mark");
+    e.group = event_read_text(&v, "group");
     *ret = e;
     return 1;
 }

@@ -54,7 +54,7 @@ static bool find_word(struct span line, int i, struct span *ret)
 
 /* What Python's float() takes, but for its words for what is not finite: they
  * are no throughput. */
-static bool read_float(struct span w, double *ret)
+static bool gpu_task_log_read_float(struct span w, double *ret)
 {
     const char *p = w.p, *end = w.p + w.len;
     double f;
@@ -75,8 +75,8 @@ static bool read_float(struct span w, double *ret)
 
 /* ---- rules */
 
-static bool read_line(const struct pr_gpu_task_rule *rule, struct span line,
-                      double *ret)
+static bool gpu_task_log_read_line(const struct pr_gpu_task_rule *rule,
+                                   struct span line, double *ret)
 {
     struct span w;
 
@@ -84,7 +84,7 @@ static bool read_line(const struct pr_gpu_task_rule *rule, struct span line,
         return false;
     if (rule->per_step && w.len && *w.p == '(')
         w = (struct span){w.p + 1, w.len - 1};
-    return read_float(w, ret);
+    return gpu_task_log_read_float(w, ret);
 }
 
 bool pr_gpu_task_log_find(const struct pr_gpu_task_rule *rule, const char *text,
@@ -99,7 +99,7 @@ bool pr_gpu_task_log_find(const struct pr_gpu_task_rule *rule, const char *text,
         struct span line = line_at(text, len, at, &cut);
 
         if (!(cut && is_end))
-            found |= read_line(rule, line, ret);
+            found |= gpu_task_log_read_line(rule, line, ret);
         p = line.p + line.len;
     }
     return found;
@@ -142,8 +142,10 @@ const char *pr_gpu_task_end_words(enum pr_gpu_task_end end)
 }
 
 /* By the rule of one age; 0: it finds nothing that counts. */
-static double figure(const struct pr_gpu_task *task, enum pr_gpu_task_age age,
-                     struct span log, const struct pr_gpu_task_para *para)
+static double gpu_task_log_find_measure(const struct pr_gpu_task *task,
+                                        enum pr_gpu_task_age age,
+                                        struct span log,
+                                        const struct pr_gpu_task_para *para)
 {
     const struct pr_gpu_task_rule *rule = &task->rules[age];
     double f;
@@ -155,8 +157,9 @@ static double figure(const struct pr_gpu_task *task, enum pr_gpu_task_age age,
     return para->has_batch && para->batch > 0 ? (double)para->batch / f : 0;
 }
 
-static double any_figure(const struct pr_gpu_task *task, struct span log,
-                         const struct pr_gpu_task_para *para)
+static double gpu_task_log_find_any(const struct pr_gpu_task *task,
+                                    struct span log,
+                                    const struct pr_gpu_task_para *para)
 {
     static const enum pr_gpu_task_age newest[] = {
         PR_GPU_TASK_NEW, PR_GPU_TASK_MID, PR_GPU_TASK_OLD};
@@ -166,7 +169,7 @@ static double any_figure(const struct pr_gpu_task *task, struct span log,
         task->by_para && !para->there ? oldest : newest;
 
     for (int i = 0; i < PR_GPU_TASK_AGES; i++) {
-        double f = figure(task, order[i], log, para);
+        double f = gpu_task_log_find_measure(task, order[i], log, para);
         if (f > 0)
             return f;
     }
@@ -226,12 +229,13 @@ static bool number_after(struct span log, const char *text, double *ret)
     if (!last || last == end ||
         !find_word((struct span){last, (size_t)(end - last)}, 0, &word))
         return false;
-    return read_float(word, ret) && *ret > 0;
+    return gpu_task_log_read_float(word, ret) && *ret > 0;
 }
 
-static void correct(const struct pr_gpu_task *task, struct span log,
-                    const struct pr_gpu_task_para *para,
-                    struct pr_gpu_task_reading *r)
+static void gpu_task_log_correct_steps(const struct pr_gpu_task *task,
+                                       struct span log,
+                                       const struct pr_gpu_task_para *para,
+                                       struct pr_gpu_task_reading *r)
 {
     double seconds;
 
@@ -244,7 +248,8 @@ static void correct(const struct pr_gpu_task *task, struct span log,
         r->value = (double)r->steps * (double)para->batch / seconds;
 }
 
-static void take_words(struct span line, struct pr_gpu_task_reading *r)
+static void gpu_task_log_copy_words(struct span line,
+                                    struct pr_gpu_task_reading *r)
 {
     size_t n = line.len < sizeof r->words ? line.len : sizeof r->words - 1;
 
@@ -253,8 +258,8 @@ static void take_words(struct span line, struct pr_gpu_task_reading *r)
 }
 
 /* The last line that says so; one that repeats the command does not. */
-static bool says(struct span log, const char *text,
-                 struct pr_gpu_task_reading *r)
+static bool gpu_task_log_has_text(struct span log, const char *text,
+                                  struct pr_gpu_task_reading *r)
 {
     const char *p = log.p, *end = log.p + log.len;
     bool found = false;
@@ -263,14 +268,14 @@ static bool says(struct span log, const char *text,
         bool cut;
         struct span line = line_at(log.p, log.len, p, &cut);
 
-        take_words(line, r);
+        gpu_task_log_copy_words(line, r);
         found = true;
         p = line.p + line.len;
     }
     return found;
 }
 
-static bool is_blank(struct span log)
+static bool gpu_task_log_is_blank(struct span log)
 {
     for (size_t i = 0; i < log.len; i++)
         if (!isspace((unsigned char)log.p[i]))
@@ -278,8 +283,9 @@ static bool is_blank(struct span log)
     return true;
 }
 
-static enum pr_gpu_task_end judge(struct span log, bool done,
-                                  struct pr_gpu_task_reading *r)
+static enum pr_gpu_task_end
+gpu_task_log_judge_end(struct span log, bool done,
+                       struct pr_gpu_task_reading *r)
 {
     static const char *const oom[] = {"out of memory", "OutOfMemoryError",
                                       "CUDNN_STATUS_ALLOC_FAILED"};
@@ -287,13 +293,13 @@ static enum pr_gpu_task_end judge(struct span log, bool done,
                                          "Error: ",      "Error:",
                                          "No such file", "Traceback"};
 
-    if (is_blank(log))
+    if (gpu_task_log_is_blank(log))
         return PR_GPU_TASK_EMPTY;
     for (size_t i = 0; i < sizeof oom / sizeof *oom; i++)
-        if (says(log, oom[i], r))
+        if (gpu_task_log_has_text(log, oom[i], r))
             return PR_GPU_TASK_OOM;
     for (size_t i = 0; i < sizeof errors / sizeof *errors; i++)
-        if (says(log, errors[i], r))
+        if (gpu_task_log_has_text(log, errors[i], r))
             return PR_GPU_TASK_ERROR;
     return done ? PR_GPU_TASK_NO_FIGURE : PR_GPU_TASK_TRUNCATED;
 }
@@ -317,8 +323,8 @@ void pr_gpu_task_log_read(const struct pr_gpu_task *task, const char *text,
     struct span log = {text, len};
 
     *ret = (struct pr_gpu_task_reading){.done = is_done(log)};
-    ret->printed = any_figure(task, log, para);
-    correct(task, log, para, ret);
+    ret->printed = gpu_task_log_find_any(task, log, para);
+    gpu_task_log_correct_steps(task, log, para, ret);
     if (ret->printed <= 0)
-        ret->end = judge(log, ret->done, ret);
+        ret->end = gpu_task_log_judge_end(log, ret->done, ret);
 }

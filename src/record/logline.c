@@ -14,7 +14,7 @@ struct span {
     const char *start, *end;
 };
 
-static bool is_blank(char c)
+static bool log_is_blank_char(char c)
 {
     return c == ' ' || c == '\t';
 }
@@ -43,7 +43,7 @@ static size_t space_len(const char *p, const char *end)
     return 0;
 }
 
-static struct span strip(struct span s)
+static struct span log_strip_space(struct span s)
 {
     size_t n = 1;
 
@@ -74,7 +74,7 @@ static const char *find_key_end(const char *start, const char *end,
             return NULL;
         if (p[1] != '_')
             continue;
-        for (q = p + 2; q < end && is_blank(*q); q++)
+        for (q = p + 2; q < end && log_is_blank_char(*q); q++)
             ;
         if (q < end && *q == '=') {
             *ret_equals = q;
@@ -84,12 +84,12 @@ static const char *find_key_end(const char *start, const char *end,
     return NULL;
 }
 
-static bool split(const char *line, size_t len, struct span *key,
-                  struct span *value)
+static bool log_split_param(const char *line, size_t len, struct span *key,
+                            struct span *value)
 {
     const char *end = line + len, *equals;
 
-    while (line < end && is_blank(*line))
+    while (line < end && log_is_blank_char(*line))
         line++;
     if (end - line < 2 || line[0] != '_' || line[1] != '_')
         return false;
@@ -113,7 +113,7 @@ static bool is_utf8(struct span s)
 }
 
 /* How much of s a message can show: no control character, no half one. */
-static int clip(struct span s)
+static int log_clip_length(struct span s)
 {
     const char *p = s.start;
 
@@ -122,8 +122,8 @@ static int clip(struct span s)
     return (int)(p - s.start);
 }
 
-static int read_value(struct span text, struct pr_arena *a,
-                      struct pr_value *ret_value, struct pr_err *err)
+static int log_read_param_value(struct span text, struct pr_arena *a,
+                                struct pr_value *ret_value, struct pr_err *err)
 {
     struct pr_json_in in = {
         .text = text.start, .len = (size_t)(text.end - text.start), .name = ""};
@@ -135,25 +135,25 @@ static int read_value(struct span text, struct pr_arena *a,
     return pr_json_read(&in, a, ret_value, NULL, err);
 }
 
-int pr_logline_parse(const char *line, size_t len, struct pr_arena *a,
-                     const char **ret_key, size_t *ret_key_len,
-                     struct pr_value *ret_value, struct pr_err *err)
+int pr_log_parse_line(const char *line, size_t len, struct pr_arena *a,
+                      const char **ret_key, size_t *ret_key_len,
+                      struct pr_value *ret_value, struct pr_err *err)
 {
     struct span key, text;
     struct pr_value value;
     int rc;
 
-    if (len == 0 || !split(line, len, &key, &text))
+    if (len == 0 || !log_split_param(line, len, &key, &text))
         return 0;
-    key = strip(key);
-    text = strip(text);
+    key = log_strip_space(key);
+    text = log_strip_space(text);
     if (!is_utf8(key) || !is_utf8(text))
         return pr_fail(err, PR_E_FORMAT, "", "is not UTF-8");
-    rc = read_value(text, a, &value, err);
+    rc = log_read_param_value(text, a, &value, err);
     if (rc == PR_E_FORMAT)
-        return pr_fail(err, PR_E_FORMAT, "",
-                       "the value of '%.*s' is not JSON: '%.*s'", clip(key),
-                       key.start, clip(text), text.start);
+        return pr_fail(
+            err, PR_E_FORMAT, "", "the value of '%.*s' is not JSON: '%.*s'",
+            log_clip_length(key), key.start, log_clip_length(text), text.start);
     if (rc)
         return rc;
     *ret_key = key.start;

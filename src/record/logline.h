@@ -19,10 +19,10 @@
  * or that is not UTF-8; PR_E_NOMEM. The key points into line, the value lives
  * in the arena.
  */
-int pr_logline_parse(const char *line, size_t len, struct pr_arena *a,
-                     const char **ret_key, size_t *ret_key_len,
-                     struct pr_value *ret_value,
-                     struct pr_err *err) PR_MUST_CHECK;
+int pr_log_parse_line(const char *line, size_t len, struct pr_arena *a,
+                      const char **ret_key, size_t *ret_key_len,
+                      struct pr_value *ret_value,
+                      struct pr_err *err) PR_MUST_CHECK;
 
 /* Called for each parameter line; key (not NUL-terminated) and value are
  * borrowed until it returns. Not 0: stop, and the scan returns that. */

@@ -12,25 +12,27 @@
 
 enum { WIDE = 16, STEP = 64 };
 
-static __m128i load(const char *p)
+static __m128i log_load_simd(const char *p)
 {
     return _mm_loadu_si128((const __m128i *)(const void *)p);
 }
 
 /* Ones where both this byte and the next are c. */
-static __m128i twice(const char *p, __m128i c)
+static __m128i log_match_pair_simd(const char *p, __m128i c)
 {
-    return _mm_and_si128(_mm_cmpeq_epi8(load(p), c),
-                         _mm_cmpeq_epi8(load(p + 1), c));
+    return _mm_and_si128(_mm_cmpeq_epi8(log_load_simd(p), c),
+                         _mm_cmpeq_epi8(log_load_simd(p + 1), c));
 }
 
-static const char *find_wide(const char *p, const char *end)
+static const char *log_find_pair_simd(const char *p, const char *end)
 {
     const __m128i c = _mm_set1_epi8('_');
 
     for (; end - p > STEP; p += STEP) {
-        __m128i a = twice(p, c), b = twice(p + WIDE, c);
-        __m128i d = twice(p + 2 * WIDE, c), e = twice(p + 3 * WIDE, c);
+        __m128i a = log_match_pair_simd(p, c),
+                b = log_match_pair_simd(p + WIDE, c);
+        __m128i d = log_match_pair_simd(p + 2 * WIDE, c),
+                e = log_match_pair_simd(p + 3 * WIDE, c);
         __m128i any = _mm_or_si128(_mm_or_si128(a, b), _mm_or_si128(d, e));
 
         if (_mm_movemask_epi8(any))
@@ -41,7 +43,7 @@ static const char *find_wide(const char *p, const char *end)
 
 /* Ends in whole steps from *at on, which is moved behind them; the byte after
  * the last must be there. A \r before a \n is not counted. */
-static uint64_t count_wide(const char **at, const char *end)
+static uint64_t log_count_ends_simd(const char **at, const char *end)
 {
     const __m128i nl = _mm_set1_epi8('\n'), cr = _mm_set1_epi8('\r');
     const __m128i zero = _mm_setzero_si128();
@@ -52,9 +54,10 @@ static uint64_t count_wide(const char **at, const char *end)
     while (end - p > WIDE) {
         __m128i some = zero; /* bytes that count up to 255 */
         for (int i = 0; i < 255 && end - p > WIDE; i++, p += WIDE) {
-            __m128i x = load(p);
-            __m128i alone = _mm_andnot_si128(_mm_cmpeq_epi8(load(p + 1), nl),
-                                             _mm_cmpeq_epi8(x, cr));
+            __m128i x = log_load_simd(p);
+            __m128i alone =
+                _mm_andnot_si128(_mm_cmpeq_epi8(log_load_simd(p + 1), nl),
+                                 _mm_cmpeq_epi8(x, cr));
             some =
                 _mm_sub_epi8(some, _mm_or_si128(_mm_cmpeq_epi8(x, nl), alone));
         }
@@ -65,13 +68,13 @@ static uint64_t count_wide(const char **at, const char *end)
     return sum[0] + sum[1];
 }
 #else
-static const char *find_wide(const char *p, const char *end)
+static const char *log_find_pair_simd(const char *p, const char *end)
 {
     (void)end;
     return p;
 }
 
-static uint64_t count_wide(const char **at, const char *end)
+static uint64_t log_count_ends_simd(const char **at, const char *end)
 {
     (void)at, (void)end;
     return 0;
@@ -80,7 +83,7 @@ static uint64_t count_wide(const char **at, const char *end)
 
 const char *pr_log_find_mark(const char *p, const char *end)
 {
-    for (p = find_wide(p, end); end - p >= 2; p++) {
+    for (p = log_find_pair_simd(p, end); end - p >= 2; p++) {
         p = memchr(p, '_', (size_t)(end - p) - 1);
         if (!p)
             return NULL;
@@ -111,7 +114,7 @@ const char *pr_log_last_line(const char *p, const char *end)
 
 uint64_t pr_log_count_ends(const char *p, const char *end)
 {
-    uint64_t n = count_wide(&p, end);
+    uint64_t n = log_count_ends_simd(&p, end);
 
     for (; p < end; p++)
         n += *p == '\n' || (*p == '\r' && (p + 1 == end || p[1] != '\n'));

@@ -55,8 +55,8 @@ void pr_log_scanner_free(struct pr_log_scanner *s)
     pr_free(s);
 }
 
-static void note_bad(struct pr_log_counts *c, const char *name,
-                     const struct pr_err *e)
+static void log_count_bad(struct pr_log_counts *c, const char *name,
+                          const struct pr_err *e)
 {
     if (c->bad++ > 0)
         return;
@@ -66,8 +66,8 @@ static void note_bad(struct pr_log_counts *c, const char *name,
              (unsigned long long)c->lines);
 }
 
-static int look_at(struct pr_log_scanner *s, const char *line, size_t len,
-                   struct pr_err *err)
+static int log_read_line(struct pr_log_scanner *s, const char *line, size_t len,
+                         struct pr_err *err)
 {
     struct pr_value value;
     struct pr_err e;
@@ -75,14 +75,14 @@ static int look_at(struct pr_log_scanner *s, const char *line, size_t len,
     size_t key_len;
     int rc;
 
-    rc = pr_logline_parse(line, len, s->arena, &key, &key_len, &value, &e);
+    rc = pr_log_parse_line(line, len, s->arena, &key, &key_len, &value, &e);
     if (rc == 0)
         return PR_OK;
     if (rc == 1) {
         s->counts.params++;
         rc = s->param ? s->param(s->ctx, key, key_len, &value, err) : PR_OK;
     } else if (rc == PR_E_FORMAT) {
-        note_bad(&s->counts, s->name, &e);
+        log_count_bad(&s->counts, s->name, &e);
         rc = PR_OK;
     } else if (err) {
         *err = e;
@@ -93,7 +93,7 @@ static int look_at(struct pr_log_scanner *s, const char *line, size_t len,
 
 /* Decides by the first byte that is not blank whether the line can be one of
  * a parameter; blanks alone leave it open. */
-static void judge(struct pr_log_scanner *s, const char *p, size_t len)
+static void log_judge_line(struct pr_log_scanner *s, const char *p, size_t len)
 {
     while (len && (*p == ' ' || *p == '\t')) {
         p++;
@@ -105,7 +105,8 @@ static void judge(struct pr_log_scanner *s, const char *p, size_t len)
     }
 }
 
-static int grow(struct pr_log_scanner *s, size_t need, struct pr_err *err)
+static int log_grow_line(struct pr_log_scanner *s, size_t need,
+                         struct pr_err *err)
 {
     size_t cap = s->cap ? s->cap : PIECE_BYTES;
     char *p;
@@ -121,18 +122,18 @@ static int grow(struct pr_log_scanner *s, size_t need, struct pr_err *err)
 }
 
 /* Keeps a part of a line whose end has not come yet, if it is worth it. */
-static int keep(struct pr_log_scanner *s, const char *p, size_t len,
-                struct pr_err *err)
+static int log_keep_part(struct pr_log_scanner *s, const char *p, size_t len,
+                         struct pr_err *err)
 {
     s->line_bytes += len;
     if (!s->judged)
-        judge(s, p, len);
+        log_judge_line(s, p, len);
     if (s->line_bytes > PR_LOG_MAX_LINE)
         s->skip = true;
     if (s->skip || !len)
         return PR_OK;
     if (s->used + len > s->cap) {
-        int rc = grow(s, s->used + len, err);
+        int rc = log_grow_line(s, s->used + len, err);
         if (rc)
             return rc;
     }
@@ -142,7 +143,7 @@ static int keep(struct pr_log_scanner *s, const char *p, size_t len,
 }
 
 /* A figure is not lost in silence: the line began as one of a parameter. */
-static void note_long(struct pr_log_scanner *s)
+static void log_count_long(struct pr_log_scanner *s)
 {
     const char *p = s->line, *end = s->line + s->used, *stop;
     struct pr_err e = {0};
@@ -155,12 +156,12 @@ static void note_long(struct pr_log_scanner *s)
     pr_fail(&e, PR_E_FORMAT, "",
             "%.*s takes more than %zu MiB, and is left out",
             (int)(stop - p < 80 ? stop - p : 80), p, PR_LOG_MAX_LINE >> 20);
-    note_bad(&s->counts, s->name, &e);
+    log_count_bad(&s->counts, s->name, &e);
 }
 
 /* The line ends after these last bytes of it. */
-static int end_line(struct pr_log_scanner *s, const char *p, size_t len,
-                    struct pr_err *err)
+static int log_end_line(struct pr_log_scanner *s, const char *p, size_t len,
+                        struct pr_err *err)
 {
     int rc = PR_OK;
 
@@ -168,13 +169,13 @@ static int end_line(struct pr_log_scanner *s, const char *p, size_t len,
     if (s->line_bytes + len > PR_LOG_MAX_LINE) {
         s->counts.too_long++;
         if (s->used)
-            note_long(s);
+            log_count_long(s);
     } else if (!s->line_bytes) {
-        rc = look_at(s, p, len, err);
+        rc = log_read_line(s, p, len, err);
     } else {
-        rc = keep(s, p, len, err);
+        rc = log_keep_part(s, p, len, err);
         if (!rc && !s->skip)
-            rc = look_at(s, s->line, s->used, err);
+            rc = log_read_line(s, s->line, s->used, err);
     }
     s->used = 0;
     s->line_bytes = 0;
@@ -183,7 +184,7 @@ static int end_line(struct pr_log_scanner *s, const char *p, size_t len,
     return rc;
 }
 
-static bool is_end(char c)
+static bool log_is_line_end(char c)
 {
     return c == '\n' || c == '\r';
 }
@@ -200,9 +201,9 @@ static const char *step_over(struct pr_log_scanner *s, const char *stop,
 
 /* The parameter lines that begin and end between p, where a line begins, and
  * end. Ends of lines are counted up to *ret_counted. */
-static int look_through(struct pr_log_scanner *s, const char *p,
-                        const char *end, const char **ret_counted,
-                        struct pr_err *err)
+static int log_read_lines(struct pr_log_scanner *s, const char *p,
+                          const char *end, const char **ret_counted,
+                          struct pr_err *err)
 {
     const char *counted = p, *q = p;
     int rc = PR_OK;
@@ -212,7 +213,7 @@ static int look_through(struct pr_log_scanner *s, const char *p,
 
         while (b > p && (b[-1] == ' ' || b[-1] == '\t'))
             b--;
-        if (b > p && !is_end(b[-1])) {
+        if (b > p && !log_is_line_end(b[-1])) {
             while (q < end && *q == '_')
                 q++;
             continue;
@@ -221,7 +222,7 @@ static int look_through(struct pr_log_scanner *s, const char *p,
         if (!stop)
             break;
         s->counts.lines += pr_log_count_ends(counted, b) + 1;
-        rc = look_at(s, q, (size_t)(stop - q), err);
+        rc = log_read_line(s, q, (size_t)(stop - q), err);
         q = counted = step_over(s, stop, end);
     }
     *ret_counted = counted;
@@ -241,19 +242,19 @@ static int feed_piece(struct pr_log_scanner *s, const char *p, const char *end,
     if (s->line_bytes) {
         const char *stop = pr_log_find_end(p, end);
         if (!stop)
-            return keep(s, p, (size_t)(end - p), err);
-        rc = end_line(s, p, (size_t)(stop - p), err);
+            return log_keep_part(s, p, (size_t)(end - p), err);
+        rc = log_end_line(s, p, (size_t)(stop - p), err);
         p = step_over(s, stop, end);
     }
     if (!rc)
-        rc = look_through(s, p, end, &counted, err);
+        rc = log_read_lines(s, p, end, &counted, err);
     if (rc)
         return rc;
     last = pr_log_last_line(counted, end);
     s->counts.lines += pr_log_count_ends(counted, last);
     if (last > counted && last == end && last[-1] == '\r')
         s->after_cr = true;
-    return keep(s, last, (size_t)(end - last), err);
+    return log_keep_part(s, last, (size_t)(end - last), err);
 }
 
 int pr_log_scanner_feed(struct pr_log_scanner *s, const char *bytes, size_t len,
@@ -274,15 +275,15 @@ int pr_log_scanner_feed(struct pr_log_scanner *s, const char *bytes, size_t len,
 int pr_log_scanner_finish(struct pr_log_scanner *s,
                           struct pr_log_counts *ret_counts, struct pr_err *err)
 {
-    int rc = s->line_bytes ? end_line(s, "", 0, err) : PR_OK;
+    int rc = s->line_bytes ? log_end_line(s, "", 0, err) : PR_OK;
 
     if (!rc && ret_counts)
         *ret_counts = s->counts;
     return rc;
 }
 
-static int feed_all(struct pr_log_scanner *s, int fd, char *piece,
-                    struct pr_err *err)
+static int log_feed_file(struct pr_log_scanner *s, int fd, char *piece,
+                         struct pr_err *err)
 {
     for (;;) {
         ssize_t n = read(fd, piece, PIECE_BYTES);
@@ -307,7 +308,7 @@ int pr_log_scan_fd(int fd, const char *name, pr_log_param *param, void *ctx,
     char *piece = pr_alloc(PIECE_BYTES);
     int rc;
 
-    rc = s && piece ? feed_all(s, fd, piece, err) : pr_fail_nomem(err);
+    rc = s && piece ? log_feed_file(s, fd, piece, err) : pr_fail_nomem(err);
     if (!rc)
         rc = pr_log_scanner_finish(s, ret_counts, err);
     pr_free(piece);

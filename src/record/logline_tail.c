@@ -81,7 +81,7 @@ static const char *after_escape(const char *p, const char *end)
 }
 
 /* A control character, or one that turns the direction of text. */
-static bool is_control(const char *p, size_t n)
+static bool log_is_control(const char *p, size_t n)
 {
     const unsigned char *u = (const unsigned char *)p;
 
@@ -107,7 +107,7 @@ static void add_line(struct pr_buf *out, const char *p, const char *end)
         }
         if (!n)
             pr_buf_str(out, "\xef\xbf\xbd");
-        else if (!is_control(p, n))
+        else if (!log_is_control(p, n))
             pr_buf_add(out, p, n);
         p += n ? n : 1;
     }
@@ -128,8 +128,8 @@ static const char *whole_lines(const char *start, const char *end)
     return start;
 }
 
-static int read_at(int fd, const char *path, char *data, size_t len, off_t from,
-                   size_t *ret_len, struct pr_err *err)
+static int log_read_tail_bytes(int fd, const char *path, char *data, size_t len,
+                               off_t from, size_t *ret_len, struct pr_err *err)
 {
     size_t used = 0;
 
@@ -188,7 +188,8 @@ static int tail_fd(int fd, const char *path, size_t max_lines, size_t max_bytes,
     data = pr_alloc(len);
     if (!data)
         return pr_fail_nomem(err);
-    rc = read_at(fd, path, data, len, st.st_size - (off_t)len, &len, err);
+    rc = log_read_tail_bytes(fd, path, data, len, st.st_size - (off_t)len, &len,
+                             err);
     if (!rc) {
         add_lines(out, data, data + len, cut, max_lines);
         if (!pr_buf_ok(out)) {

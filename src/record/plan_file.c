@@ -12,8 +12,8 @@ static int take(struct pr_plan_file *f, const char *key, bool brief,
 
     *ret = (struct pr_value){.kind = PR_NULL};
     return brief && strcmp(key, "defaults") == 0
-               ? pr_json_span(&f->walk, &text, &len, err)
-               : pr_json_take(&f->walk, f->arena, ret, err);
+               ? pr_json_walk_span(&f->walk, &text, &len, err)
+               : pr_json_walk_read(&f->walk, f->arena, ret, err);
 }
 
 static int read_header(struct pr_plan_file *f, bool brief, struct pr_err *err)
@@ -21,14 +21,14 @@ static int read_header(struct pr_plan_file *f, bool brief, struct pr_err *err)
     const char *key;
     struct pr_value v;
     bool known = false;
-    int rc = pr_json_enter(&f->walk, '{', err);
+    int rc = pr_json_walk_enter(&f->walk, '{', err);
 
     while (!rc &&
-           (rc = pr_json_next(&f->walk, '}', f->arena, &key, err)) == 1) {
+           (rc = pr_json_walk_next(&f->walk, '}', f->arena, &key, err)) == 1) {
         if (strcmp(key, "experiments") == 0) {
             if (!known)
                 break;
-            return pr_json_enter(&f->walk, '[', err);
+            return pr_json_walk_enter(&f->walk, '[', err);
         }
         rc = take(f, key, brief, &v, err);
         if (rc)
@@ -49,8 +49,8 @@ static int read_header(struct pr_plan_file *f, bool brief, struct pr_err *err)
                    "then \"experiments\"");
 }
 
-static int open_as(const char *dir, const char *path, bool brief,
-                   struct pr_plan_file *ret, struct pr_err *err)
+static int plan_file_open_as(const char *dir, const char *path, bool brief,
+                             struct pr_plan_file *ret, struct pr_err *err)
 {
     const char *name;
     int rc;
@@ -76,13 +76,13 @@ static int open_as(const char *dir, const char *path, bool brief,
 int pr_plan_file_open_in(const char *dir, const char *path,
                          struct pr_plan_file *ret, struct pr_err *err)
 {
-    return open_as(dir, path, false, ret, err);
+    return plan_file_open_as(dir, path, false, ret, err);
 }
 
 int pr_plan_file_open_brief(const char *dir, const char *path,
                             struct pr_plan_file *ret, struct pr_err *err)
 {
-    return open_as(dir, path, true, ret, err);
+    return plan_file_open_as(dir, path, true, ret, err);
 }
 
 int pr_plan_file_open(const char *path, struct pr_plan_file *ret,
@@ -109,17 +109,17 @@ static bool good_id(const struct pr_value *v)
 }
 
 int pr_plan_file_next(struct pr_plan_file *f, struct pr_arena *a,
-                      struct pr_planned *ret, struct pr_err *err)
+                      struct pr_plan_file_experiment *ret, struct pr_err *err)
 {
     const struct pr_value *id, *params, *repeat;
     struct pr_value v;
     unsigned line;
-    int rc = pr_json_next(&f->walk, ']', a, NULL, err);
+    int rc = pr_json_walk_next(&f->walk, ']', a, NULL, err);
 
     if (rc != 1)
         return rc;
     line = f->walk.line;
-    rc = pr_json_take(&f->walk, a, &v, err);
+    rc = pr_json_walk_read(&f->walk, a, &v, err);
     if (rc)
         return rc;
     id = pr_get(&v, "id");
@@ -129,7 +129,7 @@ int pr_plan_file_next(struct pr_plan_file *f, struct pr_arena *a,
         return pr_fail_at(err, PR_E_FORMAT, f->walk.name, line, 1,
                           "an experiment needs an \"id\" that can name a "
                           "folder, and \"params\"");
-    *ret = (struct pr_planned){
+    *ret = (struct pr_plan_file_experiment){
         id->s, repeat && repeat->kind == PR_INT ? repeat->i : 1, *params};
     return 1;
 }

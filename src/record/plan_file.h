@@ -30,7 +30,7 @@ int pr_plan_file_open_brief(const char *dir, const char *path,
                             struct pr_err *err) PR_MUST_CHECK;
 void pr_plan_file_close(struct pr_plan_file *f);
 
-struct pr_planned {
+struct pr_plan_file_experiment {
     const char *id;
     int64_t repeat;
     struct pr_value params;
@@ -38,6 +38,7 @@ struct pr_planned {
 
 /* 1 and the next experiment (in the arena), 0 at the end. */
 int pr_plan_file_next(struct pr_plan_file *f, struct pr_arena *a,
-                      struct pr_planned *ret, struct pr_err *err) PR_MUST_CHECK;
+                      struct pr_plan_file_experiment *ret,
+                      struct pr_err *err) PR_MUST_CHECK;
 
 #endif

@@ -12,13 +12,14 @@
 
 enum { MAX_RESULT = 64 << 20 };
 
-static void put_text(struct pr_buf *b, const char *key, const char *text)
+static void result_write_text(struct pr_buf *b, const char *key,
+                              const char *text)
 {
     pr_buf_printf(b, ",\n \"%s\": ", key);
-    pr_json_string(b, text, strlen(text));
+    pr_json_write_string(b, text, strlen(text));
 }
 
-static void put_time(struct pr_buf *b, const char *key, uint64_t ns)
+static void result_write_time(struct pr_buf *b, const char *key, uint64_t ns)
 {
     char time[32];
 
@@ -27,8 +28,8 @@ static void put_time(struct pr_buf *b, const char *key, uint64_t ns)
 }
 
 /* JSON of others' making; left out when there is none. */
-static void put_json(struct pr_buf *b, const char *key,
-                     const struct pr_buf *json)
+static void result_write_json(struct pr_buf *b, const char *key,
+                              const struct pr_buf *json)
 {
     if (!json || !json->len)
         return;
@@ -39,22 +40,22 @@ static void put_json(struct pr_buf *b, const char *key,
 static void put_result(struct pr_buf *b, const struct pr_result *r)
 {
     pr_buf_str(b, "{\"schema\": \"prony.result/1\"");
-    put_text(b, "id", r->id);
-    put_text(b, "status", pr_status_word(r->status));
-    put_text(b, "reason", r->reason ? r->reason : "");
-    put_time(b, "started", r->started_ns);
-    put_time(b, "ended", r->ended_ns);
+    result_write_text(b, "id", r->id);
+    result_write_text(b, "status", pr_status_word(r->status));
+    result_write_text(b, "reason", r->reason ? r->reason : "");
+    result_write_time(b, "started", r->started_ns);
+    result_write_time(b, "ended", r->ended_ns);
     pr_buf_printf(b, ",\n \"attempts\": %u", r->attempts);
     if (r->log_tail && *r->log_tail)
-        put_text(b, "log_tail", r->log_tail);
+        result_write_text(b, "log_tail", r->log_tail);
     if (r->warnings && r->warnings->len)
         pr_buf_printf(b, ",\n \"warnings\": [%s]", r->warnings->data);
     pr_buf_str(b, ",\n \"results\": {");
     if (r->results && r->results->len)
         pr_buf_add(b, r->results->data, r->results->len);
     pr_buf_char(b, '}');
-    put_json(b, "rates", r->rates);
-    put_json(b, "monitor", r->monitor);
+    result_write_json(b, "rates", r->rates);
+    result_write_json(b, "monitor", r->monitor);
     pr_buf_str(b, ",\n \"params\": ");
     pr_buf_str(b, r->params_json);
     pr_buf_str(b, "}\n");
@@ -94,8 +95,8 @@ static int commit_at_once(const struct pr_rundir *d, const char *folder,
     return rc ? rc : pr_sync_names(folder, err);
 }
 
-static int commit(const struct pr_rundir *d, const char *folder,
-                  struct pr_new_file *f, struct pr_err *err)
+static int result_commit(const struct pr_rundir *d, const char *folder,
+                         struct pr_new_file *f, struct pr_err *err)
 {
     int rc;
 
@@ -126,9 +127,9 @@ int pr_result_write(const struct pr_rundir *d, const struct pr_result *r,
     rc = pr_file_create(path, &f, err);
     f.later = r->later;
     if (!rc)
-        rc = pr_file_put(&f, b.data, b.len, err);
+        rc = pr_file_append(&f, b.data, b.len, err);
     if (!rc)
-        return commit(d, folder, &f, err);
+        return result_commit(d, folder, &f, err);
     pr_file_discard(&f);
     return rc;
 }
@@ -162,5 +163,5 @@ enum pr_status pr_result_status(const struct pr_value *result)
 {
     const struct pr_value *s = pr_get(result, "status");
 
-    return s && s->kind == PR_STR ? pr_status_of(s->s) : PR_STATUS_COUNT;
+    return s && s->kind == PR_STR ? pr_status_from_word(s->s) : PR_STATUS_COUNT;
 }

@@ -52,7 +52,7 @@ static int set_path(const char *path, struct pr_rundir *d, struct pr_err *err)
 
 /* A runner that was killed leaves its keeper ending the children, with the
  * lock, for a moment. */
-static int lock(struct pr_rundir *d, struct pr_err *err)
+static int rundir_lock(struct pr_rundir *d, struct pr_err *err)
 {
     struct timespec nap = {0, 10 * 1000 * 1000};
 
@@ -79,7 +79,7 @@ static int open_inside(struct pr_rundir *d, struct pr_err *err)
     d->events_fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
     if (d->events_fd < 0)
         return pr_fail_errno(err, PR_E_IO, path, "cannot open");
-    rc = lock(d, err);
+    rc = rundir_lock(d, err);
     if (rc)
         return rc;
     rc = pr_rundir_path(d, "experiments", path, err);

@@ -14,7 +14,7 @@ const char *pr_status_word(enum pr_status s)
     return s < PR_STATUS_COUNT ? words[s] : "unknown";
 }
 
-enum pr_status pr_status_of(const char *word)
+enum pr_status pr_status_from_word(const char *word)
 {
     int s = 0;
 

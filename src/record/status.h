@@ -23,7 +23,7 @@ enum pr_status {
 const char *pr_status_word(enum pr_status s); /* COUNT: "unknown" */
 
 /* PR_STATUS_COUNT for a word that is none. */
-enum pr_status pr_status_of(const char *word);
+enum pr_status pr_status_from_word(const char *word);
 
 /* It ran and ended badly; not so what was stopped, or was not to be run. */
 bool pr_status_is_failure(enum pr_status s);

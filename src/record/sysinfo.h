@@ -16,17 +16,19 @@
  * for gives null. PR_E_CONF: no such module; PR_E_NOMEM. Then nothing is
  * appended.
  */
-int pr_sysinfo_lines(const char *list, struct pr_buf *out,
-                     struct pr_err *err) PR_MUST_CHECK;
+int pr_machine_sysinfo_lines(const char *list, struct pr_buf *out,
+                             struct pr_err *err) PR_MUST_CHECK;
 
 /* Whether there are such modules: before an experiment runs. PR_E_CONF. */
-int pr_sysinfo_check(const char *list, struct pr_err *err) PR_MUST_CHECK;
+int pr_machine_sysinfo_check(const char *list,
+                             struct pr_err *err) PR_MUST_CHECK;
 
 /* All modules, as members "hw.MODULE" of the object that is open. */
-void pr_sysinfo_put(struct pr_jb *jb);
+void pr_machine_sysinfo_write(struct pr_json_writer *jb);
 
-/* pr_sysinfo_lines for files below root, for tests. */
-int pr_sysinfo_lines_at(const char *root, const char *list, struct pr_buf *out,
-                        struct pr_err *err) PR_MUST_CHECK;
+/* pr_machine_sysinfo_lines for files below root, for tests. */
+int pr_machine_sysinfo_lines_at(const char *root, const char *list,
+                                struct pr_buf *out,
+                                struct pr_err *err) PR_MUST_CHECK;
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "record/envinfo_read.h"
 
-void pr_sysinfo_lscpu(struct pr_env *e, const char *key);
-void pr_sysinfo_nvidiasmi(struct pr_env *e, const char *key);
+void pr_machine_sysinfo_lscpu(struct pr_machine_env *e, const char *key);
+void pr_machine_sysinfo_nvidiasmi(struct pr_machine_env *e, const char *key);
 
 #endif

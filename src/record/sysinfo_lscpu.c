@@ -8,115 +8,125 @@
 
 #define CPU "/sys/devices/system/cpu"
 
-static void put(struct pr_env *e, const char *key, const char *text)
+static void lscpu_add_text(struct pr_machine_env *e, const char *key,
+                           const char *text)
 {
-    pr_jb_str(&e->jb, key, text[0] ? text : NULL);
+    pr_json_put_str(&e->jb, key, text[0] ? text : NULL);
 }
 
 /* All values are text, as in the program's output. */
-static void put_number(struct pr_env *e, const char *key, uint64_t u)
+static void lscpu_add_number(struct pr_machine_env *e, const char *key,
+                             uint64_t u)
 {
     char text[24];
 
     if (!u)
         return;
     snprintf(text, sizeof text, "%llu", (unsigned long long)u);
-    pr_jb_str(&e->jb, key, text);
+    pr_json_put_str(&e->jb, key, text);
 }
 
-static void put_file(struct pr_env *e, const char *key, const char *name)
+static void lscpu_add_file(struct pr_machine_env *e, const char *key,
+                           const char *name)
 {
-    char word[PR_ENV_WORD];
+    char word[PR_MACHINE_ENV_WORD];
 
-    if (pr_env_text(e, word, sizeof word, CPU "/%s", name))
-        pr_jb_str(&e->jb, key, word);
+    if (pr_machine_env_text(e, word, sizeof word, CPU "/%s", name))
+        pr_json_put_str(&e->jb, key, word);
 }
 
-static void put_mhz(struct pr_env *e, const char *key, const char *name)
+static void put_mhz(struct pr_machine_env *e, const char *key, const char *name)
 {
     char text[32];
     uint64_t khz;
 
-    if (!pr_env_uint(e, &khz, CPU "/cpu0/cpufreq/%s", name))
+    if (!pr_machine_env_uint(e, &khz, CPU "/cpu0/cpufreq/%s", name))
         return;
     snprintf(text, sizeof text, "%.4f", (double)khz / 1000);
-    pr_jb_str(&e->jb, key, text);
+    pr_json_put_str(&e->jb, key, text);
 }
 
-/* A line of the first processor that struct pr_env_cpus has no place for. */
-static void put_line(struct pr_env *e, const char *key, const char *name)
+/* A line of the first processor that struct pr_machine_env_cpus has no place
+ * for. */
+static void lscpu_add_cpuinfo_line(struct pr_machine_env *e, const char *key,
+                                   const char *name)
 {
-    struct pr_env_lines l;
+    struct pr_machine_env_lines l;
     const char *v = NULL;
     char *line;
 
-    if (!pr_env_lines_open(e, &l, "/proc/cpuinfo"))
+    if (!pr_machine_env_lines_open(e, &l, "/proc/cpuinfo"))
         return;
-    while (!v && (line = pr_env_lines_next(&l)))
-        v = pr_env_field(line, name);
+    while (!v && (line = pr_machine_env_lines_next(&l)))
+        v = pr_machine_env_field(line, name);
     if (v && *v)
-        pr_jb_str(&e->jb, key, v);
-    pr_env_lines_close(&l);
+        pr_json_put_str(&e->jb, key, v);
+    pr_machine_env_lines_close(&l);
 }
 
-static void put_shape(struct pr_env *e, const struct pr_env_cpus *c)
+static void lscpu_add_shape(struct pr_machine_env *e,
+                            const struct pr_machine_env_cpus *c)
 {
     struct utsname u;
     bool little = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
 
     if (uname(&u) == 0)
-        put(e, "Architecture", u.machine);
-    if (pr_env_has_word(c->flags, "lm"))
-        put(e, "CPU op-mode(s)", "32-bit, 64-bit");
-    put(e, "Byte Order", little ? "Little Endian" : "Big Endian");
-    put_number(e, "CPU(s)", c->threads);
-    put_file(e, "On-line CPU(s) list", "online");
-    put_file(e, "Off-line CPU(s) list", "offline");
+        lscpu_add_text(e, "Architecture", u.machine);
+    if (pr_machine_env_has_word(c->flags, "lm"))
+        lscpu_add_text(e, "CPU op-mode(s)", "32-bit, 64-bit");
+    lscpu_add_text(e, "Byte Order", little ? "Little Endian" : "Big Endian");
+    lscpu_add_number(e, "CPU(s)", c->threads);
+    lscpu_add_file(e, "On-line CPU(s) list", "online");
+    lscpu_add_file(e, "Off-line CPU(s) list", "offline");
     if (c->cores)
-        put_number(e, "Thread(s) per core", c->threads / c->cores);
+        lscpu_add_number(e, "Thread(s) per core", c->threads / c->cores);
     if (c->sockets)
-        put_number(e, "Core(s) per socket", c->cores / c->sockets);
-    put_number(e, "Socket(s)", c->sockets);
+        lscpu_add_number(e, "Core(s) per socket", c->cores / c->sockets);
+    lscpu_add_number(e, "Socket(s)", c->sockets);
 }
 
-static void put_model(struct pr_env *e, const struct pr_env_cpus *c)
+static void lscpu_add_model(struct pr_machine_env *e,
+                            const struct pr_machine_env_cpus *c)
 {
-    put(e, "Vendor ID", c->vendor);
-    put(e, "CPU family", c->family);
-    put(e, "Model", c->number);
-    put(e, "Model name", c->model);
-    put(e, "Stepping", c->stepping);
-    put_line(e, "CPU MHz", "cpu MHz");
+    lscpu_add_text(e, "Vendor ID", c->vendor);
+    lscpu_add_text(e, "CPU family", c->family);
+    lscpu_add_text(e, "Model", c->number);
+    lscpu_add_text(e, "Model name", c->model);
+    lscpu_add_text(e, "Stepping", c->stepping);
+    lscpu_add_cpuinfo_line(e, "CPU MHz", "cpu MHz");
     put_mhz(e, "CPU max MHz", "cpuinfo_max_freq");
     put_mhz(e, "CPU min MHz", "cpuinfo_min_freq");
-    put_line(e, "BogoMIPS", "bogomips");
-    if (pr_env_has_word(c->flags, "svm"))
-        put(e, "Virtualization", "AMD-V");
-    else if (pr_env_has_word(c->flags, "vmx"))
-        put(e, "Virtualization", "VT-x");
-    if (pr_env_has_word(c->flags, "hypervisor"))
-        put(e, "Virtualization type", "full");
+    lscpu_add_cpuinfo_line(e, "BogoMIPS", "bogomips");
+    if (pr_machine_env_has_word(c->flags, "svm"))
+        lscpu_add_text(e, "Virtualization", "AMD-V");
+    else if (pr_machine_env_has_word(c->flags, "vmx"))
+        lscpu_add_text(e, "Virtualization", "VT-x");
+    if (pr_machine_env_has_word(c->flags, "hypervisor"))
+        lscpu_add_text(e, "Virtualization type", "full");
 }
 
 /* "L1d cache", "L2 cache" */
-static void see_cache(struct pr_env *e, const char *name, void *ctx)
+static void lscpu_add_cache(struct pr_machine_env *e, const char *name,
+                            void *ctx)
 {
-    char type[PR_ENV_WORD] = "", size[PR_ENV_WORD], key[32];
+    char type[PR_MACHINE_ENV_WORD] = "", size[PR_MACHINE_ENV_WORD], key[32];
     uint64_t level;
 
     (void)ctx;
-    if (!pr_env_uint(e, &level, CPU "/cpu0/cache/%s/level", name) ||
-        !pr_env_text(e, size, sizeof size, CPU "/cpu0/cache/%s/size", name))
+    if (!pr_machine_env_uint(e, &level, CPU "/cpu0/cache/%s/level", name) ||
+        !pr_machine_env_text(e, size, sizeof size, CPU "/cpu0/cache/%s/size",
+                             name))
         return;
-    (void)pr_env_text(e, type, sizeof type, CPU "/cpu0/cache/%s/type", name);
+    (void)pr_machine_env_text(e, type, sizeof type, CPU "/cpu0/cache/%s/type",
+                              name);
     snprintf(key, sizeof key, "L%u%s cache", (unsigned)(level % 10),
              strcmp(type, "Data") == 0          ? "d"
              : strcmp(type, "Instruction") == 0 ? "i"
                                                 : "");
-    pr_jb_str(&e->jb, key, size);
+    pr_json_put_str(&e->jb, key, size);
 }
 
-static void count_node(struct pr_env *e, const char *name, void *ctx)
+static void count_node(struct pr_machine_env *e, const char *name, void *ctx)
 {
     uint64_t *count = ctx;
 
@@ -125,26 +135,29 @@ static void count_node(struct pr_env *e, const char *name, void *ctx)
     ++*count;
 }
 
-static void see_node(struct pr_env *e, const char *name, void *ctx)
+static void lscpu_add_numa_node(struct pr_machine_env *e, const char *name,
+                                void *ctx)
 {
-    char word[PR_ENV_WORD], key[96];
+    char word[PR_MACHINE_ENV_WORD], key[96];
 
     (void)ctx;
-    if (!pr_env_text(e, word, sizeof word,
-                     "/sys/devices/system/node/%s/cpulist", name))
+    if (!pr_machine_env_text(e, word, sizeof word,
+                             "/sys/devices/system/node/%s/cpulist", name))
         return;
     snprintf(key, sizeof key, "NUMA %s CPU(s)", name);
-    pr_jb_str(&e->jb, key, word);
+    pr_json_put_str(&e->jb, key, word);
 }
 
 /* "Vulnerability Spectre v2" */
-static void see_weakness(struct pr_env *e, const char *name, void *ctx)
+static void lscpu_add_vulnerability(struct pr_machine_env *e, const char *name,
+                                    void *ctx)
 {
-    char word[PR_ENV_WORD], key[96];
+    char word[PR_MACHINE_ENV_WORD], key[96];
     size_t at;
 
     (void)ctx;
-    if (!pr_env_text(e, word, sizeof word, CPU "/vulnerabilities/%s", name))
+    if (!pr_machine_env_text(e, word, sizeof word, CPU "/vulnerabilities/%s",
+                             name))
         return;
     at = (size_t)snprintf(key, sizeof key, "Vulnerability %s", name) -
          strlen(name);
@@ -152,27 +165,30 @@ static void see_weakness(struct pr_env *e, const char *name, void *ctx)
     for (char *c = key + at; *c; c++)
         if (*c == '_')
             *c = ' ';
-    pr_jb_str(&e->jb, key, word);
+    pr_json_put_str(&e->jb, key, word);
 }
 
-void pr_sysinfo_lscpu(struct pr_env *e, const char *key)
+void pr_machine_sysinfo_lscpu(struct pr_machine_env *e, const char *key)
 {
-    struct pr_env_cpus c;
+    struct pr_machine_env_cpus c;
     uint64_t nodes = 0;
 
-    pr_env_read_cpus(e, &c);
+    pr_machine_env_read_cpus(e, &c);
     if (!c.threads) {
-        pr_jb_null(&e->jb, key);
+        pr_json_put_null(&e->jb, key);
         return;
     }
-    pr_jb_obj(&e->jb, key);
-    put_shape(e, &c);
-    pr_env_each(e, "/sys/devices/system/node", "node", count_node, &nodes);
-    put_number(e, "NUMA node(s)", nodes);
-    put_model(e, &c);
-    pr_env_each(e, CPU "/cpu0/cache", "index", see_cache, NULL);
-    pr_env_each(e, "/sys/devices/system/node", "node", see_node, NULL);
-    pr_env_each(e, CPU "/vulnerabilities", "", see_weakness, NULL);
-    put(e, "Flags", c.flags);
-    pr_jb_end(&e->jb);
+    pr_json_open_object(&e->jb, key);
+    lscpu_add_shape(e, &c);
+    pr_machine_env_each(e, "/sys/devices/system/node", "node", count_node,
+                        &nodes);
+    lscpu_add_number(e, "NUMA node(s)", nodes);
+    lscpu_add_model(e, &c);
+    pr_machine_env_each(e, CPU "/cpu0/cache", "index", lscpu_add_cache, NULL);
+    pr_machine_env_each(e, "/sys/devices/system/node", "node",
+                        lscpu_add_numa_node, NULL);
+    pr_machine_env_each(e, CPU "/vulnerabilities", "", lscpu_add_vulnerability,
+                        NULL);
+    lscpu_add_text(e, "Flags", c.flags);
+    pr_json_close(&e->jb);
 }

@@ -11,113 +11,116 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void put(struct pr_env *e, const char *key, const char *text)
+static void nvidiasmi_add_text(struct pr_machine_env *e, const char *key,
+                               const char *text)
 {
-    pr_jb_str(&e->jb, key, text[0] ? text : "N/A");
+    pr_json_put_str(&e->jb, key, text[0] ? text : "N/A");
 }
 
-static void put_measure(struct pr_env *e, const char *key, double value,
+static void put_measure(struct pr_machine_env *e, const char *key, double value,
                         int decimals, const char *unit)
 {
     char text[64] = "N/A";
 
     if (!isnan(value))
         snprintf(text, sizeof text, "%.*f %s", decimals, value, unit);
-    pr_jb_str(&e->jb, key, text);
+    pr_json_put_str(&e->jb, key, text);
 }
 
-static void put_known(struct pr_env *e, const char *key, double value,
-                      int decimals, const char *unit)
+static void nvidiasmi_add_known(struct pr_machine_env *e, const char *key,
+                                double value, int decimals, const char *unit)
 {
     put_measure(e, key, value > 0 ? value : NAN, decimals, unit);
 }
 
-static void put_switch(struct pr_env *e, const char *key, int on)
+static void put_switch(struct pr_machine_env *e, const char *key, int on)
 {
-    pr_jb_str(&e->jb, key, on < 0 ? "N/A" : on ? "Enabled" : "Disabled");
+    pr_json_put_str(&e->jb, key, on < 0 ? "N/A" : on ? "Enabled" : "Disabled");
 }
 
-static void put_mode(struct pr_env *e, const char *key, int on)
+static void put_mode(struct pr_machine_env *e, const char *key, int on)
 {
-    pr_jb_obj(&e->jb, key);
+    pr_json_open_object(&e->jb, key);
     put_switch(e, "Current", on);
-    pr_jb_end(&e->jb);
+    pr_json_close(&e->jb);
 }
 
-static void put_link(struct pr_env *e, const struct pr_nvml_device *d)
+static void put_link(struct pr_machine_env *e, const struct pr_nvml_device *d)
 {
     char text[16] = "";
 
-    pr_jb_obj(&e->jb, "PCI");
-    put(e, "Bus Id", d->pci);
-    pr_jb_obj(&e->jb, "GPU Link Info");
-    pr_jb_obj(&e->jb, "PCIe Generation");
+    pr_json_open_object(&e->jb, "PCI");
+    nvidiasmi_add_text(e, "Bus Id", d->pci);
+    pr_json_open_object(&e->jb, "GPU Link Info");
+    pr_json_open_object(&e->jb, "PCIe Generation");
     if (d->pcie_generation)
         snprintf(text, sizeof text, "%u", d->pcie_generation);
-    put(e, "Max", text);
-    pr_jb_end(&e->jb);
-    pr_jb_obj(&e->jb, "Link Width");
+    nvidiasmi_add_text(e, "Max", text);
+    pr_json_close(&e->jb);
+    pr_json_open_object(&e->jb, "Link Width");
     text[0] = '\0';
     if (d->pcie_width)
         snprintf(text, sizeof text, "%ux", d->pcie_width);
-    put(e, "Max", text);
-    pr_jb_end(&e->jb);
-    pr_jb_end(&e->jb);
-    pr_jb_end(&e->jb);
+    nvidiasmi_add_text(e, "Max", text);
+    pr_json_close(&e->jb);
+    pr_json_close(&e->jb);
+    pr_json_close(&e->jb);
 }
 
-static void put_identity(struct pr_env *e, const struct pr_nvml_device *d)
+static void put_identity(struct pr_machine_env *e,
+                         const struct pr_nvml_device *d)
 {
-    put(e, "Product Name", d->name);
+    nvidiasmi_add_text(e, "Product Name", d->name);
     put_switch(e, "Persistence Mode", d->persistence);
     put_mode(e, "MIG Mode", d->mig);
-    put(e, "Serial Number", d->serial);
-    put(e, "GPU UUID", d->uuid);
-    put(e, "VBIOS Version", d->vbios);
+    nvidiasmi_add_text(e, "Serial Number", d->serial);
+    nvidiasmi_add_text(e, "GPU UUID", d->uuid);
+    nvidiasmi_add_text(e, "VBIOS Version", d->vbios);
     put_link(e, d);
 }
 
-static void put_memory(struct pr_env *e, const struct pr_nvml_device *d,
-                       const struct pr_nvml_state *s)
+static void nvidiasmi_add_memory(struct pr_machine_env *e,
+                                 const struct pr_nvml_device *d,
+                                 const struct pr_nvml_state *s)
 {
     double total = (double)d->memory_bytes / (1 << 20);
     double used = s->memory_bytes / (1 << 20);
 
-    pr_jb_obj(&e->jb, "FB Memory Usage");
-    put_known(e, "Total", total, 0, "MiB");
+    pr_json_open_object(&e->jb, "FB Memory Usage");
+    nvidiasmi_add_known(e, "Total", total, 0, "MiB");
     put_measure(e, "Used", used, 0, "MiB");
-    put_known(e, "Free", total - used, 0, "MiB");
-    pr_jb_end(&e->jb);
+    nvidiasmi_add_known(e, "Free", total - used, 0, "MiB");
+    pr_json_close(&e->jb);
 }
 
-static void put_state(struct pr_env *e, const struct pr_nvml_device *d,
+static void put_state(struct pr_machine_env *e, const struct pr_nvml_device *d,
                       const struct pr_nvml_state *s)
 {
     put_measure(e, "Fan Speed", s->fan * 100, 0, "%");
-    put_memory(e, d, s);
-    pr_jb_obj(&e->jb, "Utilization");
+    nvidiasmi_add_memory(e, d, s);
+    pr_json_open_object(&e->jb, "Utilization");
     put_measure(e, "Gpu", s->utilisation * 100, 0, "%");
     put_measure(e, "Memory", s->memory_utilisation * 100, 0, "%");
-    pr_jb_end(&e->jb);
+    pr_json_close(&e->jb);
     put_mode(e, "Ecc Mode", d->ecc);
-    pr_jb_obj(&e->jb, "Temperature");
+    pr_json_open_object(&e->jb, "Temperature");
     put_measure(e, "GPU Current Temp", s->temperature_c, 0, "C");
-    pr_jb_end(&e->jb);
-    pr_jb_obj(&e->jb, "Power Readings");
+    pr_json_close(&e->jb);
+    pr_json_open_object(&e->jb, "Power Readings");
     put_measure(e, "Power Draw", s->power_w, 2, "W");
-    put_known(e, "Power Limit", d->power_limit_mw / 1e3, 2, "W");
-    pr_jb_end(&e->jb);
-    pr_jb_obj(&e->jb, "Clocks");
+    nvidiasmi_add_known(e, "Power Limit", d->power_limit_mw / 1e3, 2, "W");
+    pr_json_close(&e->jb);
+    pr_json_open_object(&e->jb, "Clocks");
     put_measure(e, "SM", s->sm_mhz, 0, "MHz");
     put_measure(e, "Memory", s->memory_mhz, 0, "MHz");
-    pr_jb_end(&e->jb);
-    pr_jb_obj(&e->jb, "Max Clocks");
-    put_known(e, "SM", d->max_sm_mhz, 0, "MHz");
-    put_known(e, "Memory", d->max_memory_mhz, 0, "MHz");
-    pr_jb_end(&e->jb);
+    pr_json_close(&e->jb);
+    pr_json_open_object(&e->jb, "Max Clocks");
+    nvidiasmi_add_known(e, "SM", d->max_sm_mhz, 0, "MHz");
+    nvidiasmi_add_known(e, "Memory", d->max_memory_mhz, 0, "MHz");
+    pr_json_close(&e->jb);
 }
 
-static void put_device(struct pr_env *e, struct pr_nvml *n, unsigned i)
+static void put_device(struct pr_machine_env *e, struct pr_nvml *n, unsigned i)
 {
     struct pr_nvml_state s;
     struct pr_nvml_device d;
@@ -130,13 +133,13 @@ static void put_device(struct pr_env *e, struct pr_nvml *n, unsigned i)
              strcspn(d.pci, ":") == 4 ? "0000" : "", d.pci);
     for (char *c = key; *c; c++)
         *c = (char)toupper((unsigned char)*c);
-    pr_jb_obj(&e->jb, key);
+    pr_json_open_object(&e->jb, key);
     put_identity(e, &d);
     put_state(e, &d, &s);
-    pr_jb_end(&e->jb);
+    pr_json_close(&e->jb);
 }
 
-void pr_sysinfo_nvidiasmi(struct pr_env *e, const char *key)
+void pr_machine_sysinfo_nvidiasmi(struct pr_machine_env *e, const char *key)
 {
     bool ask = !e->root[0] || getenv("PRONY_NVML");
     struct pr_nvml *n = ask ? pr_nvml_open(NULL) : NULL;
@@ -144,20 +147,21 @@ void pr_sysinfo_nvidiasmi(struct pr_env *e, const char *key)
     char text[32] = "";
 
     if (!n) {
-        pr_jb_null(&e->jb, key);
+        pr_json_put_null(&e->jb, key);
         return;
     }
-    pr_jb_obj(&e->jb, key);
-    pr_jb_str(&e->jb, "Timestamp", pr_time_text(text, pr_wall_clock_ns()));
-    put(e, "Driver Version", pr_nvml_driver(n));
+    pr_json_open_object(&e->jb, key);
+    pr_json_put_str(&e->jb, "Timestamp",
+                    pr_time_text(text, pr_wall_clock_ns()));
+    nvidiasmi_add_text(e, "Driver Version", pr_nvml_driver(n));
     text[0] = '\0';
     if (cuda > 0)
         snprintf(text, sizeof text, "%d.%d", cuda / 1000, cuda % 1000 / 10);
-    put(e, "CUDA Version", text);
+    nvidiasmi_add_text(e, "CUDA Version", text);
     snprintf(text, sizeof text, "%u", pr_nvml_count(n));
-    put(e, "Attached GPUs", text);
+    nvidiasmi_add_text(e, "Attached GPUs", text);
     for (unsigned i = 0; i < pr_nvml_count(n); i++)
         put_device(e, n, i);
-    pr_jb_end(&e->jb);
+    pr_json_close(&e->jb);
     pr_nvml_close(n);
 }

@@ -22,7 +22,7 @@
 enum { LINES_OF_WORDS = 20 };
 
 /* With the file it is about; whose experiment it is, everybody knows. */
-static int say_why(struct pr_attempt *a, const struct pr_err *why)
+static int attempt_set_reason(struct pr_attempt *a, const struct pr_err *why)
 {
     bool file = strchr(why->where, '/') != NULL;
 
@@ -32,14 +32,14 @@ static int say_why(struct pr_attempt *a, const struct pr_err *why)
     return PR_OK;
 }
 
-static int make_ready(struct pr_waiting *w, struct pr_err *err)
+static int attempt_prepare(struct pr_attempt_running *w, struct pr_err *err)
 {
-    int rc = pr_workload_of(w->job, &w->workload, err);
+    int rc = pr_workload_find_for_job(w->job, &w->workload, err);
 
     if (!rc)
         rc = w->workload->prepare(w->job, &w->start, err);
-    if (!rc && pr_contained_wanted(w->job, &w->start))
-        rc = pr_contained_wrap(w->job, &w->start, w->slot, &w->box, err);
+    if (!rc && pr_job_needs_container(w->job, &w->start))
+        rc = pr_job_container_wrap(w->job, &w->start, w->slot, &w->box, err);
     return rc;
 }
 
@@ -47,11 +47,12 @@ static int make_ready(struct pr_waiting *w, struct pr_err *err)
 
 /* An experiment is worth more than what is seen of it: when nothing can be,
  * its result says so. */
-static int watch(struct pr_waiting *w, struct pr_err *err)
+static int attempt_start_monitor(struct pr_attempt_running *w,
+                                 struct pr_err *err)
 {
     struct pr_job *job = w->job;
     struct pr_monitor_opts opts;
-    struct pr_watched watched = {0};
+    struct pr_monitor_watch_opts watched = {0};
     char path[4096];
     int rc =
         pr_opt_fill(&pr_monitor_section, job->params, job->arena, &opts, err);
@@ -70,7 +71,7 @@ static int watch(struct pr_waiting *w, struct pr_err *err)
     return PR_OK;
 }
 
-static void stop_watching(struct pr_waiting *w)
+static void attempt_stop_monitor(struct pr_attempt_running *w)
 {
     const struct pr_child_event *e = &w->ret->end;
 
@@ -83,7 +84,8 @@ static void stop_watching(struct pr_waiting *w)
 
 /* ---- the start */
 
-static void open_channel(struct pr_waiting *w, struct pr_spawn *spawn)
+static void attempt_open_channel(struct pr_attempt_running *w,
+                                 struct pr_spawn *spawn)
 {
     if (!w->start.argv)
         return; /* workloads of ours have the log */
@@ -92,7 +94,7 @@ static void open_channel(struct pr_waiting *w, struct pr_spawn *spawn)
 }
 
 /* Most programs know nothing of it. */
-static void close_channel(const struct pr_waiting *w)
+static void attempt_close_channel(const struct pr_attempt_running *w)
 {
     struct stat st;
 
@@ -101,14 +103,14 @@ static void close_channel(const struct pr_waiting *w)
 }
 
 /* Where the program starts; exp.cwd is a folder inside the container then. */
-static const char *folder_of(const struct pr_waiting *w)
+static const char *attempt_working_dir(const struct pr_attempt_running *w)
 {
     const char *cwd = w->job->exp.cwd;
 
     return *cwd && !w->box.box.argv ? cwd : NULL;
 }
 
-static int start(struct pr_waiting *w, struct pr_err *err)
+static int attempt_spawn(struct pr_attempt_running *w, struct pr_err *err)
 {
     const struct pr_job *job = w->job;
     struct pr_spawn spawn = {.tag = w->tag,
@@ -118,10 +120,10 @@ static int start(struct pr_waiting *w, struct pr_err *err)
                              .env = w->start.env,
                              .body_arg = job->dir,
                              .slot = w->slot,
-                             .cwd = folder_of(w)};
+                             .cwd = attempt_working_dir(w)};
 
-    open_channel(w, &spawn);
-    pr_contained_begin(&w->box);
+    attempt_open_channel(w, &spawn);
+    pr_job_container_begin(&w->box);
     if (job->exp.timeout > 0)
         w->term_at = pr_now(w->ctx->clock) + (uint64_t)(job->exp.timeout * 1e9);
     return pr_keeper_spawn(w->ctx->keeper, &spawn, err);
@@ -129,10 +131,12 @@ static int start(struct pr_waiting *w, struct pr_err *err)
 
 int pr_attempt_begin(const struct pr_attempt_ctx *ctx,
                      const struct pr_attempt_what *what, struct pr_attempt *ret,
-                     struct pr_waiting **ret_waiting, struct pr_err *err)
+                     struct pr_attempt_running **ret_waiting,
+                     struct pr_err *err)
 {
     struct pr_job *job = what->job;
-    struct pr_waiting *w = PR_ARENA_NEW(job->arena, struct pr_waiting);
+    struct pr_attempt_running *w =
+        PR_ARENA_NEW(job->arena, struct pr_attempt_running);
     struct pr_err why = {0};
     int rc;
 
@@ -146,23 +150,23 @@ int pr_attempt_begin(const struct pr_attempt_ctx *ctx,
     w->tag = what->tag;
     w->slot = what->slot;
     w->ret = ret;
-    rc = make_ready(w, &why);
+    rc = attempt_prepare(w, &why);
     if (!rc)
         rc = pr_contract_begin(job, &w->start, w->log_path, &why);
     if (!rc)
-        rc = watch(w, &why);
+        rc = attempt_start_monitor(w, &why);
     if (rc == PR_E_NOMEM)
         return pr_fail_nomem(err);
     if (rc)
-        return say_why(ret, &why);
-    rc = start(w, &why);
+        return attempt_set_reason(ret, &why);
+    rc = attempt_spawn(w, &why);
     if (!rc) {
         *ret_waiting = w;
         return PR_OK;
     }
-    pr_attempt_lost(w);
+    pr_attempt_abandon(w);
     if (rc == PR_E_CONF) /* more arguments than can be passed */
-        return say_why(ret, &why);
+        return attempt_set_reason(ret, &why);
     if (err)
         *err = why;
     return rc;
@@ -170,24 +174,25 @@ int pr_attempt_begin(const struct pr_attempt_ctx *ctx,
 
 /* ---- the end */
 
-static void take_words(const struct pr_waiting *w)
+static void attempt_read_words(const struct pr_attempt_running *w)
 {
     if (!w->start.argv)
-        pr_attempt_take_words(w->log_path, 1, w->ret);
+        pr_attempt_read_reason(w->log_path, 1, w->ret);
     else if (strcmp(w->workload->name, "command") != 0)
-        pr_attempt_take_words(w->log_path, LINES_OF_WORDS, w->ret);
+        pr_attempt_read_reason(w->log_path, LINES_OF_WORDS, w->ret);
 }
 
 /* What exp.sys_info asks for, after the monitor's lines. */
 static int add_sysinfo(const struct pr_job *job, struct pr_buf *out,
                        struct pr_err *err)
 {
-    return *job->exp.sys_info ? pr_sysinfo_lines(job->exp.sys_info, out, err)
-                              : PR_OK;
+    return *job->exp.sys_info
+               ? pr_machine_sysinfo_lines(job->exp.sys_info, out, err)
+               : PR_OK;
 }
 
 /* What it wrote elsewhere comes into log.txt, which then has the last word. */
-static void gather_log(struct pr_waiting *w)
+static void gather_log(struct pr_attempt_running *w)
 {
     PR_AUTO_BUF struct pr_buf more = PR_BUF_INIT(64 << 20);
     struct pr_attempt *a = w->ret;
@@ -197,46 +202,47 @@ static void gather_log(struct pr_waiting *w)
     pr_buf_add(&more, a->seen.log.data, a->seen.log.len);
     a->wrote_log_file = pr_contract_is_apart(&w->start, w->log_path);
     if (!a->wrote_log_file) /* what follows there is ours */
-        take_words(w);
+        attempt_read_words(w);
     rc = add_sysinfo(w->job, &more, &why);
     if (!rc)
         rc = pr_contract_gather(w->job, &w->start, w->log_path, &more, &why);
     if (rc)
-        say_why(a, &why);
+        attempt_set_reason(a, &why);
     if (a->wrote_log_file)
-        take_words(w);
+        attempt_read_words(w);
     if (w->start.log_file)
         pr_contract_judge(w->job, w->log_path, w->channel, a);
-    pr_gpu_task_after(w->job, w->log_path, a);
+    pr_gpu_task_finish(w->job, w->log_path, a);
 }
 
-bool pr_attempt_event(struct pr_waiting *w, const struct pr_child_event *e)
+bool pr_attempt_on_event(struct pr_attempt_running *w,
+                         const struct pr_child_event *e)
 {
     if (e->kind == PR_CHILD_STARTED) {
         if (w->watched)
-            pr_monitor_pid(w->ctx->monitor, w->watched, e->pid);
+            pr_monitor_set_pid(w->ctx->monitor, w->watched, e->pid);
         return false;
     }
     w->ret->end = *e;
-    pr_contained_after(&w->box, w->ret, w->ret->left);
+    pr_job_container_end(&w->box, w->ret, w->ret->left);
     pr_attempt_judge(w, w->ret,
                      w->start.argv ? w->start.argv[0] : w->workload->name);
-    pr_contained_explain(&w->box, w->log_path, w->ret);
-    close_channel(w);
-    stop_watching(w);
+    pr_job_container_explain(&w->box, w->log_path, w->ret);
+    attempt_close_channel(w);
+    attempt_stop_monitor(w);
     gather_log(w);
     return true;
 }
 
-void pr_attempt_lost(struct pr_waiting *w)
+void pr_attempt_abandon(struct pr_attempt_running *w)
 {
     /* not what a daemon holds */
-    pr_contained_after(&w->box, w->ret, w->ret->left);
-    close_channel(w);
-    stop_watching(w);
+    pr_job_container_end(&w->box, w->ret, w->ret->left);
+    attempt_close_channel(w);
+    attempt_stop_monitor(w);
 }
 
-void pr_attempt_done(struct pr_attempt *a)
+void pr_attempt_close(struct pr_attempt *a)
 {
-    pr_monitor_sum_done(&a->seen);
+    pr_monitor_sum_free(&a->seen);
 }

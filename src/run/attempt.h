@@ -35,36 +35,39 @@ struct pr_attempt_what {
     const struct pr_slot *slot; /* where it runs; NULL: anywhere */
 };
 
-struct pr_waiting;
+struct pr_attempt_running;
 
 /* Starts it. *ret_waiting is in the job's
  * arena; NULL: it has ended already, as it could not be started, and *ret has
  * the answer. Fails only when the run cannot go on; an experiment that fails,
  * cannot be started or is stopped is an answer. Free *ret with
- * pr_attempt_done. */
+ * pr_attempt_close. */
 int pr_attempt_begin(const struct pr_attempt_ctx *ctx,
                      const struct pr_attempt_what *what, struct pr_attempt *ret,
-                     struct pr_waiting **ret_waiting,
+                     struct pr_attempt_running **ret_waiting,
                      struct pr_err *err) PR_MUST_CHECK;
 
 /* What signals to us and the time ask for: to be called now and then, at the
  * latest when it is due. */
-int pr_attempt_mind(struct pr_waiting *w, struct pr_err *err) PR_MUST_CHECK;
-uint64_t pr_attempt_due(const struct pr_waiting *w); /* 0: never */
+int pr_attempt_check_limits(struct pr_attempt_running *w,
+                            struct pr_err *err) PR_MUST_CHECK;
+uint64_t pr_attempt_due(const struct pr_attempt_running *w); /* 0: never */
 
 /* Asks it to end, as a signal to us would: --fail-fast. */
-int pr_attempt_give_up(struct pr_waiting *w, struct pr_err *err) PR_MUST_CHECK;
+int pr_attempt_give_up(struct pr_attempt_running *w,
+                       struct pr_err *err) PR_MUST_CHECK;
 
 /* An event of its. True: it has ended, *ret has the answer. */
-bool pr_attempt_event(struct pr_waiting *w, const struct pr_child_event *e);
+bool pr_attempt_on_event(struct pr_attempt_running *w,
+                         const struct pr_child_event *e);
 
 /* The keeper is gone: clears up what it cannot have. */
-void pr_attempt_lost(struct pr_waiting *w);
+void pr_attempt_abandon(struct pr_attempt_running *w);
 
-void pr_attempt_done(struct pr_attempt *a);
+void pr_attempt_close(struct pr_attempt *a);
 
 /* What a forked child of the keeper does for workloads that start no program;
  * arg is the folder of the experiment. */
-int pr_attempt_body(void *ctx, const char *arg);
+int pr_experiment_body(void *ctx, const char *arg);
 
 #endif

@@ -5,7 +5,7 @@
 #include "run/contained.h"
 
 /* An attempt that is under way, with what is around it. */
-struct pr_waiting {
+struct pr_attempt_running {
     const struct pr_attempt_ctx *ctx;
     struct pr_job *job;
     const char *log_path;
@@ -14,7 +14,7 @@ struct pr_waiting {
     const struct pr_slot *slot;
     const struct pr_workload *workload;
     struct pr_start start;
-    struct pr_contained box;      /* of a container, or empty */
+    struct pr_job_container box;  /* of a container, or empty */
     struct pr_monitored *watched; /* NULL: it is not */
     char channel[4096];
     uint64_t term_at, kill_at; /* monotonic; 0: not planned */
@@ -24,12 +24,12 @@ struct pr_waiting {
 };
 
 /* What the end means; program is what was started. */
-void pr_attempt_judge(const struct pr_waiting *w, struct pr_attempt *a,
+void pr_attempt_judge(const struct pr_attempt_running *w, struct pr_attempt *a,
                       const char *program);
 
 /* The reason in the words that the program left among the last lines of its
  * log, if it has failed and left some. */
-void pr_attempt_take_words(const char *log_path, size_t lines,
-                           struct pr_attempt *a);
+void pr_attempt_read_reason(const char *log_path, size_t lines,
+                            struct pr_attempt *a);
 
 #endif

@@ -14,7 +14,7 @@ static void judge_signal(struct pr_attempt *a, int signo)
              name ? name : "?");
 }
 
-void pr_attempt_judge(const struct pr_waiting *w, struct pr_attempt *a,
+void pr_attempt_judge(const struct pr_attempt_running *w, struct pr_attempt *a,
                       const char *program)
 {
     const struct pr_child_event *e = &a->end;
@@ -80,8 +80,8 @@ static const char *last_words(char *text)
     return noticed + strlen(other);
 }
 
-void pr_attempt_take_words(const char *log_path, size_t lines,
-                           struct pr_attempt *a)
+void pr_attempt_read_reason(const char *log_path, size_t lines,
+                            struct pr_attempt *a)
 {
     PR_AUTO_BUF struct pr_buf tail = PR_BUF_INIT(8192);
     const char *words;

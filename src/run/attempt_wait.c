@@ -4,7 +4,8 @@
 
 enum { CLEAR_UP_S = 5 };
 
-static int signal_tree(struct pr_waiting *w, int signo, struct pr_err *err)
+static int signal_tree(struct pr_attempt_running *w, int signo,
+                       struct pr_err *err)
 {
     return pr_keeper_signal(w->ctx->keeper, w->tag, signo, err);
 }
@@ -15,7 +16,8 @@ static uint64_t seconds_from(uint64_t now, double s)
 }
 
 /* SIGTERM now, SIGKILL after the grace time. */
-static int ask_to_end(struct pr_waiting *w, uint64_t now, struct pr_err *err)
+static int ask_to_end(struct pr_attempt_running *w, uint64_t now,
+                      struct pr_err *err)
 {
     w->term_at = 0;
     w->kill_at = seconds_from(now, w->job->exp.grace);
@@ -24,10 +26,10 @@ static int ask_to_end(struct pr_waiting *w, uint64_t now, struct pr_err *err)
 
 /* A container is ended by its program first: killed with it, it would leave
  * mounts and control groups behind. */
-static int end_now(struct pr_waiting *w, struct pr_err *err)
+static int end_now(struct pr_attempt_running *w, struct pr_err *err)
 {
     w->term_at = w->kill_at = 0;
-    if (!w->box_killed && pr_contained_kill(&w->box)) {
+    if (!w->box_killed && pr_job_container_kill(&w->box)) {
         w->box_killed = true;
         w->kill_at = seconds_from(pr_now(w->ctx->clock), CLEAR_UP_S);
         return PR_OK;
@@ -35,7 +37,7 @@ static int end_now(struct pr_waiting *w, struct pr_err *err)
     return signal_tree(w, SIGKILL, err);
 }
 
-int pr_attempt_mind(struct pr_waiting *w, struct pr_err *err)
+int pr_attempt_check_limits(struct pr_attempt_running *w, struct pr_err *err)
 {
     uint64_t now = pr_now(w->ctx->clock);
     int stops = w->ctx->stop->count;
@@ -55,7 +57,7 @@ int pr_attempt_mind(struct pr_waiting *w, struct pr_err *err)
     return w->kill_at && now >= w->kill_at ? end_now(w, err) : PR_OK;
 }
 
-int pr_attempt_give_up(struct pr_waiting *w, struct pr_err *err)
+int pr_attempt_give_up(struct pr_attempt_running *w, struct pr_err *err)
 {
     if (w->timed_out || w->interrupted || w->given_up)
         return PR_OK; /* it is about to end */
@@ -63,7 +65,7 @@ int pr_attempt_give_up(struct pr_waiting *w, struct pr_err *err)
     return ask_to_end(w, pr_now(w->ctx->clock), err);
 }
 
-uint64_t pr_attempt_due(const struct pr_waiting *w)
+uint64_t pr_attempt_due(const struct pr_attempt_running *w)
 {
     return w->term_at ? w->term_at : w->kill_at;
 }

@@ -31,7 +31,7 @@ static int run_job(const char *dir, struct pr_arena *a, struct pr_err *err)
     if (!rc)
         rc = pr_job_init(&job, id ? id + 1 : dir, dir, &params, a, err);
     if (!rc)
-        rc = pr_workload_of(&job, &w, err);
+        rc = pr_workload_find_for_job(&job, &w, err);
     if (!rc)
         rc = w->run(&job, err);
     return rc;
@@ -44,7 +44,7 @@ static bool has_words(int rc)
     return rc && (rc != PR_E_INTR || !getenv("OMPI_COMM_WORLD_RANK"));
 }
 
-int pr_attempt_body(void *ctx, const char *arg)
+int pr_experiment_body(void *ctx, const char *arg)
 {
     struct pr_arena *a = pr_arena_new(65536);
     struct pr_err err = {0};

@@ -22,13 +22,14 @@
 
 #define INSIDE "prony" /* what the image calls this program */
 
-bool pr_contained_wanted(const struct pr_job *job, const struct pr_start *start)
+bool pr_job_needs_container(const struct pr_job *job,
+                            const struct pr_start *start)
 {
     return job->exp.docker && !start->contains_itself;
 }
 
-int pr_contained_opts(const struct pr_job *job, struct pr_container_opts *ret,
-                      struct pr_err *err)
+int pr_job_container_opts(const struct pr_job *job,
+                          struct pr_container_opts *ret, struct pr_err *err)
 {
     struct pr_container_params c;
     int rc =
@@ -124,7 +125,7 @@ static int inside_env(const struct pr_job *job, const struct pr_start *start,
         env[n++] = pr_arena_printf(job->arena, "PRONY_CHANNEL=%s/%s", dir,
                                    PR_CHANNEL_FILE);
     if (data && *data) {
-        rc = pr_place_whole(data, job->arena, &data, err);
+        rc = pr_job_absolute_path(data, job->arena, &data, err);
         if (!rc)
             env[n++] = pr_arena_printf(job->arena, "PRONY_DATA=%s", data);
     }
@@ -145,7 +146,7 @@ static int inside_workdir(const struct pr_job *job,
     char cwd[PATH_MAX];
 
     if (*o->workdir || (start->argv && !start->runs_ours) ||
-        !getcwd(cwd, sizeof cwd) || !pr_contained_in(o, cwd))
+        !getcwd(cwd, sizeof cwd) || !pr_job_container_has_mount_in(o, cwd))
         return PR_OK;
     o->workdir = pr_arena_str(job->arena, cwd);
     return o->workdir ? PR_OK : pr_fail_nomem(err);
@@ -201,9 +202,9 @@ static int fill_inside(const struct pr_job *job, const struct pr_start *start,
     if (!rc && !realpath(job->dir, dir))
         rc = pr_fail_errno(err, PR_E_IO, job->dir, "cannot be found");
     if (!rc && runs)
-        rc = pr_contained_make_folders(job, err);
+        rc = pr_job_container_make_folders(job, err);
     if (!rc)
-        rc = pr_contained_mounts(job, start, &c, o, err);
+        rc = pr_job_container_mounts(job, start, &c, o, err);
     if (rc)
         return rc;
     if (runs)
@@ -214,29 +215,29 @@ static int fill_inside(const struct pr_job *job, const struct pr_start *start,
     return rc ? rc : inside_workdir(job, start, o, err);
 }
 
-int pr_contained_wrap(const struct pr_job *job, struct pr_start *start,
-                      const struct pr_slot *slot, struct pr_contained *ret,
-                      struct pr_err *err)
+int pr_job_container_wrap(const struct pr_job *job, struct pr_start *start,
+                          const struct pr_slot *slot,
+                          struct pr_job_container *ret, struct pr_err *err)
 {
-    struct pr_contained made = {
+    struct pr_job_container made = {
         .launcher = job->exp.docker_launcher,
         .name = make_name(job),
         .record = pr_arena_printf(job->arena, "%s/container", job->dir)};
     struct pr_container_opts o;
     const char **env = NULL;
-    int rc = made.name && made.record ? pr_contained_opts(job, &o, err)
+    int rc = made.name && made.record ? pr_job_container_opts(job, &o, err)
                                       : pr_fail_nomem(err);
 
     if (!rc)
         rc = fill_inside(job, start, &o, err);
     if (!rc && slot)
-        rc = pr_contained_slot(slot, job->arena, &o, err);
+        rc = pr_job_container_use_slot(slot, job->arena, &o, err);
     if (rc)
         return rc;
     o.name = made.name;
-    rc = pr_container_plan(&o, job->arena, &made.box, err);
+    rc = pr_container_make_plan(&o, job->arena, &made.box, err);
     if (!rc)
-        rc = pr_env_over(made.box.env, job->arena, &env, err);
+        rc = pr_job_env_overlay(made.box.env, job->arena, &env, err);
     if (rc)
         return rc;
     start->argv = made.box.argv;

@@ -30,23 +30,24 @@ static bool ended_inside(const struct pr_child_event *e)
 }
 
 /* False: nobody knows. */
-static bool ask(const struct pr_contained *c, int *ret_status, bool *ret_oom)
+static bool job_container_inspect(const struct pr_job_container *c,
+                                  int *ret_status, bool *ret_oom)
 {
     PR_AUTO_BUF struct pr_buf answer = PR_BUF_INIT(1 << 16);
     int ws;
 
     return pr_capture(c->box.inspect, ASK_S, &answer, &ws, NULL) == PR_OK &&
            !ws && answer.len &&
-           pr_container_inspected(answer.data, ret_status, ret_oom);
+           pr_container_parse_inspect(answer.data, ret_status, ret_oom);
 }
 
-static void ask_how(const struct pr_contained *c, struct pr_attempt *a)
+static void ask_how(const struct pr_job_container *c, struct pr_attempt *a)
 {
     struct pr_child_event *e = &a->end;
     int status;
     bool oom;
 
-    if (!ask(c, &status, &oom))
+    if (!job_container_inspect(c, &status, &oom))
         return;
     if (!ended_inside(e)) { /* of one that never ran this is no answer */
         a->ended_inside = WIFEXITED(e->wait_status) && status == CANNOT_START;
@@ -73,7 +74,7 @@ static bool remove_by(const char *const *argv)
 }
 
 /* Twice: a daemon may be busy with its end just now. */
-static bool remove_it(const struct pr_contained *c)
+static bool remove_it(const struct pr_job_container *c)
 {
     bool gone = false;
 
@@ -89,7 +90,7 @@ static bool remove_it(const struct pr_contained *c)
 enum { MAX_NAME = 200, MAX_WORDS = 64 };
 
 /* Only such as we make: nobody's else is ended, whatever the file says. */
-static bool read_name(const char *path, char out[static MAX_NAME])
+static bool job_container_read_name(const char *path, char out[static MAX_NAME])
 {
     FILE *f = fopen(path, "re");
     size_t n = f ? fread(out, 1, MAX_NAME - 1, f) : 0;
@@ -103,8 +104,8 @@ static bool read_name(const char *path, char out[static MAX_NAME])
 }
 
 /* The same command for a container of another name, which is its last word. */
-static bool renamed(const char **argv, const char *name,
-                    const char *out[static MAX_WORDS])
+static bool job_container_rename_argv(const char **argv, const char *name,
+                                      const char *out[static MAX_WORDS])
 {
     size_t n = 0;
 
@@ -117,7 +118,7 @@ static bool renamed(const char **argv, const char *name,
     return true;
 }
 
-void pr_contained_begin(const struct pr_contained *c)
+void pr_job_container_begin(const struct pr_job_container *c)
 {
     const char *words[MAX_WORDS];
     char old[MAX_NAME];
@@ -125,10 +126,10 @@ void pr_contained_begin(const struct pr_contained *c)
 
     if (!c->box.remove)
         return;
-    if (read_name(c->record, old)) {
-        if (renamed(c->box.kill, old, words))
+    if (job_container_read_name(c->record, old)) {
+        if (job_container_rename_argv(c->box.kill, old, words))
             (void)!pr_capture(words, KILL_S, NULL, &ws, NULL);
-        if (renamed(c->box.remove, old, words))
+        if (job_container_rename_argv(c->box.remove, old, words))
             (void)!remove_by(words);
     }
     /* Without it an earlier one is left alone, no more. */
@@ -137,7 +138,7 @@ void pr_contained_begin(const struct pr_contained *c)
 
 /* ---- the end */
 
-bool pr_contained_kill(const struct pr_contained *c)
+bool pr_job_container_kill(const struct pr_job_container *c)
 {
     int ws;
 
@@ -145,8 +146,8 @@ bool pr_contained_kill(const struct pr_contained *c)
            pr_capture(c->box.kill, SOON_S, NULL, &ws, NULL) == PR_OK && !ws;
 }
 
-void pr_contained_after(const struct pr_contained *c, struct pr_attempt *a,
-                        char left[static 128])
+void pr_job_container_end(const struct pr_job_container *c,
+                          struct pr_attempt *a, char left[static 128])
 {
     struct pr_child_event *e = &a->end;
     int ws;
@@ -181,7 +182,8 @@ static bool is_advice(const char *line, size_t len)
 }
 
 /* The last line of the log that says something, without what it ends with. */
-static void last_line(const char *log_path, char out[static 256])
+static void job_container_read_last_line(const char *log_path,
+                                         char out[static 256])
 {
     PR_AUTO_BUF struct pr_buf tail = PR_BUF_INIT(8192);
     size_t end;
@@ -214,8 +216,8 @@ static void add_signal(struct pr_attempt *a, int status)
                  name);
 }
 
-void pr_contained_explain(const struct pr_contained *c, const char *log_path,
-                          struct pr_attempt *a)
+void pr_job_container_explain(const struct pr_job_container *c,
+                              const char *log_path, struct pr_attempt *a)
 {
     const char *words;
     char line[256];
@@ -225,7 +227,7 @@ void pr_contained_explain(const struct pr_contained *c, const char *log_path,
         a->status != PR_STATUS_FAILED || !WIFEXITED(a->end.wait_status))
         return;
     status = WEXITSTATUS(a->end.wait_status);
-    last_line(log_path, line);
+    job_container_read_last_line(log_path, line);
     words = a->ended_inside
                 ? NULL
                 : pr_container_status_words(c->launcher, status, line);

@@ -21,8 +21,8 @@ struct mounts {
     size_t count, cap;
 };
 
-static int add(struct mounts *m, const char *host, const char *inside,
-               const char *options, struct pr_err *err)
+static int mounts_add(struct mounts *m, const char *host, const char *inside,
+                      const char *options, struct pr_err *err)
 {
     struct pr_mount *items = NULL;
 
@@ -37,7 +37,7 @@ static int add(struct mounts *m, const char *host, const char *inside,
 }
 
 /* How far a path is in a folder: what follows its name; NULL: it is not. */
-static const char *rest_of(const char *path, const char *folder)
+static const char *path_after_folder(const char *path, const char *folder)
 {
     size_t n = strlen(folder);
 
@@ -54,8 +54,8 @@ static bool is_seen(const struct mounts *m, const char *host,
                     const char *inside, bool to_write)
 {
     for (size_t i = 0; i < m->count; i++) {
-        const char *a = rest_of(host, m->items[i].host);
-        const char *b = rest_of(inside, m->items[i].inside);
+        const char *a = path_after_folder(host, m->items[i].host);
+        const char *b = path_after_folder(inside, m->items[i].inside);
 
         if (a && b && strcmp(a, b) == 0 &&
             !(to_write && strcmp(m->items[i].options, "ro") == 0))
@@ -88,7 +88,7 @@ static int add_same(struct mounts *m, const char *path, enum pr_place_use use,
             return PR_OK;
         real[0] = '\0';
     }
-    rc = pr_place_whole(path, m->job->arena, &given, err);
+    rc = pr_job_absolute_path(path, m->job->arena, &given, err);
     if (rc || strcmp(real, "/") == 0)
         return rc;
     host = *real ? pr_arena_str(m->job->arena, real) : given;
@@ -97,7 +97,7 @@ static int add_same(struct mounts *m, const char *path, enum pr_place_use use,
         given = host;
     if (host && is_seen(m, host, given, use == PR_PLACE_MADE))
         return PR_OK;
-    return add(m, host, given, use == PR_PLACE_READ ? "ro" : "", err);
+    return mounts_add(m, host, given, use == PR_PLACE_READ ? "ro" : "", err);
 }
 
 /* Our own programs name these by their real paths. */
@@ -112,7 +112,8 @@ static int add_real(struct mounts *m, const char *path, enum pr_place_use use,
 /* ---- container.mounts */
 
 /* HOST:INSIDE[:OPTIONS] taken apart. False: it is none. */
-static bool parse(const char *word, struct pr_arena *a, struct pr_mount *ret)
+static bool mounts_parse_word(const char *word, struct pr_arena *a,
+                              struct pr_mount *ret)
 {
     size_t host = strcspn(word, ":"), inside;
 
@@ -135,14 +136,14 @@ static int bad_mount(const char *word, struct pr_err *err)
 
 /* What looks like a path and is none would silently become an empty folder;
  * a plain name is a volume of the container program. */
-static int add_own(struct mounts *m, const struct pr_value *v,
-                   struct pr_err *err)
+static int mounts_add_own(struct mounts *m, const struct pr_value *v,
+                          struct pr_err *err)
 {
     const char *word = v->kind == PR_STR ? v->s : "", *host;
     struct pr_mount one;
     char real[PATH_MAX];
 
-    if (!parse(word, m->job->arena, &one))
+    if (!mounts_parse_word(word, m->job->arena, &one))
         return bad_mount(word, err);
     host = one.host;
     if (host && (*host == '/' || *host == '.')) {
@@ -151,10 +152,10 @@ static int add_own(struct mounts *m, const struct pr_value *v,
                                  "cannot mount '%.200s'", host);
         host = pr_arena_str(m->job->arena, real);
     }
-    return add(m, host, one.inside, one.options, err);
+    return mounts_add(m, host, one.inside, one.options, err);
 }
 
-bool pr_contained_elsewhere(const struct pr_job *job, const char *path)
+bool pr_job_container_has_own_mount(const struct pr_job *job, const char *path)
 {
     const struct pr_value *own = pr_get(job->params, "container.mounts");
 
@@ -162,8 +163,8 @@ bool pr_contained_elsewhere(const struct pr_job *job, const char *path)
         const struct pr_value *v = &own->items[i];
         struct pr_mount one;
 
-        if (v->kind == PR_STR && parse(v->s, job->arena, &one) && one.inside &&
-            rest_of(path, one.inside))
+        if (v->kind == PR_STR && mounts_parse_word(v->s, job->arena, &one) &&
+            one.inside && path_after_folder(path, one.inside))
             return true;
     }
     return false;
@@ -175,10 +176,10 @@ static int add_places(struct mounts *m, struct pr_err *err)
 {
     struct pr_place *places = NULL;
     size_t count = 0;
-    int rc = pr_job_places(m->job, &places, &count, err);
+    int rc = pr_job_find_places(m->job, &places, &count, err);
 
     for (size_t i = 0; !rc && i < count; i++)
-        if (!pr_contained_elsewhere(m->job, places[i].path))
+        if (!pr_job_container_has_own_mount(m->job, places[i].path))
             rc = add_same(m, places[i].path, places[i].use, err);
     return rc;
 }
@@ -195,18 +196,19 @@ static int add_log_folder(struct mounts *m, const char *file,
     return add_same(m, folder, PR_PLACE_MADE, err);
 }
 
-int pr_contained_mounts(const struct pr_job *job, const struct pr_start *start,
-                        const struct pr_container_params *params,
-                        struct pr_container_opts *ret, struct pr_err *err)
+int pr_job_container_mounts(const struct pr_job *job,
+                            const struct pr_start *start,
+                            const struct pr_container_params *params,
+                            struct pr_container_opts *ret, struct pr_err *err)
 {
     struct mounts m = {.job = job};
     const struct pr_value *own = params->mounts;
     int rc = PR_OK;
 
     for (uint32_t i = 0; !rc && own && i < own->len; i++)
-        rc = add_own(&m, &own->items[i], err);
+        rc = mounts_add_own(&m, &own->items[i], err);
     if (!rc)
-        rc = add_real(&m, pr_share_dir(job->arena), PR_PLACE_READ, err);
+        rc = add_real(&m, pr_bundled_dir(job->arena), PR_PLACE_READ, err);
     if (!rc)
         rc = add_real(&m, job->dir, PR_PLACE_MADE, err);
     if (!rc)
@@ -220,23 +222,24 @@ int pr_contained_mounts(const struct pr_job *job, const struct pr_start *start,
     return PR_OK;
 }
 
-int pr_contained_make_folders(const struct pr_job *job, struct pr_err *err)
+int pr_job_container_make_folders(const struct pr_job *job, struct pr_err *err)
 {
     struct pr_place *places = NULL;
     size_t count = 0;
-    int rc = pr_job_places(job, &places, &count, err);
+    int rc = pr_job_find_places(job, &places, &count, err);
 
     for (size_t i = 0; !rc && i < count; i++)
         if (places[i].use == PR_PLACE_MADE &&
-            !pr_contained_elsewhere(job, places[i].path))
+            !pr_job_container_has_own_mount(job, places[i].path))
             rc = pr_make_dirs(places[i].path, err);
     return rc;
 }
 
-bool pr_contained_in(const struct pr_container_opts *o, const char *folder)
+bool pr_job_container_has_mount_in(const struct pr_container_opts *o,
+                                   const char *folder)
 {
     for (size_t i = 0; i < o->mount_count; i++)
-        if (rest_of(o->mounts[i].inside, folder))
+        if (path_after_folder(o->mounts[i].inside, folder))
             return true;
     return false;
 }

@@ -11,21 +11,21 @@
 
 #include <string.h>
 
-static const char *device_of(const struct pr_slot *slot)
+static const char *job_container_find_device(const struct pr_slot *slot)
 {
     for (const char *const *e = slot->env; *e; e++)
-        if (pr_environ_same("CUDA_VISIBLE_DEVICES=", *e))
+        if (pr_environ_is_same("CUDA_VISIBLE_DEVICES=", *e))
             return strchr(*e, '=') + 1;
     return NULL;
 }
 
 static bool is_device(const char *entry)
 {
-    return pr_environ_same("CUDA_VISIBLE_DEVICES=", entry) ||
-           pr_environ_same("ROCR_VISIBLE_DEVICES=", entry);
+    return pr_environ_is_same("CUDA_VISIBLE_DEVICES=", entry) ||
+           pr_environ_is_same("ROCR_VISIBLE_DEVICES=", entry);
 }
 
-static size_t count(const char *const *list)
+static size_t job_container_count_env(const char *const *list)
 {
     size_t n = 0;
 
@@ -36,10 +36,14 @@ static size_t count(const char *const *list)
 
 /* What the slot insists on, what the experiment sets, what the slot has for
  * those who say nothing. */
-static int add_env(const struct pr_slot *slot, bool devices, struct pr_arena *a,
-                   struct pr_container_opts *o, struct pr_err *err)
+static int job_container_add_env(const struct pr_slot *slot, bool devices,
+                                 struct pr_arena *a,
+                                 struct pr_container_opts *o,
+                                 struct pr_err *err)
 {
-    size_t most = count(slot->env) + count(o->env) + count(slot->env_default);
+    size_t most = job_container_count_env(slot->env) +
+                  job_container_count_env(o->env) +
+                  job_container_count_env(slot->env_default);
     const char **all = PR_ARENA_ARRAY(a, const char *, most + 1);
     size_t n = 0;
 
@@ -58,11 +62,11 @@ static int add_env(const struct pr_slot *slot, bool devices, struct pr_arena *a,
     return PR_OK;
 }
 
-int pr_contained_slot(const struct pr_slot *slot, struct pr_arena *a,
-                      struct pr_container_opts *o, struct pr_err *err)
+int pr_job_container_use_slot(const struct pr_slot *slot, struct pr_arena *a,
+                              struct pr_container_opts *o, struct pr_err *err)
 {
-    enum pr_box_kind kind = pr_box_kind_of(o->launcher);
-    const char *device = device_of(slot);
+    enum pr_container_kind kind = pr_container_find_kind(o->launcher);
+    const char *device = job_container_find_device(slot);
     /* A container that is given one GPU calls it the first; apptainer shows
      * all. */
     bool given = device && *o->gpus && !strstr(o->args, "--gpus");
@@ -71,10 +75,11 @@ int pr_contained_slot(const struct pr_slot *slot, struct pr_arena *a,
         o->gpus = device;
     /* podman hands our affinity down, and who may not make groups here may
      * not there. A daemon may. */
-    if (slot->cpus_grouped || kind != PR_BOX_PODMAN) {
+    if (slot->cpus_grouped || kind != PR_CONTAINER_PODMAN) {
         o->slot_cpus = slot->cpus;
         o->slot_mems = slot->cpus_grouped ? slot->mems : NULL;
     }
     o->slot_memory = slot->memory_bytes;
-    return add_env(slot, !given || pr_box_is_apptainer(kind), a, o, err);
+    return job_container_add_env(
+        slot, !given || pr_container_is_apptainer(kind), a, o, err);
 }

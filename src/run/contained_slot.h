@@ -7,8 +7,8 @@
 
 /* Puts what the slot has into o: processors, memory, device, and what it says
  * in the environment; o->env is filled already. */
-int pr_contained_slot(const struct pr_slot *slot, struct pr_arena *a,
-                      struct pr_container_opts *o,
-                      struct pr_err *err) PR_MUST_CHECK;
+int pr_job_container_use_slot(const struct pr_slot *slot, struct pr_arena *a,
+                              struct pr_container_opts *o,
+                              struct pr_err *err) PR_MUST_CHECK;
 
 #endif

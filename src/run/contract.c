@@ -21,31 +21,31 @@ enum { MAX_HEAD = 256 << 20 };
 
 /* ---- the head */
 
-static void put_command(const char *const *argv, struct pr_buf *out)
+static void contract_write_command(const char *const *argv, struct pr_buf *out)
 {
     pr_buf_str(out, "Running subprocess ([");
     for (size_t i = 0; argv && argv[i]; i++) {
         struct pr_value word = pr_str(argv[i]);
         pr_buf_str(out, i ? ", " : "");
-        pr_repr(out, &word);
+        pr_value_write_repr(out, &word);
     }
     pr_buf_str(out, "])");
 }
 
-void pr_contract_header(const struct pr_job *job, const struct pr_start *start,
-                        struct pr_buf *out)
+void pr_contract_write_header(const struct pr_job *job,
+                              const struct pr_start *start, struct pr_buf *out)
 {
     struct pr_value path = pr_str(start->log_file);
 
-    put_command(start->argv, out);
+    contract_write_command(start->argv, out);
     pr_buf_str(out, " with log file ");
-    pr_repr(out, &path);
+    pr_value_write_repr(out, &path);
     pr_buf_str(out, "\n\n--------------------------\n"
                     "Variables from python script.\n"
                     "--------------------------\n");
     for (uint32_t i = 0; i < job->params->len; i++) {
         const struct pr_member *m = &job->params->members[i];
-        if (!pr_framework_passes(m->key, &m->value))
+        if (!pr_framework_is_launcher_param(m->key, &m->value))
             continue;
         pr_buf_printf(out, "__%s__=", m->key);
         pr_json_write(out, &m->value);
@@ -63,7 +63,7 @@ static bool is_regular(const char *path, struct stat *st)
     return stat(path, st) == 0 && S_ISREG(st->st_mode);
 }
 
-static bool is_same(const char *a, const char *b)
+static bool contract_is_same_file(const char *a, const char *b)
 {
     struct stat x, y;
 
@@ -72,7 +72,7 @@ static bool is_same(const char *a, const char *b)
 }
 
 /* What starts a new line in a file open for reading and appending. */
-static bool end_line(int fd)
+static bool contract_end_line(int fd)
 {
     struct stat st;
     char last;
@@ -146,7 +146,7 @@ static int append_text(const char *path, const struct pr_buf *text,
 
     if (fd < 0)
         return PR_E_IO;
-    if (!end_line(fd) || !pr_write_all(fd, text->data, text->len))
+    if (!contract_end_line(fd) || !pr_write_all(fd, text->data, text->len))
         rc = pr_fail_errno(err, PR_E_IO, path, "cannot write");
     close(fd);
     return rc;
@@ -168,14 +168,14 @@ static int begin_file(const char *path, const struct pr_buf *head,
 }
 
 /* The user's file is made, and lies nowhere among ours. */
-static int check_file(const struct pr_job *job, const char *path,
-                      struct pr_err *err)
+static int contract_check_log_file(const struct pr_job *job, const char *path,
+                                   struct pr_err *err)
 {
     char run[4096 + 8];
-    int rc = pr_metrics_make_folder(path, err);
+    int rc = pr_collect_make_folder(path, err);
 
     snprintf(run, sizeof run, "%s/../..", job->dir);
-    if (!rc && pr_metrics_is_inside(path, run))
+    if (!rc && pr_collect_is_inside(path, run))
         rc = pr_fail(err, PR_E_CONF, path,
                      "exp.log_file lies in the run directory");
     return rc;
@@ -191,14 +191,14 @@ int pr_contract_begin(const struct pr_job *job, const struct pr_start *start,
 
     if (!path)
         return PR_OK;
-    pr_contract_header(job, start, &head);
+    pr_contract_write_header(job, start, &head);
     if (!pr_buf_ok(&head))
         return pr_fail_nomem(err);
     rc = begin_file(log_path, &head, err);
-    if (rc || is_same(path, log_path) ||
+    if (rc || contract_is_same_file(path, log_path) ||
         (stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)))
         return rc;
-    rc = check_file(job, path, err);
+    rc = contract_check_log_file(job, path, err);
     return rc ? rc : begin_file(path, &head, err);
 }
 
@@ -209,7 +209,7 @@ bool pr_contract_is_apart(const struct pr_start *start, const char *log_path)
     struct stat st;
 
     return start->log_file && is_regular(start->log_file, &st) &&
-           !is_same(start->log_file, log_path);
+           !contract_is_same_file(start->log_file, log_path);
 }
 
 int pr_contract_gather(const struct pr_job *job, const struct pr_start *start,
@@ -224,13 +224,13 @@ int pr_contract_gather(const struct pr_job *job, const struct pr_start *start,
         rc = append_text(apart ? start->log_file : log_path, more, err);
     if (rc || !apart)
         return rc;
-    pr_contract_header(job, start, &head);
+    pr_contract_write_header(job, start, &head);
     if (!pr_buf_ok(&head))
         return pr_fail_nomem(err);
     fd = open_log(log_path, err);
     if (fd < 0)
         return PR_E_IO;
-    if (!end_line(fd))
+    if (!contract_end_line(fd))
         rc = pr_fail_errno(err, PR_E_IO, log_path, "cannot write");
     if (!rc)
         rc = append_rest(fd, start->log_file, &head, err);
@@ -246,20 +246,20 @@ struct said {
     char words[256];
 };
 
-static bool is_key(const char *key, size_t len, const char *want)
+static bool contract_is_key(const char *key, size_t len, const char *want)
 {
     return strlen(want) == len && memcmp(key, want, len) == 0;
 }
 
-static bool is_word(const struct pr_value *v, const char *want)
+static bool contract_is_word(const struct pr_value *v, const char *want)
 {
     return v->kind == PR_STR && strcmp(v->s, want) == 0;
 }
 
 /* Its own message is in the head. */
-static void take_words(struct said *s, const struct pr_value *text)
+static void contract_read_words(struct said *s, const struct pr_value *text)
 {
-    size_t n = is_word(text, s->job->exp.status_msg)
+    size_t n = contract_is_word(text, s->job->exp.status_msg)
                    ? 0
                    : pr_utf8_fit(text->s, text->len, sizeof s->words - 1);
 
@@ -268,43 +268,46 @@ static void take_words(struct said *s, const struct pr_value *text)
 }
 
 /* The last line of a name counts. */
-static int listen(void *ctx, const char *key, size_t len,
-                  const struct pr_value *value, struct pr_err *err)
+static int contract_read_value(void *ctx, const char *key, size_t len,
+                               const struct pr_value *value, struct pr_err *err)
 {
     struct said *s = ctx;
-    bool status = is_key(key, len, "exp.status");
+    bool status = contract_is_key(key, len, "exp.status");
 
     (void)err;
-    if (is_key(key, len, "results.time"))
-        s->has_time = pr_is_number(value) && pr_number(value) > 0;
-    if (status || is_key(key, len, "results.status")) {
-        bool own = status && is_word(value, s->job->exp.status);
-        s->skipped = !own && is_word(value, "skipped");
-        s->failed =
-            !own && (is_word(value, "failure") || is_word(value, "failed"));
+    if (contract_is_key(key, len, "results.time"))
+        s->has_time = pr_value_is_number(value) && pr_value_number(value) > 0;
+    if (status || contract_is_key(key, len, "results.status")) {
+        bool own = status && contract_is_word(value, s->job->exp.status);
+        s->skipped = !own && contract_is_word(value, "skipped");
+        s->failed = !own && (contract_is_word(value, "failure") ||
+                             contract_is_word(value, "failed"));
     }
-    if (value->kind == PR_STR && (is_key(key, len, "exp.status_msg") ||
-                                  is_key(key, len, "exp.status_message")))
-        take_words(s, value);
+    if (value->kind == PR_STR &&
+        (contract_is_key(key, len, "exp.status_msg") ||
+         contract_is_key(key, len, "exp.status_message")))
+        contract_read_words(s, value);
     return 0;
 }
 
-static void say(struct pr_attempt *a, enum pr_status status, const char *words)
+static void contract_set_status(struct pr_attempt *a, enum pr_status status,
+                                const char *words)
 {
     a->status = status;
     snprintf(a->reason, sizeof a->reason, "%s", words);
 }
 
-static bool hear(const char *log_path, const char *channel_path, struct said *s)
+static bool contract_read_verdict(const char *log_path,
+                                  const char *channel_path, struct said *s)
 {
     struct pr_channel_sum sum = {0};
     struct pr_log_counts n;
 
-    if (pr_log_scan(log_path, listen, s, &n, NULL) ||
+    if (pr_log_scan(log_path, contract_read_value, s, &n, NULL) ||
         (channel_path && *channel_path &&
-         pr_channel_collect(channel_path, listen, s, &sum, NULL)))
+         pr_channel_collect(channel_path, contract_read_value, s, &sum, NULL)))
         return false;
-    pr_buf_done(&sum.rates);
+    pr_buf_free(&sum.rates);
     return true;
 }
 
@@ -315,16 +318,16 @@ void pr_contract_judge(const struct pr_job *job, const char *log_path,
 
     if (a->end.kind != PR_CHILD_ENDED || !WIFEXITED(a->end.wait_status) ||
         (a->status != PR_STATUS_OK && a->status != PR_STATUS_FAILED) ||
-        !hear(log_path, channel_path, &s))
+        !contract_read_verdict(log_path, channel_path, &s))
         return;
     if (s.skipped)
-        say(a, PR_STATUS_SKIPPED,
-            *s.words ? s.words : "the launcher says skipped");
+        contract_set_status(a, PR_STATUS_SKIPPED,
+                            *s.words ? s.words : "the launcher says skipped");
     else if (a->status == PR_STATUS_FAILED && *s.words)
-        say(a, PR_STATUS_FAILED, s.words);
+        contract_set_status(a, PR_STATUS_FAILED, s.words);
     else if (a->status == PR_STATUS_OK && s.failed)
-        say(a, PR_STATUS_FAILED,
-            *s.words ? s.words : "the launcher says failure");
+        contract_set_status(a, PR_STATUS_FAILED,
+                            *s.words ? s.words : "the launcher says failure");
     else if (a->status == PR_STATUS_OK && !s.has_time)
-        say(a, PR_STATUS_FAILED, "no results.time in the log");
+        contract_set_status(a, PR_STATUS_FAILED, "no results.time in the log");
 }

@@ -10,8 +10,8 @@
 
 /* Appends the head: the command, and a line __NAME__=JSON for each parameter
  * that launchers see. */
-void pr_contract_header(const struct pr_job *job, const struct pr_start *start,
-                        struct pr_buf *out);
+void pr_contract_write_header(const struct pr_job *job,
+                              const struct pr_start *start, struct pr_buf *out);
 
 /* Begins start->log_file and log.txt, which is log_path, with the head; what
  * was in them is gone, so that results of an earlier run never count. A device

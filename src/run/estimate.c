@@ -23,19 +23,20 @@ int pr_plan_check(struct pr_plan *p, struct pr_err *err)
     if (rc)
         return rc;
     for (size_t i = 0; i < v.count; i++)
-        if (v.lacks[i].kind == PR_LACK_DATA && v.lacks[i].stops) {
+        if (v.lacks[i].kind == PR_REQUIREMENT_DATA && v.lacks[i].stops) {
             v.lacks[i].stops = false;
             v.stops--;
         }
     rc = pr_validation_error(&v, true, err);
-    pr_validation_done(&v);
+    pr_validation_close(&v);
     return rc;
 }
 
 /* A workload of ours may ask for what only a later version has, for more room
  * than there is, or for more accelerators than there are samples for. */
-static void note_refusal(struct pr_plan_cost *sum, const struct pr_workload *w,
-                         struct pr_job *job)
+static void plan_cost_add_refusal(struct pr_plan_cost *sum,
+                                  const struct pr_workload *w,
+                                  struct pr_job *job)
 {
     struct pr_start start;
     struct pr_err why;
@@ -60,12 +61,12 @@ static int cost_of_one(void *ctx, struct pr_job *job, struct pr_err *err)
         sum->skipped++;
         return PR_OK;
     }
-    if (pr_workload_of(job, &w, NULL) == PR_OK) {
-        int rc = pr_job_cost(job, &cost, err);
+    if (pr_workload_find_for_job(job, &w, NULL) == PR_OK) {
+        int rc = pr_job_estimate_cost(job, &cost, err);
 
         if (rc && rc != PR_E_UNAVAIL)
             return rc;
-        note_refusal(sum, w, job);
+        plan_cost_add_refusal(sum, w, job);
     }
     add_cost(sum, &cost);
     return PR_OK;

@@ -25,7 +25,7 @@ struct after {
     struct pr_gpu_task_reading found;
 };
 
-static void fail(struct pr_attempt *a, const char *why)
+static void gpu_task_fail(struct pr_attempt *a, const char *why)
 {
     if (a->status != PR_STATUS_OK)
         return; /* the first reason stands */
@@ -35,7 +35,7 @@ static void fail(struct pr_attempt *a, const char *why)
 
 /* ---- the figure */
 
-static void explain(struct after *x)
+static void gpu_task_fail_no_measure(struct after *x)
 {
     char why[512];
 
@@ -43,17 +43,18 @@ static void explain(struct after *x)
              "exit status 0, but its log has no figure: %s%s%s",
              pr_gpu_task_end_words(x->found.end), *x->found.words ? ": " : "",
              x->found.words);
-    fail(x->attempt, why);
+    gpu_task_fail(x->attempt, why);
 }
 
-static void put_number(struct pr_buf *out, const char *name, double f)
+static void gpu_task_write_number(struct pr_buf *out, const char *name,
+                                  double f)
 {
     pr_buf_printf(out, "__results.%s__= ", name);
-    pr_float_text(out, f);
+    pr_float_write_repr(out, f);
     pr_buf_char(out, '\n');
 }
 
-static bool append(const char *path, const struct pr_buf *text)
+static bool gpu_task_append_log(const char *path, const struct pr_buf *text)
 {
     int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
     bool ok =
@@ -65,21 +66,21 @@ static bool append(const char *path, const struct pr_buf *text)
 }
 
 /* What a program might have said itself. */
-static void tell(struct after *x, const struct pr_view *log)
+static void gpu_task_write_measures(struct after *x, const struct pr_view *log)
 {
     PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(4096);
     const struct pr_gpu_task_reading *g = &x->found;
 
     if (log->len && log->data[log->len - 1] != '\n')
         pr_buf_char(&text, '\n');
-    put_number(&text, "throughput", g->value);
+    gpu_task_write_number(&text, "throughput", g->value);
     if (g->value != g->printed)
-        put_number(&text, "throughput_printed", g->printed);
+        gpu_task_write_number(&text, "throughput_printed", g->printed);
     if (g->steps)
-        put_number(&text, "steps", (double)g->steps);
+        gpu_task_write_number(&text, "steps", (double)g->steps);
     pr_buf_printf(&text, "__results.unit__= \"%s\"\n", x->task->unit);
-    if (!append(x->log_path, &text))
-        fail(x->attempt, "its figures could not be added to its log");
+    if (!gpu_task_append_log(x->log_path, &text))
+        gpu_task_fail(x->attempt, "its figures could not be added to its log");
 }
 
 /* ---- the folder of results */
@@ -113,8 +114,8 @@ static const char *log_name(const struct after *x, const char *folder)
     return NULL;
 }
 
-static int write_log(struct after *x, const char *folder,
-                     const struct pr_view *log, struct pr_err *err)
+static int gpu_task_write_log(struct after *x, const char *folder,
+                              const struct pr_view *log, struct pr_err *err)
 {
     const char *path = log_name(x, folder);
     struct pr_new_file f;
@@ -122,11 +123,11 @@ static int write_log(struct after *x, const char *folder,
 
     if (rc)
         return rc;
-    rc = pr_file_put(&f, log->data, log->len, err);
+    rc = pr_file_append(&f, log->data, log->len, err);
     if (!rc && log->len && log->data[log->len - 1] != '\n')
-        rc = pr_file_put(&f, "\n", 1, err);
+        rc = pr_file_append(&f, "\n", 1, err);
     if (!rc && x->attempt->status == PR_STATUS_OK)
-        rc = pr_file_put(&f, "DONE!\n", 6, err);
+        rc = pr_file_append(&f, "DONE!\n", 6, err);
     if (!rc)
         rc = pr_file_commit(&f, err);
     if (rc)
@@ -167,22 +168,23 @@ static int write_system(const struct after *x, const char *folder,
         rc = pr_json_read(&in, a, &root, NULL, err);
     if (rc)
         return rc;
-    pr_gpu_task_system(&root, &text);
+    pr_gpu_task_write_system(&root, &text);
     return pr_buf_ok(&text) ? pr_file_write(path, text.data, text.len, err)
                             : pr_fail_nomem(err);
 }
 
-static int leave(struct after *x, const struct pr_view *log, struct pr_err *err)
+static int gpu_task_write_results(struct after *x, const struct pr_view *log,
+                                  struct pr_err *err)
 {
     const char *top = results_of(x), *system, *folder;
     int rc;
 
     /* names come from configs of strangers, and are folders here */
-    if (!pr_filename_fits(x->opts.system))
+    if (!pr_filename_is_safe(x->opts.system))
         return pr_fail(err, PR_E_CONF, "",
                        "task.system '%s' cannot be the name of a folder",
                        x->opts.system);
-    if (!pr_filename_fits(x->opts.name))
+    if (!pr_filename_is_safe(x->opts.name))
         return pr_fail(err, PR_E_CONF, "",
                        "task.name '%s' cannot be the name of a folder",
                        x->opts.name);
@@ -196,20 +198,20 @@ static int leave(struct after *x, const struct pr_view *log, struct pr_err *err)
         rc = write_para(x, folder, err);
     if (!rc)
         rc = write_system(x, system, err);
-    return rc ? rc : write_log(x, folder, log, err);
+    return rc ? rc : gpu_task_write_log(x, folder, log, err);
 }
 
 /* ---- after an attempt */
 
 /* What trains here says its figures itself. */
-static bool has_command(const struct pr_job *job)
+static bool gpu_task_has_command(const struct pr_job *job)
 {
     const struct pr_value *c = job->exp.command;
 
     return c && (c->kind == PR_LIST || c->kind == PR_STR) && c->len > 0;
 }
 
-static bool prepare(struct after *x)
+static bool gpu_task_prepare(struct after *x)
 {
     struct pr_gpu_tasks *tasks =
         PR_ARENA_NEW(x->job->arena, struct pr_gpu_tasks);
@@ -217,18 +219,19 @@ static bool prepare(struct after *x)
 
     if (pr_opt_fill(&pr_task_section, x->job->params, x->job->arena, &x->opts,
                     &why)) {
-        fail(x->attempt, why.msg);
+        gpu_task_fail(x->attempt, why.msg);
         return false;
     }
-    if (!*x->opts.name || !has_command(x->job))
+    if (!*x->opts.name || !gpu_task_has_command(x->job))
         return false;
     if (!tasks || pr_gpu_tasks_load(x->job->arena, tasks, &why)) {
-        fail(x->attempt, tasks ? why.msg : "out of memory");
+        gpu_task_fail(x->attempt, tasks ? why.msg : "out of memory");
         return false;
     }
     x->task = pr_gpu_task_find(tasks, x->opts.name);
     if (!x->task)
-        fail(x->attempt, "task.name is not in systems/lambda-tasks.yaml");
+        gpu_task_fail(x->attempt,
+                      "task.name is not in systems/lambda-tasks.yaml");
     x->para = (struct pr_gpu_task_para){
         .there = true,
         .has_batch = x->opts.global_batch > 0,
@@ -239,25 +242,25 @@ static bool prepare(struct after *x)
     return x->task != NULL;
 }
 
-void pr_gpu_task_after(const struct pr_job *job, const char *log_path,
-                       struct pr_attempt *a)
+void pr_gpu_task_finish(const struct pr_job *job, const char *log_path,
+                        struct pr_attempt *a)
 {
     struct after x = {.job = job, .log_path = log_path, .attempt = a};
     struct pr_view log = {"", 0};
     struct pr_err why = {0};
 
-    if (a->status == PR_STATUS_INTERRUPTED || !prepare(&x))
+    if (a->status == PR_STATUS_INTERRUPTED || !gpu_task_prepare(&x))
         return;
     if (pr_file_map(log_path, &log, &why))
         log = (struct pr_view){"", 0};
     pr_gpu_task_log_read(x.task, log.data ? log.data : "", log.len, &x.para,
                          &x.found);
     if (x.found.printed <= 0)
-        explain(&x);
-    if (*x.opts.system && leave(&x, &log, &why))
-        fail(a, why.msg);
+        gpu_task_fail_no_measure(&x);
+    if (*x.opts.system && gpu_task_write_results(&x, &log, &why))
+        gpu_task_fail(a, why.msg);
     if (a->status == PR_STATUS_OK) /* else the log keeps its last words */
-        tell(&x, &log);
+        gpu_task_write_measures(&x, &log);
     if (log.len)
         pr_file_unmap(&log);
 }

@@ -2,7 +2,7 @@
 
 #include <stdio.h>
 
-static void ask(struct pr_gpus *g)
+static void gpus_read_nvml(struct pr_gpus *g)
 {
     struct pr_nvml *n = g->asked ? NULL : pr_nvml_open(NULL);
     struct pr_nvml_device d;
@@ -21,7 +21,7 @@ static void ask(struct pr_gpus *g)
 
 unsigned pr_gpus_count(struct pr_gpus *g)
 {
-    ask(g);
+    gpus_read_nvml(g);
     return g->count;
 }
 

@@ -17,7 +17,7 @@ static int params_map(struct pr_plan *p, const struct pr_experiment *e,
         const char *text = pr_names_text(pr_plan_names(p), name);
         m[i] = (struct pr_member){.key = text,
                                   .key_len = (uint32_t)strlen(text),
-                                  .value = *pr_expanded(e->values, name)};
+                                  .value = *pr_expanded_value(e->values, name)};
     }
     *ret = (struct pr_value){
         .kind = PR_MAP, .len = e->params->count, .members = m};
@@ -33,8 +33,8 @@ struct jobs {
     void *ctx;
 };
 
-static int hand_on(struct jobs *j, const struct pr_experiment *e,
-                   struct pr_err *err)
+static int plan_jobs_call_each(struct jobs *j, const struct pr_experiment *e,
+                               struct pr_err *err)
 {
     struct pr_value params;
     struct pr_job job;
@@ -65,7 +65,7 @@ int pr_plan_each_job(struct pr_plan *p, const char *workload, pr_each_job *each,
     if (!rc && workload)
         pr_walk_only(w, "exp.workload", workload);
     while (!rc && (rc = pr_walk_next(w, &e, err)) == 1)
-        rc = hand_on(&j, &e, err);
+        rc = plan_jobs_call_each(&j, &e, err);
     pr_walk_free(w);
     pr_frameworks_free(j.frameworks);
     return rc;

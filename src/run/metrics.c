@@ -32,7 +32,7 @@ enum {
     SMALL = 4096,           /* memory that is kept for the next value */
 };
 
-void pr_metrics_warn(struct pr_buf *warnings, const char *fmt, ...)
+void pr_collect_add_warning(struct pr_buf *warnings, const char *fmt, ...)
 {
     static const char more[] = "…";
     char text[512];
@@ -46,17 +46,18 @@ void pr_metrics_warn(struct pr_buf *warnings, const char *fmt, ...)
         memcpy(text + pr_utf8_fit(text, sizeof text, sizeof text - sizeof more),
                more, sizeof more);
     pr_buf_str(warnings, warnings->len ? ", " : "");
-    pr_json_string(warnings, text, strlen(text));
+    pr_json_write_string(warnings, text, strlen(text));
 }
 
 /* Microseconds are enough, and read better. */
 static void put_seconds(struct pr_buf *out, const char *key, uint64_t ns)
 {
     pr_buf_printf(out, "%s\"%s\": ", out->len ? ", " : "", key);
-    pr_float_text(out, round((double)ns / 1e3) / 1e6);
+    pr_float_write_repr(out, round((double)ns / 1e3) / 1e6);
 }
 
-static void put_figures(const struct pr_attempt *a, struct pr_buf *out)
+static void collect_write_process(const struct pr_attempt *a,
+                                  struct pr_buf *out)
 {
     const struct pr_child_event *e = &a->end;
 
@@ -76,7 +77,7 @@ static void put_figures(const struct pr_attempt *a, struct pr_buf *out)
         pr_buf_printf(out, ", \"signal\": %d", WTERMSIG(e->wait_status));
 }
 
-static bool is_our_figure(const char *key, size_t len)
+static bool collect_is_own_measure(const char *key, size_t len)
 {
     static const char *const names[] = {"elapsed_s",    "cpu_user_s",
                                         "cpu_system_s", "max_rss_bytes",
@@ -100,8 +101,8 @@ static bool is_finite(const struct pr_value *v)
     return v->kind != PR_FLOAT || isfinite(v->f);
 }
 
-bool pr_metrics_finite(struct pr_arena *a, const struct pr_value *v,
-                       struct pr_value *ret)
+bool pr_collect_copy_finite(struct pr_arena *a, const struct pr_value *v,
+                            struct pr_value *ret)
 {
     struct pr_value *items = NULL;
     struct pr_member *m = NULL;
@@ -114,11 +115,11 @@ bool pr_metrics_finite(struct pr_arena *a, const struct pr_value *v,
     if ((v->kind == PR_LIST && !items) || (v->kind == PR_MAP && !m))
         return false;
     for (uint32_t i = 0; items && i < v->len; i++)
-        if (!pr_metrics_finite(a, &v->items[i], &items[i]))
+        if (!pr_collect_copy_finite(a, &v->items[i], &items[i]))
             return false;
     for (uint32_t i = 0; m && i < v->len; i++) {
         m[i] = v->members[i];
-        if (!pr_metrics_finite(a, &v->members[i].value, &m[i].value))
+        if (!pr_collect_copy_finite(a, &v->members[i].value, &m[i].value))
             return false;
     }
     return true;
@@ -164,24 +165,25 @@ static int check_param(struct metrics *m, const char *key, size_t len,
     if (rc || !m->params)
         return rc;
     i = pr_names_find(m->known, key, len);
-    *ret = i != PR_NO_NAME && pr_equal(&m->params->members[i].value, value);
+    *ret =
+        i != PR_NO_NAME && pr_value_equal(&m->params->members[i].value, value);
     return PR_OK;
 }
 
 /* A program must not fill our memory, however much it says. What is too large
  * is left over, so that it is counted in the end. False: out of memory. */
-static bool hold(struct metrics *m, struct pr_buf *v,
-                 const struct pr_value *value)
+static bool collect_store_value(struct metrics *m, struct pr_buf *v,
+                                const struct pr_value *value)
 {
     m->held -= v->len;
     if (v->cap > SMALL)
-        pr_buf_done(v);
+        pr_buf_free(v);
     pr_buf_clear(v);
     v->max = MAX_HELD - m->held < MAX_VALUE ? MAX_HELD - m->held : MAX_VALUE;
     if (value)
         pr_json_write(v, value);
     if (v->over) {
-        pr_buf_done(v);
+        pr_buf_free(v);
         v->failed = v->over = true;
     }
     m->held += v->len;
@@ -189,8 +191,9 @@ static bool hold(struct metrics *m, struct pr_buf *v,
 }
 
 /* NULL to forget what was said of it before. */
-static int keep_as(struct metrics *m, const char *key, size_t len, bool named,
-                   const struct pr_value *value, struct pr_err *err)
+static int collect_set_measure(struct metrics *m, const char *key, size_t len,
+                               bool named, const struct pr_value *value,
+                               struct pr_err *err)
 {
     uint32_t name = pr_names_find(m->names, key, len);
 
@@ -206,7 +209,8 @@ static int keep_as(struct metrics *m, const char *key, size_t len, bool named,
     if (name == PR_NO_NAME)
         return pr_fail_nomem(err);
     m->named[name] = named;
-    return hold(m, &m->values[name], value) ? 0 : pr_fail_nomem(err);
+    return collect_store_value(m, &m->values[name], value) ? 0
+                                                           : pr_fail_nomem(err);
 }
 
 /* Of a timing with a loss that is no number, the rates still count. */
@@ -218,8 +222,8 @@ static bool is_timing(const char *key, size_t len)
     return at == key || at == key + 8;
 }
 
-static int keep(void *ctx, const char *key, size_t len,
-                const struct pr_value *value, struct pr_err *err)
+static int collect_add_measure(void *ctx, const char *key, size_t len,
+                               const struct pr_value *value, struct pr_err *err)
 {
     PR_AUTO_ARENA struct pr_arena *a = NULL;
     struct pr_value finite;
@@ -232,7 +236,7 @@ static int keep(void *ctx, const char *key, size_t len,
 
     if (len == 7 && memcmp(key, "warning", 7) == 0 && value->kind == PR_STR) {
         if (m->warned++ < MAX_WARNINGS)
-            pr_metrics_warn(m->warnings, "%s", value->s);
+            pr_collect_add_warning(m->warnings, "%s", value->s);
         return 0;
     }
     if (!named)
@@ -243,19 +247,20 @@ static int keep(void *ctx, const char *key, size_t len,
             return 0;
         }
         a = pr_arena_new(4096);
-        if (!a || !pr_metrics_finite(a, value, &finite))
+        if (!a || !pr_collect_copy_finite(a, value, &finite))
             return pr_fail_nomem(err);
         value = &finite;
     }
     if (rc)
         return rc;
-    return keep_as(m, key + (named ? skip : 0), len - (named ? skip : 0), named,
-                   param ? NULL : value, err);
+    return collect_set_measure(m, key + (named ? skip : 0),
+                               len - (named ? skip : 0), named,
+                               param ? NULL : value, err);
 }
 
 /* What does not fit is dropped: one experiment's figures must not end the
  * run. */
-static void put_metrics(struct metrics *m, struct pr_buf *out)
+static void collect_write_measures(struct metrics *m, struct pr_buf *out)
 {
     for (uint32_t i = 0; i < pr_names_count(m->names); i++) {
         const char *name = pr_names_text(m->names, i);
@@ -270,11 +275,11 @@ static void put_metrics(struct metrics *m, struct pr_buf *out)
             continue;
         }
         pr_buf_str(out, out->len ? ", " : "");
-        if (is_our_figure(name, strlen(name))) {
+        if (collect_is_own_measure(name, strlen(name))) {
             pr_buf_str(out, "\"program.");
             pr_buf_printf(out, "%s\": ", name);
         } else {
-            pr_json_string(out, name, strlen(name));
+            pr_json_write_string(out, name, strlen(name));
             pr_buf_str(out, ": ");
         }
         pr_buf_add(out, v->data, v->len);
@@ -284,11 +289,13 @@ static void put_metrics(struct metrics *m, struct pr_buf *out)
 static void put_warnings(const struct metrics *m, struct pr_buf *out)
 {
     if (m->not_finite)
-        pr_metrics_warn(out, "metrics that are not finite, left out: %llu",
-                        (unsigned long long)m->not_finite);
+        pr_collect_add_warning(out,
+                               "metrics that are not finite, left out: %llu",
+                               (unsigned long long)m->not_finite);
     if (m->dropped)
-        pr_metrics_warn(out, "too many or too large metrics, left out: %llu",
-                        (unsigned long long)m->dropped);
+        pr_collect_add_warning(out,
+                               "too many or too large metrics, left out: %llu",
+                               (unsigned long long)m->dropped);
 }
 
 static int scan_log(const char *path, struct metrics *m, struct pr_err *err)
@@ -299,13 +306,13 @@ static int scan_log(const char *path, struct metrics *m, struct pr_err *err)
 
     if (stat(path, &st) < 0 || !st.st_size)
         return PR_OK;
-    rc = pr_log_scan(path, keep, m, &n, err);
+    rc = pr_log_scan(path, collect_add_measure, m, &n, err);
     if (!rc && n.bad)
-        pr_metrics_warn(m->warnings,
-                        "metric lines of the log that could not be read: "
-                        "%llu, the first is line %llu",
-                        (unsigned long long)n.bad,
-                        (unsigned long long)n.first_bad_line);
+        pr_collect_add_warning(
+            m->warnings,
+            "metric lines of the log that could not be read: "
+            "%llu, the first is line %llu",
+            (unsigned long long)n.bad, (unsigned long long)n.first_bad_line);
     return rc;
 }
 
@@ -313,42 +320,44 @@ static int scan_channel(const char *path, struct metrics *m,
                         struct pr_buf *rates, struct pr_err *err)
 {
     struct pr_channel_sum sum = {0};
-    int rc = path ? pr_channel_collect(path, keep, m, &sum, err) : PR_OK;
+    int rc = path ? pr_channel_collect(path, collect_add_measure, m, &sum, err)
+                  : PR_OK;
 
     if (rc)
         return rc;
     if (rates && sum.rates.len)
         pr_buf_add(rates, sum.rates.data, sum.rates.len);
     if (sum.bad && sum.first_bad_line)
-        pr_metrics_warn(m->warnings,
-                        "lines of the channel that could not be read: %llu, "
-                        "the first is line %llu: %s",
-                        (unsigned long long)sum.bad,
-                        (unsigned long long)sum.first_bad_line,
-                        sum.first_bad.msg);
+        pr_collect_add_warning(
+            m->warnings,
+            "lines of the channel that could not be read: %llu, "
+            "the first is line %llu: %s",
+            (unsigned long long)sum.bad, (unsigned long long)sum.first_bad_line,
+            sum.first_bad.msg);
     else if (sum.bad)
-        pr_metrics_warn(m->warnings, "the channel could not be read: %s",
-                        sum.first_bad.msg);
+        pr_collect_add_warning(m->warnings, "the channel could not be read: %s",
+                               sum.first_bad.msg);
     if (sum.dropped)
-        pr_metrics_warn(m->warnings, "rates of too many tasks, left out: %llu",
-                        (unsigned long long)sum.dropped);
-    pr_buf_done(&sum.rates);
+        pr_collect_add_warning(m->warnings,
+                               "rates of too many tasks, left out: %llu",
+                               (unsigned long long)sum.dropped);
+    pr_buf_free(&sum.rates);
     return PR_OK;
 }
 
-static void metrics_free(struct metrics *m)
+static void collect_free(struct metrics *m)
 {
     for (uint32_t i = 0; m->names && i < pr_names_count(m->names); i++)
-        pr_buf_done(&m->values[i]);
+        pr_buf_free(&m->values[i]);
     pr_names_free(m->names);
     pr_names_free(m->known);
     pr_free(m);
 }
 
-int pr_metrics_gather(const struct pr_attempt *a,
-                      const struct pr_words_of *from, struct pr_buf *results,
-                      struct pr_buf *rates, struct pr_buf *warnings,
-                      struct pr_err *err)
+int pr_collect_results(const struct pr_attempt *a,
+                       const struct pr_output_paths *from,
+                       struct pr_buf *results, struct pr_buf *rates,
+                       struct pr_buf *warnings, struct pr_err *err)
 {
     struct metrics *m = pr_alloc_zeroed(sizeof *m);
     int rc;
@@ -358,27 +367,27 @@ int pr_metrics_gather(const struct pr_attempt *a,
     m->names = pr_names_new();
     m->warnings = warnings;
     m->params = from->params;
-    put_figures(a, results);
+    collect_write_process(a, results);
     if (a->end.leftovers)
-        pr_metrics_warn(warnings,
-                        "processes it left behind that had to be ended: %u",
-                        a->end.leftovers);
+        pr_collect_add_warning(
+            warnings, "processes it left behind that had to be ended: %u",
+            a->end.leftovers);
     rc = m->names ? scan_log(from->log_path, m, err) : pr_fail_nomem(err);
     if (!rc)
         rc = scan_channel(from->channel_path, m, rates, err);
     if (!rc) {
-        put_metrics(m, results);
+        collect_write_measures(m, results);
         put_warnings(m, warnings);
     }
-    metrics_free(m);
+    collect_free(m);
     if (!rc && (!pr_buf_ok(results) || !pr_buf_ok(warnings) ||
                 (rates && !pr_buf_ok(rates))))
         rc = pr_fail_nomem(err);
     return rc;
 }
 
-int pr_metrics_tail(const char *log_path, struct pr_buf *out,
-                    struct pr_err *err)
+int pr_collect_log_tail(const char *log_path, struct pr_buf *out,
+                        struct pr_err *err)
 {
     if (access(log_path, F_OK) < 0)
         return PR_OK;
@@ -386,7 +395,7 @@ int pr_metrics_tail(const char *log_path, struct pr_buf *out,
 }
 
 /* The folder a file is in; false: too long. */
-static bool folder_of(const char *path, char out[static 4096])
+static bool collect_parent_folder(const char *path, char out[static 4096])
 {
     const char *slash = strrchr(path, '/');
     size_t n = slash ? (size_t)(slash - path) : 0;
@@ -401,29 +410,30 @@ static bool folder_of(const char *path, char out[static 4096])
     return true;
 }
 
-bool pr_metrics_is_inside(const char *path, const char *dir)
+bool pr_collect_is_inside(const char *path, const char *dir)
 {
     char folder[4096], a[PATH_MAX], b[PATH_MAX];
     size_t n;
 
-    if (!folder_of(path, folder) || !realpath(folder, a) || !realpath(dir, b))
+    if (!collect_parent_folder(path, folder) || !realpath(folder, a) ||
+        !realpath(dir, b))
         return false;
     n = strlen(b);
     return strncmp(a, b, n) == 0 && (a[n] == '/' || !a[n]);
 }
 
-int pr_metrics_make_folder(const char *path, struct pr_err *err)
+int pr_collect_make_folder(const char *path, struct pr_err *err)
 {
     char folder[4096];
 
-    if (!folder_of(path, folder))
+    if (!collect_parent_folder(path, folder))
         return pr_fail(err, PR_E_IO, path, "the path is too long");
     return pr_make_dirs(folder, err);
 }
 
 /* Any line of a benchmark's log will do. */
-static int see_any(void *ctx, const char *key, size_t len,
-                   const struct pr_value *value, struct pr_err *err)
+static int collect_read_any(void *ctx, const char *key, size_t len,
+                            const struct pr_value *value, struct pr_err *err)
 {
     (void)key;
     (void)len;
@@ -438,10 +448,11 @@ static bool is_known_log(const char *path)
     struct pr_log_counts n;
     bool is_log = false;
 
-    return pr_log_scan(path, see_any, &is_log, &n, NULL) == PR_OK && is_log;
+    return pr_log_scan(path, collect_read_any, &is_log, &n, NULL) == PR_OK &&
+           is_log;
 }
 
-int pr_metrics_check_log(const char *path, struct pr_err *err)
+int pr_collect_check_log(const char *path, struct pr_err *err)
 {
     struct stat st;
 
@@ -455,8 +466,8 @@ int pr_metrics_check_log(const char *path, struct pr_err *err)
 
 /* The log; one that nothing shows to be a log gets a line that does, as DLBS's
  * have it: id is NULL where none is needed. */
-static int write_log(const char *to, const struct pr_view *log, const char *id,
-                     struct pr_err *err)
+static int collect_write_log(const char *to, const struct pr_view *log,
+                             const char *id, struct pr_err *err)
 {
     PR_AUTO_BUF struct pr_buf line = PR_BUF_INIT(4096);
     struct pr_new_file f;
@@ -468,47 +479,47 @@ static int write_log(const char *to, const struct pr_view *log, const char *id,
         pr_buf_char(&line, '\n');
     if (id)
         pr_buf_printf(&line, "__exp.id__= \"%s\"\n", id);
-    rc = pr_buf_ok(&line) ? pr_file_put(&f, log->data, log->len, err)
+    rc = pr_buf_ok(&line) ? pr_file_append(&f, log->data, log->len, err)
                           : pr_fail_nomem(err);
     if (!rc)
-        rc = pr_file_put(&f, line.data, line.len, err);
+        rc = pr_file_append(&f, line.data, line.len, err);
     if (!rc)
         return pr_file_commit(&f, err);
     pr_file_discard(&f);
     return rc;
 }
 
-int pr_metrics_copy_log(const char *log_path, const char *to, const char *dir,
+int pr_collect_copy_log(const char *log_path, const char *to, const char *dir,
                         const char *id, struct pr_err *err)
 {
     struct pr_view log;
-    int rc = pr_metrics_make_folder(to, err);
+    int rc = pr_collect_make_folder(to, err);
 
     if (rc || access(log_path, F_OK) < 0)
         return rc;
-    if (pr_metrics_is_inside(to, dir))
+    if (pr_collect_is_inside(to, dir))
         return pr_fail(err, PR_E_CONF, to, "it lies in the run directory");
-    rc = pr_metrics_check_log(to, err);
+    rc = pr_collect_check_log(to, err);
     if (!rc)
         rc = pr_file_map(log_path, &log, err);
     if (rc)
         return rc;
-    rc = write_log(to, &log, is_known_log(log_path) ? NULL : id, err);
+    rc = collect_write_log(to, &log, is_known_log(log_path) ? NULL : id, err);
     pr_file_unmap(&log);
     return rc;
 }
 
 /* DLBS's test of success: results.time above zero. */
-static int see_time(void *ctx, const char *key, size_t len,
-                    const struct pr_value *value, struct pr_err *err)
+static int collect_read_time(void *ctx, const char *key, size_t len,
+                             const struct pr_value *value, struct pr_err *err)
 {
     (void)err;
     if (len == 12 && memcmp(key, "results.time", 12) == 0)
-        *(bool *)ctx = pr_is_number(value) && pr_number(value) > 0;
+        *(bool *)ctx = pr_value_is_number(value) && pr_value_number(value) > 0;
     return 0;
 }
 
-bool pr_metrics_done_before(const char *log_file, const char *rerun)
+bool pr_collect_is_done_before(const char *log_file, const char *rerun)
 {
     struct pr_log_counts n;
     struct stat st;
@@ -520,5 +531,6 @@ bool pr_metrics_done_before(const char *log_file, const char *rerun)
         return false;
     if (strcmp(rerun, "never") == 0)
         return true;
-    return pr_log_scan(log_file, see_time, &good, &n, NULL) == PR_OK && good;
+    return pr_log_scan(log_file, collect_read_time, &good, &n, NULL) == PR_OK &&
+           good;
 }

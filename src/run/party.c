@@ -13,37 +13,40 @@ enum { TICK_NS = 200000000, MAX_TOGETHER = 1024 };
 /* ---- who belongs together */
 
 static const struct pr_value *
-param(const struct pr_runner *r, const struct pr_planned *p, const char *name)
+planned_param(const struct pr_runner *r,
+              const struct pr_plan_file_experiment *p, const char *name)
 {
     const struct pr_value *v = pr_get(&p->params, name);
 
     return v ? v : pr_get(&r->plan.defaults, name);
 }
 
-static const char *group_of(const struct pr_runner *r,
-                            const struct pr_planned *p)
+static const char *planned_group(const struct pr_runner *r,
+                                 const struct pr_plan_file_experiment *p)
 {
-    const struct pr_value *v = param(r, p, "suite.group");
+    const struct pr_value *v = planned_param(r, p, "suite.group");
 
     return v && v->kind == PR_STR ? v->s : "";
 }
 
-static bool same_device(const struct pr_runner *r, const struct pr_planned *a,
-                        const struct pr_planned *b)
+static bool same_device(const struct pr_runner *r,
+                        const struct pr_plan_file_experiment *a,
+                        const struct pr_plan_file_experiment *b)
 {
-    const struct pr_value *x = param(r, a, "suite.device");
-    const struct pr_value *y = param(r, b, "suite.device");
+    const struct pr_value *x = planned_param(r, a, "suite.device");
+    const struct pr_value *y = planned_param(r, b, "suite.device");
 
-    return !x || !y || pr_equal(x, y);
+    return !x || !y || pr_value_equal(x, y);
 }
 
-static bool belongs(const struct pr_runner *r, const struct pr_party *p,
-                    const struct pr_planned *one)
+static bool run_group_has_place_for(const struct pr_runner *r,
+                                    const struct pr_run_group *p,
+                                    const struct pr_plan_file_experiment *one)
 {
-    const struct pr_planned *first = &p->trips[0]->planned;
+    const struct pr_plan_file_experiment *first = &p->trips[0]->planned;
 
     if (one->repeat != first->repeat ||
-        strcmp(group_of(r, one), group_of(r, first)) != 0)
+        strcmp(planned_group(r, one), planned_group(r, first)) != 0)
         return false;
     for (size_t i = 0; i < p->count; i++)
         if (same_device(r, &p->trips[i]->planned, one))
@@ -51,22 +54,23 @@ static bool belongs(const struct pr_runner *r, const struct pr_party *p,
     return true;
 }
 
-bool pr_party_is_open(const struct pr_runner *r, const struct pr_party *p)
+bool pr_run_group_is_open(const struct pr_runner *r,
+                          const struct pr_run_group *p)
 {
-    return *group_of(r, &p->trips[0]->planned) && p->count < MAX_TOGETHER;
+    return *planned_group(r, &p->trips[0]->planned) && p->count < MAX_TOGETHER;
 }
 
-int pr_party_add(struct pr_runner *r, struct pr_party *p,
-                 const struct pr_planned *planned, bool *ret_added,
-                 struct pr_err *err)
+int pr_run_group_add(struct pr_runner *r, struct pr_run_group *p,
+                     const struct pr_plan_file_experiment *planned,
+                     bool *ret_added, struct pr_err *err)
 {
-    struct pr_trip **trips, *t;
+    struct pr_experiment_run **trips, *t;
 
-    *ret_added = !p->count || belongs(r, p, planned);
+    *ret_added = !p->count || run_group_has_place_for(r, p, planned);
     if (!*ret_added)
         return PR_OK;
     trips = pr_arena_grow(r->arena, p->trips, p->count, &p->cap, sizeof *trips);
-    t = PR_ARENA_NEW(r->arena, struct pr_trip);
+    t = PR_ARENA_NEW(r->arena, struct pr_experiment_run);
     if (!trips || !t)
         return pr_fail_nomem(err);
     t->planned = *planned;
@@ -77,24 +81,25 @@ int pr_party_add(struct pr_runner *r, struct pr_party *p,
     return PR_OK;
 }
 
-void pr_party_done(struct pr_party *p)
+void pr_run_group_close(struct pr_run_group *p)
 {
     for (size_t i = 0; i < p->count; i++) {
         if (p->trips[i]->going) /* the run could not go on */
-            pr_attempt_lost(p->trips[i]->going);
-        pr_trip_done(p->trips[i]);
+            pr_attempt_abandon(p->trips[i]->going);
+        pr_experiment_run_close(p->trips[i]);
     }
 }
 
 /* ---- waiting */
 
 /* Until when there is nothing to do. */
-static uint64_t next_due(const struct pr_runner *r, const struct pr_party *p)
+static uint64_t next_due(const struct pr_runner *r,
+                         const struct pr_run_group *p)
 {
     uint64_t next = pr_now(r->opts->clock) + TICK_NS;
 
     for (size_t i = 0; i < p->count; i++) {
-        const struct pr_waiting *w = p->trips[i]->going;
+        const struct pr_attempt_running *w = p->trips[i]->going;
         uint64_t due = w ? pr_attempt_due(w) : 0;
         if (due && due < next)
             next = due;
@@ -102,7 +107,7 @@ static uint64_t next_due(const struct pr_runner *r, const struct pr_party *p)
     return next;
 }
 
-static int tell_stopping(struct pr_runner *r, struct pr_err *err)
+static int run_group_record_stop(struct pr_runner *r, struct pr_err *err)
 {
     struct pr_event e = {.kind = PR_EVENT_INTERRUPT,
                          .reason = "asked to stop by a signal"};
@@ -113,22 +118,22 @@ static int tell_stopping(struct pr_runner *r, struct pr_err *err)
     return pr_runner_record(r, e, err);
 }
 
-static int mind_all(struct pr_runner *r, const struct pr_party *p,
+static int mind_all(struct pr_runner *r, const struct pr_run_group *p,
                     struct pr_err *err)
 {
     int rc;
 
     pr_stop_read(&r->stop);
-    rc = tell_stopping(r, err);
+    rc = run_group_record_stop(r, err);
     for (size_t i = 0; i < p->count && !rc; i++)
         if (p->trips[i]->going)
-            rc = pr_attempt_mind(p->trips[i]->going, err);
+            rc = pr_attempt_check_limits(p->trips[i]->going, err);
     return rc;
 }
 
-int pr_party_wait(struct pr_runner *r, const struct pr_party *p,
-                  bool until_stop, uint64_t due, struct pr_child_event *ret,
-                  struct pr_err *err)
+int pr_run_group_wait(struct pr_runner *r, const struct pr_run_group *p,
+                      bool until_stop, uint64_t due, struct pr_child_event *ret,
+                      struct pr_err *err)
 {
     for (;;) {
         struct pollfd fds[2] = {{pr_keeper_fd(r->keeper), POLLIN, 0},
@@ -149,7 +154,7 @@ int pr_party_wait(struct pr_runner *r, const struct pr_party *p,
 
 /* ---- from start to end */
 
-static bool any_going(const struct pr_party *p)
+static bool any_going(const struct pr_run_group *p)
 {
     for (size_t i = 0; i < p->count; i++)
         if (p->trips[i]->going)
@@ -157,37 +162,38 @@ static bool any_going(const struct pr_party *p)
     return false;
 }
 
-static int handle(struct pr_runner *r, struct pr_party *p,
-                  const struct pr_child_event *e, struct pr_err *err)
+static int run_group_on_event(struct pr_runner *r, struct pr_run_group *p,
+                              const struct pr_child_event *e,
+                              struct pr_err *err)
 {
     for (size_t i = 0; i < p->count; i++)
         if (p->trips[i]->going && p->trips[i]->tag == e->tag)
-            return pr_trip_event(r, p->trips[i], e, err);
+            return pr_experiment_run_on_event(r, p->trips[i], e, err);
     return PR_OK; /* of something that was given up */
 }
 
 /* Those that earlier runs finished go; the others get ready. */
-static int make_ready(struct pr_runner *r, struct pr_party *p, bool *ret_any,
-                      struct pr_err *err)
+static int run_group_prepare_all(struct pr_runner *r, struct pr_run_group *p,
+                                 bool *ret_any, struct pr_err *err)
 {
     int rc = PR_OK;
 
     *ret_any = false;
     for (size_t i = 0; i < p->count && rc >= 0; i++) {
-        struct pr_trip *t = p->trips[i];
+        struct pr_experiment_run *t = p->trips[i];
 
         rc = pr_runner_finished_before(r, &t->planned, err);
         t->over = rc == 1;
         if (rc == 0)
-            rc = pr_trip_ready(r, t, err);
+            rc = pr_experiment_run_prepare(r, t, err);
         *ret_any |= rc >= 0 && !t->over;
     }
     return rc < 0 ? rc : PR_OK;
 }
 
 /* --fail-fast: one has failed for good, so the others need not go on. */
-static int give_up(struct pr_runner *r, struct pr_party *p, uint64_t failed,
-                   struct pr_err *err)
+static int run_group_give_up(struct pr_runner *r, struct pr_run_group *p,
+                             uint64_t failed, struct pr_err *err)
 {
     int rc = PR_OK;
 
@@ -198,29 +204,30 @@ static int give_up(struct pr_runner *r, struct pr_party *p, uint64_t failed,
     return rc;
 }
 
-int pr_party_travel(struct pr_runner *r, struct pr_party *p, struct pr_err *err)
+int pr_run_group_run(struct pr_runner *r, struct pr_run_group *p,
+                     struct pr_err *err)
 {
     uint64_t failed = r->failed;
     bool any, stopped = false;
-    int rc = make_ready(r, p, &any, err);
+    int rc = run_group_prepare_all(r, p, &any, err);
 
     if (!rc)
-        rc = give_up(r, p, failed, err);
+        rc = run_group_give_up(r, p, failed, err);
     if (!rc && any && !r->give_up)
-        rc = pr_party_prepare(r, p, &stopped, err);
+        rc = pr_run_group_prepare(r, p, &stopped, err);
     for (size_t i = 0; i < p->count && !rc && !stopped && !r->give_up; i++) {
         if (!p->trips[i]->over)
-            rc = pr_trip_start(r, p->trips[i], err);
-        rc = rc ? rc : give_up(r, p, failed, err);
+            rc = pr_experiment_run_start(r, p->trips[i], err);
+        rc = rc ? rc : run_group_give_up(r, p, failed, err);
     }
     while (!rc && any_going(p)) {
         struct pr_child_event e;
 
-        rc = pr_party_wait(r, p, false, 0, &e, err);
+        rc = pr_run_group_wait(r, p, false, 0, &e, err);
         if (!rc)
-            rc = handle(r, p, &e, err);
+            rc = run_group_on_event(r, p, &e, err);
         if (!rc)
-            rc = give_up(r, p, failed, err);
+            rc = run_group_give_up(r, p, failed, err);
     }
     return rc;
 }

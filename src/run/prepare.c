@@ -22,8 +22,8 @@ struct preparing {
     double limit; /* seconds; 0: none */
 };
 
-static const struct pr_value *commands_of(const struct pr_party *p,
-                                          struct pr_trip **ret_first)
+static const struct pr_value *commands_of(const struct pr_run_group *p,
+                                          struct pr_experiment_run **ret_first)
 {
     for (size_t i = 0; i < p->count; i++)
         if (!p->trips[i]->over) {
@@ -33,12 +33,13 @@ static const struct pr_value *commands_of(const struct pr_party *p,
     return NULL;
 }
 
-static void warn(struct pr_party *p, const char *command, const char *why)
+static void prepare_add_warning(struct pr_run_group *p, const char *command,
+                                const char *why)
 {
     for (size_t i = 0; i < p->count; i++)
         if (!p->trips[i]->over)
-            pr_metrics_warn(&p->trips[i]->notes, "prepare: '%.200s' %s",
-                            command, why);
+            pr_collect_add_warning(&p->trips[i]->notes, "prepare: '%.200s' %s",
+                                   command, why);
 }
 
 /* The words in the log before what they do, as milarun shows them. */
@@ -57,8 +58,8 @@ static int log_command(const char *path, const char *command,
     return ok ? PR_OK : pr_fail_errno(err, PR_E_IO, path, "cannot write");
 }
 
-static void tell_end(struct pr_party *p, const char *command,
-                     const struct pr_child_event *e)
+static void prepare_check_end(struct pr_run_group *p, const char *command,
+                              const struct pr_child_event *e)
 {
     char why[200] = "";
 
@@ -72,21 +73,23 @@ static void tell_end(struct pr_party *p, const char *command,
         snprintf(why, sizeof why, "ended with status %d",
                  WEXITSTATUS(e->wait_status));
     if (*why)
-        warn(p, command, why);
+        prepare_add_warning(p, command, why);
 }
 
-static void tell_late(struct pr_party *p, const char *command, double limit)
+static void prepare_warn_late(struct pr_run_group *p, const char *command,
+                              double limit)
 {
     char why[64];
 
     snprintf(why, sizeof why, "did not end within %g s", limit);
-    warn(p, command, why);
+    prepare_add_warning(p, command, why);
 }
 
 /* Until it has ended. A signal to us ends it, and so does its limit, which it
  * has for itself. */
-static int wait_for(struct pr_runner *r, struct pr_party *p, uint32_t tag,
-                    const struct preparing *what, struct pr_err *err)
+static int prepare_wait(struct pr_runner *r, struct pr_run_group *p,
+                        uint32_t tag, const struct preparing *what,
+                        struct pr_err *err)
 {
     struct pr_child_event e = {.kind = PR_CHILD_STARTED};
     uint64_t due = what->limit > 0
@@ -96,29 +99,29 @@ static int wait_for(struct pr_runner *r, struct pr_party *p, uint32_t tag,
     int rc = PR_OK;
 
     while (!rc && (e.tag != tag || e.kind == PR_CHILD_STARTED)) {
-        rc = pr_party_wait(r, p, !killed, killed ? 0 : due, &e, err);
+        rc = pr_run_group_wait(r, p, !killed, killed ? 0 : due, &e, err);
         if (rc == 1) {
             killed = true;
             if (!r->stop.count)
-                tell_late(p, what->command, what->limit);
+                prepare_warn_late(p, what->command, what->limit);
             rc = pr_keeper_signal(r->keeper, tag, SIGKILL, err);
         }
     }
     if (!rc && !killed)
-        tell_end(p, what->command, &e);
+        prepare_check_end(p, what->command, &e);
     return rc;
 }
 
 /* The shorter one of the two that are set. */
-static double limit_of(const struct pr_trip *t)
+static double limit_of(const struct pr_experiment_run *t)
 {
     double own = t->suite.prepare_timeout, exp = t->job.exp.timeout;
 
     return own > 0 && (exp <= 0 || own < exp) ? own : exp;
 }
 
-static int run_command(struct pr_runner *r, struct pr_party *p,
-                       struct pr_trip *first, const char *command,
+static int run_command(struct pr_runner *r, struct pr_run_group *p,
+                       struct pr_experiment_run *first, const char *command,
                        struct pr_err *err)
 {
     struct pr_spawn spawn = {.tag = ++r->tags, .id = first->planned.id};
@@ -138,17 +141,17 @@ static int run_command(struct pr_runner *r, struct pr_party *p,
     if (rc == PR_E_NOMEM)
         return pr_fail_nomem(err);
     if (rc || !n) {
-        warn(p, command, rc ? why.msg : "is empty");
+        prepare_add_warning(p, command, rc ? why.msg : "is empty");
         return PR_OK;
     }
     rc = pr_keeper_spawn(r->keeper, &spawn, err);
-    return rc ? rc : wait_for(r, p, spawn.tag, &what, err);
+    return rc ? rc : prepare_wait(r, p, spawn.tag, &what, err);
 }
 
-int pr_party_prepare(struct pr_runner *r, struct pr_party *p, bool *ret_stopped,
-                     struct pr_err *err)
+int pr_run_group_prepare(struct pr_runner *r, struct pr_run_group *p,
+                         bool *ret_stopped, struct pr_err *err)
 {
-    struct pr_trip *first = NULL;
+    struct pr_experiment_run *first = NULL;
     const struct pr_value *list = commands_of(p, &first);
     int rc = PR_OK;
 

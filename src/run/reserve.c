@@ -16,7 +16,7 @@ static int reserve_path(const struct pr_runner *r, char out[static 4096])
     return pr_rundir_path(r->opts->dir, PR_TEMP_PREFIX "reserve", out, NULL);
 }
 
-void pr_runner_reserve(const struct pr_runner *r)
+void pr_runner_reserve_space(const struct pr_runner *r)
 {
     char path[4096];
     int fd = reserve_path(r, path)
@@ -30,7 +30,7 @@ void pr_runner_reserve(const struct pr_runner *r)
     close(fd);
 }
 
-void pr_runner_release(const struct pr_runner *r)
+void pr_runner_release_space(const struct pr_runner *r)
 {
     char path[4096];
 

@@ -30,7 +30,7 @@ int pr_runner_mend_event(struct pr_runner *r, const char *id,
 }
 
 int pr_runner_finished_before(struct pr_runner *r,
-                              const struct pr_planned *planned,
+                              const struct pr_plan_file_experiment *planned,
                               struct pr_err *err)
 {
     struct pr_value result;
@@ -53,17 +53,17 @@ int pr_runner_finished_before(struct pr_runner *r,
     r->sum->earlier++;
     rc = pr_runner_mend_event(r, planned->id, &result, err);
     if (!rc) /* nor may it have come to this */
-        rc = pr_suite_file_mend(r->opts->dir->path, planned->id,
-                                &planned->params, &r->gpus, r->arena, err);
+        rc = pr_suite_result_mend(r->opts->dir->path, planned->id,
+                                  &planned->params, &r->gpus, r->arena, err);
     return rc ? rc : 1;
 }
 
-static int note_event(struct pr_runner *r, const struct pr_event *e,
-                      struct pr_err *err)
+static int resume_add_event(struct pr_runner *r, const struct pr_event *e,
+                            struct pr_err *err)
 {
     uint32_t count = pr_names_count(r->seen);
     uint32_t id = pr_names_add(r->seen, e->id, strlen(e->id));
-    struct pr_told *told = r->told_of;
+    struct pr_recorded *told = r->told_of;
 
     if (id == PR_NO_NAME)
         return pr_fail_nomem(err);
@@ -76,7 +76,7 @@ static int note_event(struct pr_runner *r, const struct pr_event *e,
         r->told_cap = cap;
     }
     if (id == count)
-        told[id] = (struct pr_told){0};
+        told[id] = (struct pr_recorded){0};
     told[id].ended = e->kind == PR_EVENT_EXPERIMENT_END;
     told[id].attempt = e->attempt;
     if (e->kind == PR_EVENT_EXPERIMENT_START)
@@ -85,8 +85,8 @@ static int note_event(struct pr_runner *r, const struct pr_event *e,
 }
 
 /* What a run whose end is not recorded may have left. */
-static int note_run(struct pr_runner *r, const struct pr_event *e,
-                    struct pr_err *err)
+static int resume_add_run(struct pr_runner *r, const struct pr_event *e,
+                          struct pr_err *err)
 {
     struct pr_keeper_trace t = {e->mark, NULL};
 
@@ -111,15 +111,15 @@ static int note_run(struct pr_runner *r, const struct pr_event *e,
     return PR_OK;
 }
 
-void pr_runner_end_left(struct pr_runner *r)
+void pr_runner_end_leftovers(struct pr_runner *r)
 {
-    pr_traces_end(r->traces, r->n_traces, &r->left);
+    pr_keeper_end_traces(r->traces, r->n_traces, &r->left);
 }
 
-int pr_runner_tell_left(struct pr_runner *r, struct pr_err *err)
+int pr_runner_record_leftovers(struct pr_runner *r, struct pr_err *err)
 {
     enum { NAMED = 8 };
-    const struct pr_pids *found = pr_keeper_found(r->keeper);
+    const struct pr_pids *found = pr_keeper_get_killed(r->keeper);
     size_t n = r->left.n + found->n;
     char text[320];
     struct pr_event e = {.kind = PR_EVENT_LEFTOVERS, .reason = text};
@@ -141,8 +141,8 @@ int pr_runner_tell_left(struct pr_runner *r, struct pr_err *err)
     return pr_runner_record(r, e, err);
 }
 
-static int note_line(struct pr_runner *r, const char *line, size_t len,
-                     struct pr_err *err)
+static int resume_add_line(struct pr_runner *r, const char *line, size_t len,
+                           struct pr_err *err)
 {
     struct pr_event e;
     int rc = pr_event_read(line, len, r->arena, &e, NULL);
@@ -155,7 +155,7 @@ static int note_line(struct pr_runner *r, const char *line, size_t len,
         r->last_failed = e.failed;
     }
     if (rc == 1)
-        rc = e.id ? note_event(r, &e, err) : note_run(r, &e, err);
+        rc = e.id ? resume_add_event(r, &e, err) : resume_add_run(r, &e, err);
     else
         rc = PR_OK;
     pr_arena_reset(r->arena);
@@ -180,7 +180,7 @@ int pr_runner_read_ended(struct pr_runner *r, struct pr_err *err)
         const char *line = events.data + at;
         const char *end = memchr(line, '\n', events.len - at);
         size_t len = end ? (size_t)(end - line) : events.len - at;
-        rc = note_line(r, line, len, err);
+        rc = resume_add_line(r, line, len, err);
         at += len + 1;
     }
     pr_file_unmap(&events);

@@ -31,8 +31,8 @@ void pr_runner_count(struct pr_runner *r, enum pr_status status)
 }
 
 /* The next experiment of the plan: what was read already comes first. */
-static int next_planned(struct pr_runner *r, struct pr_planned *ret,
-                        struct pr_err *err)
+static int next_planned(struct pr_runner *r,
+                        struct pr_plan_file_experiment *ret, struct pr_err *err)
 {
     if (!r->has_ahead) {
         int rc =
@@ -46,28 +46,31 @@ static int next_planned(struct pr_runner *r, struct pr_planned *ret,
 }
 
 /* It belongs to the next ones: kept until then. */
-static int keep_ahead(struct pr_runner *r, const struct pr_planned *planned,
+static int keep_ahead(struct pr_runner *r,
+                      const struct pr_plan_file_experiment *planned,
                       struct pr_err *err)
 {
     r->ahead.repeat = planned->repeat;
     r->ahead.id = pr_arena_str(r->spare, planned->id);
-    if (!r->ahead.id || !pr_copy(r->spare, &planned->params, &r->ahead.params))
+    if (!r->ahead.id ||
+        !pr_value_copy(r->spare, &planned->params, &r->ahead.params))
         return pr_fail_nomem(err);
     r->has_ahead = true;
     return PR_OK;
 }
 
 /* Those that start together. 0: there are none left. */
-static int gather(struct pr_runner *r, struct pr_party *p, struct pr_err *err)
+static int run_fill_group(struct pr_runner *r, struct pr_run_group *p,
+                          struct pr_err *err)
 {
-    struct pr_planned planned;
+    struct pr_plan_file_experiment planned;
     bool added = true;
     int rc = 1;
 
-    while (rc == 1 && added && (!p->count || pr_party_is_open(r, p))) {
+    while (rc == 1 && added && (!p->count || pr_run_group_is_open(r, p))) {
         rc = next_planned(r, &planned, err);
         if (rc == 1) {
-            int failed = pr_party_add(r, p, &planned, &added, err);
+            int failed = pr_run_group_add(r, p, &planned, &added, err);
             rc = failed ? failed : 1;
         }
     }
@@ -90,17 +93,17 @@ static void turn_arenas(struct pr_runner *r)
 
 static int run_next(struct pr_runner *r, struct pr_err *err)
 {
-    struct pr_party p = {0};
+    struct pr_run_group p = {0};
     uint64_t failed = r->failed;
     int rc;
 
     turn_arenas(r);
-    rc = gather(r, &p, err);
+    rc = run_fill_group(r, &p, err);
     if (rc == 1) {
-        int stopped = pr_party_travel(r, &p, err);
+        int stopped = pr_run_group_run(r, &p, err);
         rc = stopped ? stopped : 1;
     }
-    pr_party_done(&p);
+    pr_run_group_close(&p);
     r->give_up = r->opts->fail_fast && r->failed > failed;
     return rc;
 }
@@ -114,7 +117,7 @@ static bool asked_to_stop(struct pr_runner *r)
 /* What earlier runs finished beyond the place where this one stopped. */
 static int count_rest(struct pr_runner *r, struct pr_err *err)
 {
-    struct pr_planned planned;
+    struct pr_plan_file_experiment planned;
     int rc = PR_OK;
 
     while (rc >= 0) {
@@ -127,15 +130,15 @@ static int count_rest(struct pr_runner *r, struct pr_err *err)
     return rc;
 }
 
-static int loop(struct pr_runner *r, struct pr_err *err)
+static int run_experiments(struct pr_runner *r, struct pr_err *err)
 {
-    struct pr_keeper_trace trace = pr_keeper_trace(r->keeper);
+    struct pr_keeper_trace trace = pr_keeper_get_trace(r->keeper);
     struct pr_event e = {
         .kind = PR_EVENT_RUN_START, .mark = trace.mark, .group = trace.group};
     int rc = pr_runner_record(r, e, err);
 
     if (!rc)
-        rc = pr_runner_tell_left(r, err);
+        rc = pr_runner_record_leftovers(r, err);
     while (!rc && !asked_to_stop(r)) {
         rc = run_next(r, err);
         if (rc == 0)
@@ -152,7 +155,7 @@ static int loop(struct pr_runner *r, struct pr_err *err)
 }
 
 /* How the run as a whole went. */
-static int verdict(const struct pr_runner *r, struct pr_err *err)
+static int run_check_summary(const struct pr_runner *r, struct pr_err *err)
 {
     const uint64_t *n = r->sum->by_status;
     uint64_t good = n[PR_STATUS_OK] + n[PR_STATUS_SKIPPED];
@@ -179,7 +182,7 @@ static int verdict(const struct pr_runner *r, struct pr_err *err)
 static int count_plan(struct pr_runner *r, const char *path, struct pr_err *err)
 {
     struct pr_plan_file plan;
-    struct pr_planned one;
+    struct pr_plan_file_experiment one;
     int rc = pr_plan_file_open_brief(r->opts->dir->path, path, &plan, err);
 
     if (rc)
@@ -192,10 +195,10 @@ static int count_plan(struct pr_runner *r, const char *path, struct pr_err *err)
     return rc;
 }
 
-static int open_all(struct pr_runner *r, struct pr_err *err)
+static int run_open(struct pr_runner *r, struct pr_err *err)
 {
     const struct pr_keeper_calls calls = {
-        .body = pr_attempt_body, .orphaned = pr_runner_orphaned, .ctx = r};
+        .body = pr_experiment_body, .orphaned = pr_runner_orphaned, .ctx = r};
     char path[4096];
     int rc = pr_rundir_path(r->opts->dir, "plan.json", path, err);
 
@@ -213,7 +216,7 @@ static int open_all(struct pr_runner *r, struct pr_err *err)
     if (!rc)
         rc = pr_stop_init(&r->stop, err);
     if (!rc) {
-        pr_runner_end_left(r);
+        pr_runner_end_leftovers(r);
         rc = pr_keeper_new(&calls, &r->keeper, err);
     }
     if (!rc)
@@ -225,13 +228,13 @@ static int open_all(struct pr_runner *r, struct pr_err *err)
 }
 
 /* The run cannot go on: what ran says why it has no more to say. */
-static void bury(struct pr_runner *r, const struct pr_err *err)
+static void run_write_lost(struct pr_runner *r, const struct pr_err *err)
 {
     char reason[300];
 
     snprintf(reason, sizeof reason, "the run could not go on: %.200s",
              err ? err->msg : "an error");
-    pr_runner_bury(r, reason);
+    pr_runner_write_lost(r, reason);
 }
 
 int pr_run(const struct pr_run_opts *opts, struct pr_run_summary *ret,
@@ -246,31 +249,31 @@ int pr_run(const struct pr_run_opts *opts, struct pr_run_summary *ret,
     int rc;
 
     *ret = (struct pr_run_summary){0};
-    rc = open_all(&r, err);
+    rc = run_open(&r, err);
     began = !rc;
     if (!rc) {
-        pr_runner_reserve(&r);
-        rc = loop(&r, err);
+        pr_runner_reserve_space(&r);
+        rc = run_experiments(&r, err);
     }
     ret->elapsed_s = (double)(pr_now(opts->clock) - start) / 1e9;
     pr_monitor_free(r.monitor);
     pr_keeper_free(r.keeper);
     if (began && rc)
-        bury(&r, err);
+        run_write_lost(&r, err);
     else if (began)
-        pr_runner_release(&r);
+        pr_runner_release_space(&r);
     if (!rc)
-        rc = verdict(&r, err);
-    pr_slot_sets_done(&r.slots);
-    pr_stop_done(&r.stop);
+        rc = run_check_summary(&r, err);
+    pr_slot_sets_close(&r.slots);
+    pr_stop_close(&r.stop);
     if (r.plan.arena)
         pr_plan_file_close(&r.plan);
     pr_names_free(r.seen);
     pr_free(r.told_of);
     pr_free(r.traces);
-    pr_pids_done(&r.left);
+    pr_pids_free(&r.left);
     pr_arena_free(r.arena);
     pr_arena_free(r.spare);
-    pr_buf_done(&r.line);
+    pr_buf_free(&r.line);
     return rc;
 }

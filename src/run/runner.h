@@ -10,7 +10,7 @@
 #include "run/suite_file.h"
 
 /* What events say of an experiment. */
-struct pr_told {
+struct pr_recorded {
     bool ended;          /* the last one is its end */
     unsigned attempt;    /* of the last one */
     uint64_t started_ns; /* its last start; 0: none */
@@ -26,13 +26,13 @@ struct pr_runner {
     struct pr_attempt_ctx attempts;
     struct pr_gpus gpus;
     struct pr_slot_sets slots;
-    struct pr_arena *arena;  /* of the experiments that run together */
-    struct pr_arena *spare;  /* of what comes after them */
-    struct pr_planned ahead; /* read already; in spare */
+    struct pr_arena *arena; /* of the experiments that run together */
+    struct pr_arena *spare; /* of what comes after them */
+    struct pr_plan_file_experiment ahead; /* read already; in spare */
     bool has_ahead, read_all;
     struct pr_buf line;    /* an event being written */
     struct pr_names *seen; /* ids that earlier runs recorded; NULL: a new run */
-    struct pr_told *told_of; /* by id: what they say of it */
+    struct pr_recorded *told_of; /* by id: what they say of it */
     size_t told_cap;
     uint64_t last_done, last_failed; /* as the last event there has them */
     struct pr_keeper_trace *traces;  /* of those of them that recorded no end */
@@ -52,8 +52,8 @@ int pr_runner_record(struct pr_runner *r, struct pr_event e,
 void pr_runner_count(struct pr_runner *r, enum pr_status status);
 
 /* One experiment on its way through. */
-struct pr_trip {
-    struct pr_planned planned;
+struct pr_experiment_run {
+    struct pr_plan_file_experiment planned;
     struct pr_job job;
     struct pr_suite_opts suite;
     const struct pr_slot *slot;   /* NULL: anywhere */
@@ -63,56 +63,57 @@ struct pr_trip {
     struct pr_buf notes;  /* warnings that the result is to have */
     struct pr_value full; /* the parameters with the plan's defaults */
     struct pr_attempt last;
-    struct pr_waiting *going;   /* NULL: nothing is under way */
-    uint32_t tag;               /* of that */
-    bool over;                  /* it has its result */
-    unsigned attempts, earlier; /* all; of these, by earlier runs */
+    struct pr_attempt_running *going; /* NULL: nothing is under way */
+    uint32_t tag;                     /* of that */
+    bool over;                        /* it has its result */
+    unsigned attempts, earlier;       /* all; of these, by earlier runs */
 };
 
-void pr_trip_done(struct pr_trip *t);
+void pr_experiment_run_close(struct pr_experiment_run *t);
 
 /* Its folder and parameters; what is not to be run has its result after it
  * (over). All of these fail only when the run cannot go on. */
-int pr_trip_ready(struct pr_runner *r, struct pr_trip *t,
-                  struct pr_err *err) PR_MUST_CHECK;
+int pr_experiment_run_prepare(struct pr_runner *r, struct pr_experiment_run *t,
+                              struct pr_err *err) PR_MUST_CHECK;
 
 /* The first attempt. Over, when it cannot be started. */
-int pr_trip_start(struct pr_runner *r, struct pr_trip *t,
-                  struct pr_err *err) PR_MUST_CHECK;
+int pr_experiment_run_start(struct pr_runner *r, struct pr_experiment_run *t,
+                            struct pr_err *err) PR_MUST_CHECK;
 
 /* What became of the attempt under way. It may be followed by another. */
-int pr_trip_event(struct pr_runner *r, struct pr_trip *t,
-                  const struct pr_child_event *e,
-                  struct pr_err *err) PR_MUST_CHECK;
+int pr_experiment_run_on_event(struct pr_runner *r, struct pr_experiment_run *t,
+                               const struct pr_child_event *e,
+                               struct pr_err *err) PR_MUST_CHECK;
 
 /* Experiments that are started at the same time, to the end of the last one. */
-struct pr_party {
-    struct pr_trip **trips;
+struct pr_run_group {
+    struct pr_experiment_run **trips;
     size_t count, cap;
 };
 
 /* Adds the experiment to those that start together. *ret_added false: it does
  * not belong to them. */
-int pr_party_add(struct pr_runner *r, struct pr_party *p,
-                 const struct pr_planned *planned, bool *ret_added,
-                 struct pr_err *err) PR_MUST_CHECK;
-int pr_party_travel(struct pr_runner *r, struct pr_party *p,
-                    struct pr_err *err) PR_MUST_CHECK;
-void pr_party_done(struct pr_party *p);
+int pr_run_group_add(struct pr_runner *r, struct pr_run_group *p,
+                     const struct pr_plan_file_experiment *planned,
+                     bool *ret_added, struct pr_err *err) PR_MUST_CHECK;
+int pr_run_group_run(struct pr_runner *r, struct pr_run_group *p,
+                     struct pr_err *err) PR_MUST_CHECK;
+void pr_run_group_close(struct pr_run_group *p);
 
 /* Whether others may belong to it, too. */
-bool pr_party_is_open(const struct pr_runner *r, const struct pr_party *p);
+bool pr_run_group_is_open(const struct pr_runner *r,
+                          const struct pr_run_group *p);
 
 /* Waits for the next event of the keeper, minding attempts of the party and
  * signals meanwhile. 1: until_stop, and we were asked to; or it is due (0:
  * never), a time of opts->clock. */
-int pr_party_wait(struct pr_runner *r, const struct pr_party *p,
-                  bool until_stop, uint64_t due, struct pr_child_event *ret,
-                  struct pr_err *err) PR_MUST_CHECK;
+int pr_run_group_wait(struct pr_runner *r, const struct pr_run_group *p,
+                      bool until_stop, uint64_t due, struct pr_child_event *ret,
+                      struct pr_err *err) PR_MUST_CHECK;
 
 /* suite.prepare of the first experiment. *ret_stopped: a signal came. */
-int pr_party_prepare(struct pr_runner *r, struct pr_party *p, bool *ret_stopped,
-                     struct pr_err *err) PR_MUST_CHECK;
+int pr_run_group_prepare(struct pr_runner *r, struct pr_run_group *p,
+                         bool *ret_stopped, struct pr_err *err) PR_MUST_CHECK;
 
 /* ---- what earlier runs did */
 
@@ -120,32 +121,33 @@ int pr_party_prepare(struct pr_runner *r, struct pr_party *p, bool *ret_stopped,
 int pr_runner_read_ended(struct pr_runner *r, struct pr_err *err) PR_MUST_CHECK;
 
 /* Ends what they left of processes. Call before anything is started. */
-void pr_runner_end_left(struct pr_runner *r);
+void pr_runner_end_leftovers(struct pr_runner *r);
 
 /* Says whom we ended: theirs and those of other runs that are gone. */
-int pr_runner_tell_left(struct pr_runner *r, struct pr_err *err) PR_MUST_CHECK;
+int pr_runner_record_leftovers(struct pr_runner *r,
+                               struct pr_err *err) PR_MUST_CHECK;
 
 /* The end of an experiment that an earlier run was killed before recording. */
 int pr_runner_mend_event(struct pr_runner *r, const char *id,
                          const struct pr_value *result,
                          struct pr_err *err) PR_MUST_CHECK;
 
-/* Room in the run directory, kept for what pr_runner_bury has to write when
- * the disk is full; and its end. */
-void pr_runner_reserve(const struct pr_runner *r);
-void pr_runner_release(const struct pr_runner *r);
+/* Room in the run directory, kept for what pr_runner_write_lost has to write
+ * when the disk is full; and its end. */
+void pr_runner_reserve_space(const struct pr_runner *r);
+void pr_runner_release_space(const struct pr_runner *r);
 
 /* Gives what was begun and has no result one that says interrupted, and why:
  * for a run that cannot go on, when nothing of it is alive any more. As much
  * as can be written. */
-void pr_runner_bury(struct pr_runner *r, const char *reason);
+void pr_runner_write_lost(struct pr_runner *r, const char *reason);
 
 /* The same, called by the keeper of a runner that was killed (ctx). */
 void pr_runner_orphaned(void *ctx);
 
 /* Whether one of them finished it. 1: yes, counted; 0: to be run. */
 int pr_runner_finished_before(struct pr_runner *r,
-                              const struct pr_planned *planned,
+                              const struct pr_plan_file_experiment *planned,
                               struct pr_err *err) PR_MUST_CHECK;
 
 #endif

@@ -23,11 +23,11 @@ const char *pr_version(void)
 
 int pr_session_env(const char *path, struct pr_buf *out, struct pr_err *err)
 {
-    const struct pr_env_version versions[] = {
+    const struct pr_machine_env_version versions[] = {
         {"libyaml", pr_yaml_version()},
         {"pcre2", pr_regex_version()},
     };
-    struct pr_env_opts opts = {
+    struct pr_machine_env_opts opts = {
         .version = PR_VERSION,
         .revision = PR_GIT_REV,
         .versions = versions,
@@ -36,11 +36,11 @@ int pr_session_env(const char *path, struct pr_buf *out, struct pr_err *err)
         .path_count = 1,
     };
 
-    return pr_env_capture(&opts, out, err);
+    return pr_machine_env_capture(&opts, out, err);
 }
 
-static int see_id(struct pr_names *ids, const char *id, const char *file,
-                  struct pr_err *err)
+static int session_add_id(struct pr_names *ids, const char *id,
+                          const char *file, struct pr_err *err)
 {
     uint32_t before = pr_names_count(ids);
 
@@ -52,15 +52,15 @@ static int see_id(struct pr_names *ids, const char *id, const char *file,
     return PR_OK;
 }
 
-static int check_all(struct pr_plan_file *plan, struct pr_names *ids,
-                     const char *file, struct pr_err *err)
+static int session_check_ids(struct pr_plan_file *plan, struct pr_names *ids,
+                             const char *file, struct pr_err *err)
 {
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(65536);
-    struct pr_planned one;
+    struct pr_plan_file_experiment one;
     int rc = a ? PR_OK : pr_fail_nomem(err);
 
     while (!rc && (rc = pr_plan_file_next(plan, a, &one, err)) == 1) {
-        rc = see_id(ids, one.id, file, err);
+        rc = session_add_id(ids, one.id, file, err);
         pr_arena_reset(a);
     }
     return rc;
@@ -74,7 +74,7 @@ static int check_plan(const char *file, struct pr_err *err)
     int rc = ids ? pr_plan_file_open(file, &plan, err) : pr_fail_nomem(err);
 
     if (!rc) {
-        rc = check_all(&plan, ids, file, err);
+        rc = session_check_ids(&plan, ids, file, err);
         pr_plan_file_close(&plan);
     }
     if (!rc && !pr_names_count(ids))
@@ -148,8 +148,9 @@ static int sync_dir(const struct pr_rundir *d, struct pr_err *err)
     return rc ? rc : pr_sync_names(d->path, err);
 }
 
-static int create(const char *path, struct pr_plan *plan, const char *plan_file,
-                  struct pr_rundir *ret, struct pr_err *err)
+static int session_create_dir(const char *path, struct pr_plan *plan,
+                              const char *plan_file, struct pr_rundir *ret,
+                              struct pr_err *err)
 {
     char json[4096];
     uint64_t n = 0;
@@ -178,7 +179,7 @@ static int create(const char *path, struct pr_plan *plan, const char *plan_file,
 int pr_session_create(const char *path, struct pr_plan *plan,
                       struct pr_rundir *ret, struct pr_err *err)
 {
-    return create(path, plan, NULL, ret, err);
+    return session_create_dir(path, plan, NULL, ret, err);
 }
 
 int pr_session_create_from(const char *path, const char *plan_file,
@@ -186,10 +187,10 @@ int pr_session_create_from(const char *path, const char *plan_file,
 {
     int rc = check_plan(plan_file, err);
 
-    return rc ? rc : create(path, NULL, plan_file, ret, err);
+    return rc ? rc : session_create_dir(path, NULL, plan_file, ret, err);
 }
 
-static void pass_on(void *ctx, const struct pr_event *e)
+static void session_pass_event(void *ctx, const struct pr_event *e)
 {
     const struct pr_session_opts *opts = ctx;
     PR_AUTO_BUF struct pr_buf line = PR_BUF_INIT(1 << 20);
@@ -201,14 +202,15 @@ static void pass_on(void *ctx, const struct pr_event *e)
         opts->event(opts->ctx, line.data, line.len);
 }
 
-static int run_in(struct pr_rundir *d, const struct pr_session_opts *opts,
-                  struct pr_err *err)
+static int session_run_dir(struct pr_rundir *d,
+                           const struct pr_session_opts *opts,
+                           struct pr_err *err)
 {
     struct pr_session_opts mine = *opts;
     struct pr_run_opts run = {.dir = d,
                               .fail_fast = opts->fail_fast,
                               .retry = opts->retry,
-                              .watch = pass_on,
+                              .watch = session_pass_event,
                               .watch_ctx = &mine};
     struct pr_run_summary sum;
     int rc = pr_run(&run, &sum, err);
@@ -223,7 +225,7 @@ int pr_session_start(struct pr_plan *plan, const char *dir,
     struct pr_rundir d;
     int rc = pr_session_create(dir, plan, &d, err);
 
-    return rc ? rc : run_in(&d, opts, err);
+    return rc ? rc : session_run_dir(&d, opts, err);
 }
 
 int pr_session_resume(const char *dir, const struct pr_session_opts *opts,
@@ -232,5 +234,5 @@ int pr_session_resume(const char *dir, const struct pr_session_opts *opts,
     struct pr_rundir d;
     int rc = pr_rundir_resume(dir, &d, err);
 
-    return rc ? rc : run_in(&d, opts, err);
+    return rc ? rc : session_run_dir(&d, opts, err);
 }

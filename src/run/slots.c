@@ -15,40 +15,44 @@ struct pr_slot_set {
 };
 
 /* What makes a set another one. */
-static void put_key(struct pr_buf *out, const struct pr_suite_opts *suite)
+static void slot_set_write_key(struct pr_buf *out,
+                               const struct pr_suite_opts *suite)
 {
     /* Slots 0 and 1 are not both devices on the whole machine. */
     pr_buf_printf(out, "%d %s %s ", suite->isolate, suite->cgroup,
                   suite->slots->len ? "slots" : "devices");
-    pr_repr(out, suite->slots->len ? suite->slots : suite->devices);
+    pr_value_write_repr(out, suite->slots->len ? suite->slots : suite->devices);
 }
 
-static const char *text_of(struct pr_arena *a, const struct pr_value *v)
+static const char *slot_set_device_text(struct pr_arena *a,
+                                        const struct pr_value *v)
 {
     PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(1 << 16);
 
     for (uint32_t i = 0; v->kind == PR_LIST && i < v->len; i++) {
         pr_buf_str(&text, i ? "," : "");
-        pr_text(&text, &v->items[i]);
+        pr_value_write_text(&text, &v->items[i]);
     }
     if (v->kind != PR_LIST)
-        pr_text(&text, v);
+        pr_value_write_text(&text, v);
     return pr_buf_ok(&text)
                ? pr_arena_copy(a, text.data ? text.data : "", text.len)
                : NULL;
 }
 
 /* Where the GPU is, so that its slot gets the processors near it. */
-static const char *pci_of(struct pr_gpus *gpus, const struct pr_value *v,
-                          struct pr_arena *a)
+static const char *slot_set_device_pci(struct pr_gpus *gpus,
+                                       const struct pr_value *v,
+                                       struct pr_arena *a)
 {
     const struct pr_gpu *g = v->kind == PR_INT ? pr_gpus_get(gpus, v->i) : NULL;
 
     return g && *g->pci ? pr_arena_str(a, g->pci) : NULL;
 }
 
-static int make(const struct pr_suite_opts *suite, struct pr_gpus *gpus,
-                struct pr_arena *a, struct pr_slots **ret, struct pr_err *err)
+static int slot_set_make_slots(const struct pr_suite_opts *suite,
+                               struct pr_gpus *gpus, struct pr_arena *a,
+                               struct pr_slots **ret, struct pr_err *err)
 {
     bool apart = suite->slots->len > 0;
     unsigned n = apart ? suite->slots->len : 1;
@@ -64,14 +68,15 @@ static int make(const struct pr_suite_opts *suite, struct pr_gpus *gpus,
         const struct pr_value *v =
             apart ? &suite->slots->items[i] : suite->devices;
 
-        d[i].id = text_of(a, v);
-        d[i].pci = apart ? pci_of(gpus, v, a) : NULL;
+        d[i].id = slot_set_device_text(a, v);
+        d[i].pci = apart ? slot_set_device_pci(gpus, v, a) : NULL;
         ok = d[i].id != NULL;
     }
     return ok ? pr_slots_new(&opts, ret, err) : pr_fail_nomem(err);
 }
 
-static struct pr_slot_set *find(const struct pr_slot_sets *s, const char *key)
+static struct pr_slot_set *slot_sets_find(const struct pr_slot_sets *s,
+                                          const char *key)
 {
     struct pr_slot_set *x = s->first;
 
@@ -80,9 +85,9 @@ static struct pr_slot_set *find(const struct pr_slot_sets *s, const char *key)
     return x;
 }
 
-static int add(struct pr_slot_sets *s, struct pr_keeper *keeper,
-               const char *key, const struct pr_suite_opts *suite,
-               struct pr_slot_set **ret, struct pr_err *err)
+static int slot_sets_add(struct pr_slot_sets *s, struct pr_keeper *keeper,
+                         const char *key, const struct pr_suite_opts *suite,
+                         struct pr_slot_set **ret, struct pr_err *err)
 {
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(4096);
     struct pr_slot_set *x = pr_alloc_zeroed(sizeof *x);
@@ -93,9 +98,9 @@ static int add(struct pr_slot_sets *s, struct pr_keeper *keeper,
     if (!rc && !x->key)
         rc = pr_fail_nomem(err);
     if (!rc)
-        rc = make(suite, s->gpus, a, &x->slots, err);
+        rc = slot_set_make_slots(suite, s->gpus, a, &x->slots, err);
     if (!rc)
-        rc = pr_keeper_hold(keeper, x->slots, err);
+        rc = pr_keeper_hold_cgroups(keeper, x->slots, err);
     if (rc) {
         pr_slots_free(x ? x->slots : NULL);
         pr_free(x ? x->key : NULL);
@@ -127,12 +132,12 @@ int pr_slot_sets_get(struct pr_slot_sets *s, struct pr_keeper *keeper,
         return pr_fail(err, PR_E_CONF, "suite.slot",
                        "there is no slot %lld of %u", (long long)suite->slot,
                        (unsigned)suite->slots->len);
-    put_key(&key, suite);
+    slot_set_write_key(&key, suite);
     if (!pr_buf_ok(&key))
         return pr_fail_nomem(err);
-    x = find(s, key.data);
+    x = slot_sets_find(s, key.data);
     if (!x)
-        rc = add(s, keeper, key.data, suite, &x, err);
+        rc = slot_sets_add(s, keeper, key.data, suite, &x, err);
     if (rc)
         return rc;
     *ret =
@@ -141,29 +146,31 @@ int pr_slot_sets_get(struct pr_slot_sets *s, struct pr_keeper *keeper,
     return PR_OK;
 }
 
-void pr_slot_put(const struct pr_slot *slot, const struct pr_slots *set,
-                 struct pr_buf *results)
+void pr_slot_sets_write_slot(const struct pr_slot *slot,
+                             const struct pr_slots *set, struct pr_buf *results)
 {
     PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(1 << 16);
-    struct pr_jb jb;
+    struct pr_json_writer jb;
 
-    pr_jb_init(&jb, &text, 0);
-    pr_jb_obj(&jb, NULL);
-    pr_jb_uint(&jb, "index", slot->index);
-    pr_jb_str(&jb, "cpus", slot->cpus);
+    pr_json_writer_init(&jb, &text, 0);
+    pr_json_open_object(&jb, NULL);
+    pr_json_put_uint(&jb, "index", slot->index);
+    pr_json_put_str(&jb, "cpus", slot->cpus);
     if (slot->n_cores)
-        pr_jb_uint(&jb, "cores", slot->n_cores);
+        pr_json_put_uint(&jb, "cores", slot->n_cores);
     if (slot->memory_bytes)
-        pr_jb_uint(&jb, "memory_bytes", slot->memory_bytes);
-    pr_jb_str(&jb, "cpus_held_by", pr_hold_name(pr_slots_cpu_hold(set)));
-    pr_jb_str(&jb, "memory_held_by", pr_hold_name(pr_slots_memory_hold(set)));
-    pr_jb_end(&jb);
+        pr_json_put_uint(&jb, "memory_bytes", slot->memory_bytes);
+    pr_json_put_str(&jb, "cpus_held_by",
+                    pr_slots_hold_name(pr_slots_cpu_hold(set)));
+    pr_json_put_str(&jb, "memory_held_by",
+                    pr_slots_hold_name(pr_slots_memory_hold(set)));
+    pr_json_close(&jb);
     pr_buf_str(results, results->len ? ", " : "");
     pr_buf_str(results, "\"suite.slot\": ");
     pr_buf_add(results, text.data, text.len);
 }
 
-void pr_slot_sets_done(struct pr_slot_sets *s)
+void pr_slot_sets_close(struct pr_slot_sets *s)
 {
     struct pr_slot_set *next;
 

@@ -14,8 +14,8 @@ struct pr_slot_sets {
 };
 
 /* The slot that suite.* asks for; NULL in *ret: none. *ret_set is the set it is
- * of. Sets are kept until pr_slot_sets_done, which must come after the keeper's
- * end. PR_E_CONF: there is no such slot, or no such group can be. */
+ * of. Sets are kept until pr_slot_sets_close, which must come after the
+ * keeper's end. PR_E_CONF: there is no such slot, or no such group can be. */
 int pr_slot_sets_get(struct pr_slot_sets *s, struct pr_keeper *keeper,
                      const struct pr_suite_opts *suite,
                      const struct pr_slot **ret,
@@ -24,8 +24,9 @@ int pr_slot_sets_get(struct pr_slot_sets *s, struct pr_keeper *keeper,
 
 /* A slot as a member of a results map: its processors and memory, and what
  * holds an experiment there. */
-void pr_slot_put(const struct pr_slot *slot, const struct pr_slots *set,
-                 struct pr_buf *results);
-void pr_slot_sets_done(struct pr_slot_sets *s);
+void pr_slot_sets_write_slot(const struct pr_slot *slot,
+                             const struct pr_slots *set,
+                             struct pr_buf *results);
+void pr_slot_sets_close(struct pr_slot_sets *s);
 
 #endif

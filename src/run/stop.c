@@ -24,7 +24,7 @@ int pr_stop_init(struct pr_stop *s, struct pr_err *err)
     return PR_OK;
 }
 
-void pr_stop_done(struct pr_stop *s)
+void pr_stop_close(struct pr_stop *s)
 {
     bool is_known = s->count > 0;
 

@@ -18,7 +18,7 @@ struct pr_stop {
 };
 
 int pr_stop_init(struct pr_stop *s, struct pr_err *err) PR_MUST_CHECK;
-void pr_stop_done(struct pr_stop *s);
+void pr_stop_close(struct pr_stop *s);
 
 /* Takes in what came; does not block. */
 void pr_stop_read(struct pr_stop *s);

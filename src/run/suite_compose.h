@@ -7,7 +7,7 @@
 #include "run/gpus.h"
 
 /* What it is made from. */
-struct pr_suite_source {
+struct pr_suite_result_source {
     const char *dir, *id;
     struct pr_value result, params; /* result.json and params.json */
     struct pr_suite_opts suite;
@@ -17,11 +17,12 @@ struct pr_suite_source {
 };
 
 /* "0.1": repeat and device. Returns out; NULL: it has none. */
-const char *pr_suite_job_id(const struct pr_suite_source *s,
-                            char out[static 64]);
+const char *pr_suite_result_job_id(const struct pr_suite_result_source *s,
+                                   char out[static 64]);
 
 /* The whole, in the arena. */
-int pr_suite_compose(const struct pr_suite_source *s, struct pr_arena *a,
-                     struct pr_value *ret, struct pr_err *err) PR_MUST_CHECK;
+int pr_suite_result_compose(const struct pr_suite_result_source *s,
+                            struct pr_arena *a, struct pr_value *ret,
+                            struct pr_err *err) PR_MUST_CHECK;
 
 #endif

@@ -20,7 +20,7 @@ struct list {
     bool failed;
 };
 
-static void put(struct list *l, const char *key, struct pr_value v)
+static void timings_add(struct list *l, const char *key, struct pr_value v)
 {
     struct pr_member *m = pr_arena_grow(l->a, l->m, l->n, &l->cap, sizeof *m);
 
@@ -43,7 +43,7 @@ static void put_over(struct list *l, const char *key, struct pr_value v)
     else if (i < l->n)
         l->m[i].value = v;
     else
-        put(l, key, v);
+        timings_add(l, key, v);
 }
 
 static struct pr_value as_map(const struct list *l)
@@ -52,7 +52,7 @@ static struct pr_value as_map(const struct list *l)
         .kind = PR_MAP, .len = (uint32_t)l->n, .members = l->m};
 }
 
-static bool begins(const char *s, const char *with)
+static bool timings_has_prefix(const char *s, const char *with)
 {
     return strncmp(s, with, strlen(with)) == 0;
 }
@@ -79,7 +79,7 @@ static struct pr_value local_time(struct list *l, const struct pr_value *utc)
     return copy ? pr_str(copy) : pr_null();
 }
 
-static void put_program(const struct pr_suite_source *s, struct list *l)
+static void put_program(const struct pr_suite_result_source *s, struct list *l)
 {
     const struct pr_value *results = pr_get(&s->result, "results");
     const struct pr_value *elapsed =
@@ -88,16 +88,16 @@ static void put_program(const struct pr_suite_source *s, struct list *l)
 
     if (!elapsed)
         return; /* it never began */
-    put(&p, "type", pr_str("milabench.experiment.SimpleTimer"));
-    put(&p, "start", local_time(&p, pr_get(&s->result, "started")));
-    put(&p, "end", local_time(&p, pr_get(&s->result, "ended")));
-    put(&p, "time", *elapsed);
+    timings_add(&p, "type", pr_str("milabench.experiment.SimpleTimer"));
+    timings_add(&p, "start", local_time(&p, pr_get(&s->result, "started")));
+    timings_add(&p, "end", local_time(&p, pr_get(&s->result, "ended")));
+    timings_add(&p, "time", *elapsed);
     l->failed |= p.failed;
     put_over(l, "program", as_map(&p));
 }
 
 /* null was no number. */
-static struct pr_value metric(const struct pr_value *v)
+static struct pr_value timings_null_to_nan(const struct pr_value *v)
 {
     return v->kind == PR_NULL ? pr_float(NAN) : *v;
 }
@@ -110,11 +110,12 @@ static struct pr_value with_metrics(struct list *l, const struct pr_value *v)
     if (!metrics || metrics->kind != PR_MAP)
         return *v;
     for (uint32_t i = 0; i < metrics->len; i++)
-        put(&own, metrics->members[i].key, metric(&metrics->members[i].value));
+        timings_add(&own, metrics->members[i].key,
+                    timings_null_to_nan(&metrics->members[i].value));
     for (uint32_t i = 0; i < v->len; i++)
-        put(&all, v->members[i].key,
-            &v->members[i].value == metrics ? as_map(&own)
-                                            : v->members[i].value);
+        timings_add(&all, v->members[i].key,
+                    &v->members[i].value == metrics ? as_map(&own)
+                                                    : v->members[i].value);
     l->failed |= all.failed || own.failed;
     return as_map(&all);
 }
@@ -127,8 +128,8 @@ static void gather_metrics(struct list *metrics, const struct pr_value *timing)
         put_over(metrics, m->members[i].key, m->members[i].value);
 }
 
-static void gather(const struct pr_suite_source *s, struct list *timings,
-                   struct list *metrics)
+static void timings_collect(const struct pr_suite_result_source *s,
+                            struct list *timings, struct list *metrics)
 {
     const struct pr_value *results = pr_get(&s->result, "results");
     const struct pr_value *own;
@@ -138,9 +139,9 @@ static void gather(const struct pr_suite_source *s, struct list *timings,
         const struct pr_member *m = &results->members[i];
         struct pr_value v;
 
-        if (begins(m->key, "metrics."))
+        if (timings_has_prefix(m->key, "metrics."))
             put_over(metrics, m->key + 8, m->value);
-        if (!begins(m->key, "timings.") || m->value.kind != PR_MAP)
+        if (!timings_has_prefix(m->key, "timings.") || m->value.kind != PR_MAP)
             continue;
         v = with_metrics(timings, &m->value);
         put_over(timings, m->key + 8, v);
@@ -148,19 +149,20 @@ static void gather(const struct pr_suite_source *s, struct list *timings,
     }
     own = results ? pr_get(results, "milarun.metrics") : NULL;
     for (uint32_t i = 0; own && own->kind == PR_MAP && i < own->len; i++)
-        put_over(metrics, own->members[i].key, metric(&own->members[i].value));
+        put_over(metrics, own->members[i].key,
+                 timings_null_to_nan(&own->members[i].value));
 }
 
-int pr_suite_timings(const struct pr_suite_source *s, struct pr_arena *a,
-                     struct pr_value *ret_timings, struct pr_value *ret_metrics,
-                     struct pr_err *err)
+int pr_suite_result_timings(const struct pr_suite_result_source *s,
+                            struct pr_arena *a, struct pr_value *ret_timings,
+                            struct pr_value *ret_metrics, struct pr_err *err)
 {
     struct list timings = {.a = a, .names = pr_names_new()};
     struct list metrics = {.a = a, .names = pr_names_new()};
     bool good = timings.names && metrics.names;
 
     if (good)
-        gather(s, &timings, &metrics);
+        timings_collect(s, &timings, &metrics);
     good = good && !timings.failed && !metrics.failed;
     pr_names_free(timings.names);
     pr_names_free(metrics.names);
@@ -171,8 +173,8 @@ int pr_suite_timings(const struct pr_suite_source *s, struct pr_arena *a,
 
 /* ---- GPUs */
 
-static struct pr_value range(struct list *l, const struct pr_value *column,
-                             double unit)
+static struct pr_value
+timings_make_range(struct list *l, const struct pr_value *column, double unit)
 {
     static const char *const keys[] = {"min", "mean", "max"};
     struct list r = {.a = l->a};
@@ -180,15 +182,18 @@ static struct pr_value range(struct list *l, const struct pr_value *column,
     for (size_t i = 0; i < 3; i++) {
         const struct pr_value *v = column ? pr_get(column, keys[i]) : NULL;
 
-        put(&r, keys[i],
-            pr_float(v && pr_is_number(v) ? pr_number(v) / unit : -1));
+        timings_add(&r, keys[i],
+                    pr_float(v && pr_value_is_number(v)
+                                 ? pr_value_number(v) / unit
+                                 : -1));
     }
     l->failed |= r.failed;
     return as_map(&r);
 }
 
-static const struct pr_value *column(const struct pr_value *monitor, unsigned i,
-                                     const char *name)
+static const struct pr_value *
+timings_find_column(const struct pr_value *monitor, unsigned i,
+                    const char *name)
 {
     char key[64];
 
@@ -196,8 +201,9 @@ static const struct pr_value *column(const struct pr_value *monitor, unsigned i,
     return pr_get(monitor, key);
 }
 
-int pr_suite_gpus(const struct pr_suite_source *s, struct pr_arena *a,
-                  struct pr_value *ret, struct pr_err *err)
+int pr_suite_result_gpus(const struct pr_suite_result_source *s,
+                         struct pr_arena *a, struct pr_value *ret,
+                         struct pr_err *err)
 {
     const struct pr_value *monitor = pr_get(&s->result, "monitor");
     const struct pr_value *results = pr_get(&s->result, "results");
@@ -206,8 +212,9 @@ int pr_suite_gpus(const struct pr_suite_source *s, struct pr_arena *a,
     struct list all = {.a = a};
 
     for (unsigned i = 0; monitor && i < 64; i++) {
-        const struct pr_value *use = column(monitor, i, "use");
-        const struct pr_value *memory = column(monitor, i, "memory_bytes");
+        const struct pr_value *use = timings_find_column(monitor, i, "use");
+        const struct pr_value *memory =
+            timings_find_column(monitor, i, "memory_bytes");
         struct list gpu = {.a = a};
         const char *key = pr_arena_printf(a, "%u", i);
 
@@ -215,12 +222,14 @@ int pr_suite_gpus(const struct pr_suite_source *s, struct pr_arena *a,
             continue;
         if (!key)
             return pr_fail_nomem(err);
-        put(&gpu, "load", range(&gpu, use, 1));
-        put(&gpu, "memory", range(&gpu, memory, mib));
-        put(&gpu, "temperature",
-            range(&gpu, column(monitor, i, "temperature_c"), 1));
+        timings_add(&gpu, "load", timings_make_range(&gpu, use, 1));
+        timings_add(&gpu, "memory", timings_make_range(&gpu, memory, mib));
+        timings_add(
+            &gpu, "temperature",
+            timings_make_range(
+                &gpu, timings_find_column(monitor, i, "temperature_c"), 1));
         all.failed |= gpu.failed;
-        put(&all, key, as_map(&gpu));
+        timings_add(&all, key, as_map(&gpu));
     }
     *ret = !all.n && own ? *own : as_map(&all);
     return all.failed ? pr_fail_nomem(err) : PR_OK;

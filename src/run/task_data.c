@@ -27,8 +27,9 @@ static bool holds_something(const char *path, struct pr_arena *a)
 /* ---- sets that are made */
 
 /* The job's parameters with what makes the set over them. */
-static int lay_over(const struct pr_value *old, const struct pr_gpu_dataset *d,
-                    struct pr_arena *a, struct pr_value *ret)
+static int task_data_merge_params(const struct pr_value *old,
+                                  const struct pr_gpu_dataset *d,
+                                  struct pr_arena *a, struct pr_value *ret)
 {
     struct pr_member *members =
         PR_ARENA_ARRAY(a, struct pr_member, old->len + d->make->len + 1);
@@ -49,29 +50,30 @@ static int lay_over(const struct pr_value *old, const struct pr_gpu_dataset *d,
     return PR_OK;
 }
 
-static int make_set(struct search *s, const struct pr_job *job,
-                    struct pr_task_need *need, struct pr_err *err)
+static int task_data_make_set(struct search *s, const struct pr_job *job,
+                              struct pr_task_need *need, struct pr_err *err)
 {
     struct pr_plan_dataset *d = PR_ARENA_NEW(s->arena, struct pr_plan_dataset);
     struct pr_value all, params;
     int rc;
 
-    if (!d || lay_over(job->params, need->data, job->arena, &all) ||
-        !pr_copy(s->arena, &all, &params))
+    if (!d ||
+        task_data_merge_params(job->params, need->data, job->arena, &all) ||
+        !pr_value_copy(s->arena, &all, &params))
         return pr_fail_nomem(err);
     snprintf(d->id, sizeof d->id, "%s", job->id);
     rc = pr_dataset_init(&d->set, &params, s->arena, err);
     if (!rc)
-        rc = pr_storage_fill(&params, s->arena, &d->storage, err);
+        rc = pr_storage_read_opts(&params, s->arena, &d->storage, err);
     need->set = d;
     return rc;
 }
 
 /* ---- needs */
 
-static int add_need(struct search *s, const struct pr_job *job,
-                    const struct pr_gpu_dataset *data, const char *task,
-                    struct pr_err *err)
+static int task_data_add_need(struct search *s, const struct pr_job *job,
+                              const struct pr_gpu_dataset *data,
+                              const char *task, struct pr_err *err)
 {
     struct pr_task_need *n = PR_ARENA_NEW(s->arena, struct pr_task_need);
     const struct pr_value *v = pr_get(job->params, "storage.storage_root");
@@ -89,11 +91,11 @@ static int add_need(struct search *s, const struct pr_job *job,
     n->there = holds_something(n->path, s->arena);
     *s->end = n;
     s->end = &n->next;
-    return data->make ? make_set(s, job, n, err) : PR_OK;
+    return data->make ? task_data_make_set(s, job, n, err) : PR_OK;
 }
 
 /* Whether a list of words with ", " between has one. */
-static bool has_word(const char *list, const char *word)
+static bool task_data_has_word(const char *list, const char *word)
 {
     size_t len = strlen(word);
 
@@ -103,17 +105,17 @@ static bool has_word(const char *list, const char *word)
     return false;
 }
 
-static int see_need(struct search *s, const struct pr_job *job,
-                    const struct pr_gpu_dataset *data, const char *task,
-                    struct pr_err *err)
+static int task_data_merge_need(struct search *s, const struct pr_job *job,
+                                const struct pr_gpu_dataset *data,
+                                const char *task, struct pr_err *err)
 {
     struct pr_task_need *n = s->first;
 
     while (n && n->data != data)
         n = n->next;
     if (!n)
-        return add_need(s, job, data, task, err);
-    if (has_word(n->tasks, task))
+        return task_data_add_need(s, job, data, task, err);
+    if (task_data_has_word(n->tasks, task))
         return PR_OK;
     n->tasks = pr_arena_printf(s->arena, "%s, %s", n->tasks, task);
     return n->tasks ? PR_OK : pr_fail_nomem(err);
@@ -121,14 +123,14 @@ static int see_need(struct search *s, const struct pr_job *job,
 
 /* Without a command it is the native equivalent, which makes up its data where
  * none of ours is there. */
-static bool has_command(const struct pr_job *job)
+static bool task_data_has_command(const struct pr_job *job)
 {
     const struct pr_value *v = pr_get(job->params, "exp.command");
 
     return v && (v->kind == PR_LIST || v->kind == PR_STR) && v->len > 0;
 }
 
-static int see_job(void *ctx, struct pr_job *job, struct pr_err *err)
+static int task_data_add_job(void *ctx, struct pr_job *job, struct pr_err *err)
 {
     struct search *s = ctx;
     const struct pr_value *name = pr_get(job->params, "task.name");
@@ -142,8 +144,8 @@ static int see_job(void *ctx, struct pr_job *job, struct pr_err *err)
     s->any = true;
     task = rc ? NULL : pr_gpu_task_find(&s->tasks, name->s);
     for (size_t i = 0; task && !rc && i < task->data_count; i++)
-        if (task->data[i]->make || has_command(job))
-            rc = see_need(s, job, task->data[i], name->s, err);
+        if (task->data[i]->make || task_data_has_command(job))
+            rc = task_data_merge_need(s, job, task->data[i], name->s, err);
     return rc;
 }
 
@@ -154,7 +156,7 @@ int pr_plan_task_data(struct pr_plan *p, struct pr_arena *a, bool *ret_tasks,
     int rc;
 
     s.end = &s.first;
-    rc = pr_plan_each_job(p, NULL, see_job, &s, err);
+    rc = pr_plan_each_job(p, NULL, task_data_add_job, &s, err);
     *ret_tasks = s.any;
     *ret = s.first;
     return rc == STOP ? PR_OK : rc;

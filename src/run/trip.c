@@ -26,8 +26,9 @@ static void count_run(struct pr_member *m, uint32_t n, int64_t repeat)
 
 /* The plan's defaults under the parameters: what a workload sees, and what
  * params.json keeps, whatever the defaults of a later version. */
-static int add_defaults(struct pr_runner *r, struct pr_trip *t,
-                        struct pr_err *err)
+static int experiment_add_defaults(struct pr_runner *r,
+                                   struct pr_experiment_run *t,
+                                   struct pr_err *err)
 {
     const struct pr_value *own = &t->planned.params, *def = &r->plan.defaults;
     struct pr_member *m =
@@ -45,7 +46,7 @@ static int add_defaults(struct pr_runner *r, struct pr_trip *t,
     return PR_OK;
 }
 
-static int write_params(struct pr_runner *r, struct pr_trip *t,
+static int write_params(struct pr_runner *r, struct pr_experiment_run *t,
                         struct pr_err *err)
 {
     PR_AUTO_BUF struct pr_buf full = PR_BUF_INIT(64 << 20);
@@ -54,7 +55,7 @@ static int write_params(struct pr_runner *r, struct pr_trip *t,
         pr_rundir_file(r->opts->dir, t->planned.id, "params.json", path, err);
 
     if (!rc)
-        rc = add_defaults(r, t, err);
+        rc = experiment_add_defaults(r, t, err);
     if (rc)
         return rc;
     pr_json_write(&t->params, &t->planned.params);
@@ -66,30 +67,33 @@ static int write_params(struct pr_runner *r, struct pr_trip *t,
 
 /* exp.log_file gets a copy of the log. Not for an experiment that will be run
  * again; and where it cannot be written, the result is still a result. */
-static void copy_log(const struct pr_trip *t, const char *dir,
+static void copy_log(const struct pr_experiment_run *t, const char *dir,
                      struct pr_buf *warnings)
 {
     struct pr_err err = {0};
 
     if (!*t->job.exp.log_file || !t->attempts || t->last.wrote_log_file ||
         t->last.status == PR_STATUS_INTERRUPTED ||
-        pr_metrics_copy_log(t->log, t->job.exp.log_file, dir, t->planned.id,
+        pr_collect_copy_log(t->log, t->job.exp.log_file, dir, t->planned.id,
                             &err) == PR_OK)
         return;
-    pr_metrics_warn(warnings, "exp.log_file was not written: %s", err.msg);
+    pr_collect_add_warning(warnings, "exp.log_file was not written: %s",
+                           err.msg);
 }
 
 static void warn_of_attempt(const struct pr_attempt *a, struct pr_buf *warnings)
 {
     if (*a->left)
-        pr_metrics_warn(warnings, "%s", a->left);
+        pr_collect_add_warning(warnings, "%s", a->left);
     if (*a->seen.trouble)
-        pr_metrics_warn(warnings, "the monitor: %s", a->seen.trouble);
+        pr_collect_add_warning(warnings, "the monitor: %s", a->seen.trouble);
 }
 
 /* Writes result.json, then the event. Killed between the two, a resumed run
  * finds the result and adds the event: pr_runner_finished_before(). */
-static int conclude(struct pr_runner *r, struct pr_trip *t, struct pr_err *err)
+static int experiment_write_result(struct pr_runner *r,
+                                   struct pr_experiment_run *t,
+                                   struct pr_err *err)
 {
     PR_AUTO_BUF struct pr_buf results = PR_BUF_INIT(32 << 20);
     PR_AUTO_BUF struct pr_buf warnings = PR_BUF_INIT(1 << 20);
@@ -108,7 +112,7 @@ static int conclude(struct pr_runner *r, struct pr_trip *t, struct pr_err *err)
         .started_ns = t->last.end.started_ns,
         .ended_ns = t->last.end.ended_ns,
         .attempts = t->attempts,
-        .later = !pr_params_sync(&t->full),
+        .later = !pr_job_needs_sync(&t->full),
     };
     struct pr_event e = {.kind = PR_EVENT_EXPERIMENT_END,
                          .id = t->planned.id,
@@ -116,19 +120,19 @@ static int conclude(struct pr_runner *r, struct pr_trip *t, struct pr_err *err)
                          .reason = t->last.reason,
                          .attempt = t->attempts,
                          .elapsed_s = (double)t->last.end.elapsed_ns / 1e9};
-    struct pr_words_of words = {t->log, channel, &t->full};
+    struct pr_output_paths words = {t->log, channel, &t->full};
     int rc;
 
     snprintf(channel, sizeof channel, "%s/" PR_CHANNEL_FILE, t->dir);
-    rc = pr_metrics_gather(&t->last, &words, &results, &rates, &warnings, err);
+    rc = pr_collect_results(&t->last, &words, &results, &rates, &warnings, err);
     if (!rc)
-        rc = pr_suite_gather(&t->job, &results, err);
+        rc = pr_suite_result_gather(&t->job, &results, err);
     if (t->slot)
-        pr_slot_put(t->slot, t->slots, &results);
+        pr_slot_sets_write_slot(t->slot, t->slots, &results);
 
     if (!rc && t->last.status != PR_STATUS_OK &&
         t->last.status != PR_STATUS_SKIPPED) {
-        rc = pr_metrics_tail(t->log, &tail, err);
+        rc = pr_collect_log_tail(t->log, &tail, err);
         result.log_tail = tail.data;
     }
     copy_log(t, r->opts->dir->path, &warnings);
@@ -138,8 +142,8 @@ static int conclude(struct pr_runner *r, struct pr_trip *t, struct pr_err *err)
     if (!rc)
         rc = pr_result_write(r->opts->dir, &result, err);
     if (!rc)
-        rc = pr_suite_file_write(r->opts->dir->path, t->planned.id, &t->full,
-                                 &r->gpus, r->arena, err);
+        rc = pr_suite_result_write(r->opts->dir->path, t->planned.id, &t->full,
+                                   &r->gpus, r->arena, err);
     t->over = true;
     if (rc)
         return rc;
@@ -148,7 +152,7 @@ static int conclude(struct pr_runner *r, struct pr_trip *t, struct pr_err *err)
 }
 
 /* What the attempt that counts wrote stays; of earlier ones it is numbered. */
-static void put_logs_aside(const struct pr_trip *t)
+static void put_logs_aside(const struct pr_experiment_run *t)
 {
     static const char *const files[] = {
         "log.txt", PR_CHANNEL_FILE, "monitor.ndjson", PR_SUITE_MILARUN_FILE};
@@ -161,25 +165,27 @@ static void put_logs_aside(const struct pr_trip *t)
     }
 }
 
-static int64_t tries_allowed(const struct pr_runner *r, const struct pr_trip *t)
+static int64_t tries_allowed(const struct pr_runner *r,
+                             const struct pr_experiment_run *t)
 {
     return t->earlier + 1 +
            (r->opts->retry >= 0 ? r->opts->retry : t->job.exp.retry);
 }
 
 /* What isolation lacks here is said in each result. */
-static void note_slots(struct pr_trip *t)
+static void experiment_add_slot_warnings(struct pr_experiment_run *t)
 {
     size_t n = 0;
-    const struct pr_slots_note *notes =
-        t->slots ? pr_slots_notes(t->slots, &n) : NULL;
+    const struct pr_slots_warning *notes =
+        t->slots ? pr_slots_get_warnings(t->slots, &n) : NULL;
 
     for (size_t i = 0; i < n; i++)
-        pr_metrics_warn(&t->notes, "%s%s%s", notes[i].what,
-                        *notes[i].remedy ? "; " : "", notes[i].remedy);
+        pr_collect_add_warning(&t->notes, "%s%s%s", notes[i].what,
+                               *notes[i].remedy ? "; " : "", notes[i].remedy);
 }
 
-static int begin_try(struct pr_runner *r, struct pr_trip *t, struct pr_err *err)
+static int begin_try(struct pr_runner *r, struct pr_experiment_run *t,
+                     struct pr_err *err)
 {
     struct pr_event e = {.kind = PR_EVENT_EXPERIMENT_START,
                          .id = t->planned.id,
@@ -188,21 +194,23 @@ static int begin_try(struct pr_runner *r, struct pr_trip *t, struct pr_err *err)
         .job = &t->job, .log_path = t->log, .slot = t->slot};
     int rc = pr_runner_record(r, e, err);
 
-    pr_attempt_done(&t->last); /* of an earlier try */
+    pr_attempt_close(&t->last); /* of an earlier try */
     t->tag = ++r->tags;
     what.tag = t->tag;
     return rc ? rc
               : pr_attempt_begin(&r->attempts, &what, &t->last, &t->going, err);
 }
 
-static bool is_tried_again(const struct pr_runner *r, const struct pr_trip *t)
+static bool is_tried_again(const struct pr_runner *r,
+                           const struct pr_experiment_run *t)
 {
     return pr_status_is_failure(t->last.status) &&
            t->attempts < tries_allowed(r, t) && !r->stop.count && !r->give_up;
 }
 
-static int tell_retry(struct pr_runner *r, struct pr_trip *t,
-                      struct pr_err *err)
+static int experiment_record_retry(struct pr_runner *r,
+                                   struct pr_experiment_run *t,
+                                   struct pr_err *err)
 {
     struct pr_event e = {.kind = PR_EVENT_EXPERIMENT_RETRY,
                          .id = t->planned.id,
@@ -217,50 +225,53 @@ static int tell_retry(struct pr_runner *r, struct pr_trip *t,
 }
 
 /* Attempts until one is under way, or no more are to be made. */
-static int try_on(struct pr_runner *r, struct pr_trip *t, struct pr_err *err)
+static int try_on(struct pr_runner *r, struct pr_experiment_run *t,
+                  struct pr_err *err)
 {
     int rc = PR_OK;
 
     while (!rc && !t->going && is_tried_again(r, t)) {
-        rc = tell_retry(r, t, err);
+        rc = experiment_record_retry(r, t, err);
         if (!rc)
             rc = begin_try(r, t, err);
     }
-    return rc || t->going ? rc : conclude(r, t, err);
+    return rc || t->going ? rc : experiment_write_result(r, t, err);
 }
 
-static int fail(struct pr_runner *r, struct pr_trip *t,
-                const struct pr_err *why, struct pr_err *err)
+static int experiment_fail(struct pr_runner *r, struct pr_experiment_run *t,
+                           const struct pr_err *why, struct pr_err *err)
 {
     t->last.status = PR_STATUS_FAILED;
     snprintf(t->last.reason, sizeof t->last.reason, "%.250s", why->msg);
-    return conclude(r, t, err);
+    return experiment_write_result(r, t, err);
 }
 
-int pr_trip_start(struct pr_runner *r, struct pr_trip *t, struct pr_err *err)
+int pr_experiment_run_start(struct pr_runner *r, struct pr_experiment_run *t,
+                            struct pr_err *err)
 {
     struct pr_err why = {0};
     int rc = pr_slot_sets_get(&r->slots, r->keeper, &t->suite, &t->slot,
                               &t->slots, &why);
 
     if (rc == PR_E_CONF)
-        return fail(r, t, &why, err);
+        return experiment_fail(r, t, &why, err);
     if (rc) {
         *err = why;
         return rc;
     }
-    note_slots(t);
+    experiment_add_slot_warnings(t);
     rc = begin_try(r, t, err);
     return rc || t->going ? rc : try_on(r, t, err);
 }
 
-int pr_trip_event(struct pr_runner *r, struct pr_trip *t,
-                  const struct pr_child_event *e, struct pr_err *err)
+int pr_experiment_run_on_event(struct pr_runner *r, struct pr_experiment_run *t,
+                               const struct pr_child_event *e,
+                               struct pr_err *err)
 {
-    if (!pr_attempt_event(t->going, e))
+    if (!pr_attempt_on_event(t->going, e))
         return PR_OK;
     t->going = NULL;
-    if (t->last.status == PR_STATUS_OK && pr_suite_says_failed(&t->job)) {
+    if (t->last.status == PR_STATUS_OK && pr_suite_result_has_failed(&t->job)) {
         t->last.status = PR_STATUS_FAILED;
         snprintf(t->last.reason, sizeof t->last.reason,
                  "milarun says that it failed");
@@ -277,34 +288,35 @@ static const char *why_skip(const struct pr_job *job, bool begun)
     if (pr_job_is_off(job))
         return *job->exp.status_msg ? job->exp.status_msg
                                     : "exp.status says so";
-    return !begun && pr_metrics_done_before(job->exp.log_file, job->exp.rerun)
+    return !begun &&
+                   pr_collect_is_done_before(job->exp.log_file, job->exp.rerun)
                ? "exp.log_file exists"
                : NULL;
 }
 
-static int simulate(struct pr_trip *t, struct pr_err *err)
+static int experiment_simulate(struct pr_experiment_run *t, struct pr_err *err)
 {
     PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(1 << 24);
     const struct pr_workload *w;
     struct pr_start start = {0};
-    struct pr_contained box;
-    int rc = pr_workload_of(&t->job, &w, err);
+    struct pr_job_container box;
+    int rc = pr_workload_find_for_job(&t->job, &w, err);
 
     if (!rc)
         rc = w->prepare(&t->job, &start, err);
-    if (!rc && pr_contained_wanted(&t->job, &start))
-        rc = pr_contained_wrap(&t->job, &start, t->slot, &box, err);
+    if (!rc && pr_job_needs_container(&t->job, &start))
+        rc = pr_job_container_wrap(&t->job, &start, t->slot, &box, err);
     for (size_t i = 0; !rc && start.own_env && start.own_env[i]; i++) {
         size_t n = strcspn(start.own_env[i], "=") + 1;
         pr_buf_add(&text, start.own_env[i], n);
-        pr_json_string(&text, start.own_env[i] + n,
-                       strlen(start.own_env[i] + n));
+        pr_json_write_string(&text, start.own_env[i] + n,
+                             strlen(start.own_env[i] + n));
         pr_buf_char(&text, ' ');
     }
     for (size_t i = 0; !rc && start.argv && start.argv[i]; i++) {
         if (i)
             pr_buf_char(&text, ' ');
-        pr_json_string(&text, start.argv[i], strlen(start.argv[i]));
+        pr_json_write_string(&text, start.argv[i], strlen(start.argv[i]));
     }
     pr_buf_char(&text, '\n');
     if (!rc && !pr_buf_ok(&text))
@@ -312,31 +324,32 @@ static int simulate(struct pr_trip *t, struct pr_err *err)
     return rc ? rc : pr_file_write_later(t->log, text.data, text.len, err);
 }
 
-static int skip(struct pr_runner *r, struct pr_trip *t, const char *why,
-                struct pr_err *err)
+static int experiment_skip(struct pr_runner *r, struct pr_experiment_run *t,
+                           const char *why, struct pr_err *err)
 {
     struct pr_err inner = {0};
 
     t->last.status = PR_STATUS_SKIPPED;
     snprintf(t->last.reason, sizeof t->last.reason, "%.250s", why);
-    if (strcmp(t->job.exp.status, "simulate") == 0 && simulate(t, &inner)) {
+    if (strcmp(t->job.exp.status, "simulate") == 0 &&
+        experiment_simulate(t, &inner)) {
         t->last.status = PR_STATUS_FAILED;
         snprintf(t->last.reason, sizeof t->last.reason, "%.250s", inner.msg);
     }
-    return conclude(r, t, err);
+    return experiment_write_result(r, t, err);
 }
 
 /* Where it leaves what. */
-static int make_places(struct pr_runner *r, struct pr_trip *t, bool *begun,
-                       struct pr_err *err)
+static int make_places(struct pr_runner *r, struct pr_experiment_run *t,
+                       bool *begun, struct pr_err *err)
 {
     const char *id = t->planned.id;
     size_t n;
     int rc = pr_rundir_file(r->opts->dir, id, "log.txt", t->log, err);
 
     if (!rc)
-        rc = pr_suite_file_forget(r->opts->dir->path, id, &t->planned.params,
-                                  r->arena, err);
+        rc = pr_suite_result_remove(r->opts->dir->path, id, &t->planned.params,
+                                    r->arena, err);
     if (!rc)
         rc = pr_rundir_experiment(r->opts->dir, id, begun, &t->earlier, err);
     if (!rc)
@@ -352,7 +365,8 @@ static int make_places(struct pr_runner *r, struct pr_trip *t, bool *begun,
     return PR_OK;
 }
 
-int pr_trip_ready(struct pr_runner *r, struct pr_trip *t, struct pr_err *err)
+int pr_experiment_run_prepare(struct pr_runner *r, struct pr_experiment_run *t,
+                              struct pr_err *err)
 {
     struct pr_err inner = {0};
     const char *why;
@@ -368,24 +382,24 @@ int pr_trip_ready(struct pr_runner *r, struct pr_trip *t, struct pr_err *err)
                          &inner);
     if (rc) { /* a plan edited by hand: this experiment fails, not the run */
         t->job.exp.log_file = "";
-        return fail(r, t, &inner, err);
+        return experiment_fail(r, t, &inner, err);
     }
     r->sum->jobs += *t->suite.name != '\0';
     why = why_skip(&t->job, begun);
     if (why)
-        return skip(r, t, why, err);
-    if (!pr_metrics_is_inside(t->job.exp.log_file, r->opts->dir->path))
-        rc = pr_metrics_check_log(t->job.exp.log_file, &inner);
+        return experiment_skip(r, t, why, err);
+    if (!pr_collect_is_inside(t->job.exp.log_file, r->opts->dir->path))
+        rc = pr_collect_check_log(t->job.exp.log_file, &inner);
     if (!rc)
-        rc = pr_suite_check(&t->job, &t->notes, &inner);
+        rc = pr_suite_result_check(&t->job, &t->notes, &inner);
     if (rc == PR_E_NOMEM)
         return pr_fail_nomem(err);
-    return rc ? fail(r, t, &inner, err) : PR_OK;
+    return rc ? experiment_fail(r, t, &inner, err) : PR_OK;
 }
 
-void pr_trip_done(struct pr_trip *t)
+void pr_experiment_run_close(struct pr_experiment_run *t)
 {
-    pr_buf_done(&t->params);
-    pr_buf_done(&t->notes);
-    pr_attempt_done(&t->last);
+    pr_buf_free(&t->params);
+    pr_buf_free(&t->notes);
+    pr_attempt_close(&t->last);
 }

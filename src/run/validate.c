@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool is(const char *a, const char *b)
+static bool validate_is_equal(const char *a, const char *b)
 {
     return strcmp(a, b) == 0;
 }
@@ -26,12 +26,13 @@ static bool is(const char *a, const char *b)
 
 /* Two experiments must not write to one place: what the first one wrote would
  * be lost, or the second be skipped for it. */
-static int check_place(struct pr_validator *v, const struct pr_job *job,
-                       const char *param, const char *path, struct pr_err *err)
+static int validate_check_place(struct pr_validator *v,
+                                const struct pr_job *job, const char *param,
+                                const char *path, struct pr_err *err)
 {
     uint32_t before = pr_names_count(v->places);
-    struct pr_lack lack = {
-        .kind = PR_LACK_LOG_FILE,
+    struct pr_requirement lack = {
+        .kind = PR_REQUIREMENT_LOG_FILE,
         .code = PR_E_CONF,
         .remedy = "make it differ, for example by ${exp.id}",
         .stops = true,
@@ -51,7 +52,7 @@ static int check_place(struct pr_validator *v, const struct pr_job *job,
         return PR_OK;
     lack.what = pr_arena_printf(
         job->arena, "another experiment has the same %s '%s'", param, path);
-    return pr_lack_note(v, job, &lack, NULL, err);
+    return pr_requirement_add(v, job, &lack, NULL, err);
 }
 
 /* A file of the user's that is not a log stays. */
@@ -59,59 +60,67 @@ static int check_log(struct pr_validator *v, const struct pr_job *job,
                      struct pr_err *err)
 {
     struct pr_err why = {0};
-    struct pr_lack lack = {
-        .kind = PR_LACK_LOG_FILE, .code = PR_E_CONF, .stops = true};
+    struct pr_requirement lack = {
+        .kind = PR_REQUIREMENT_LOG_FILE, .code = PR_E_CONF, .stops = true};
 
-    if (pr_metrics_check_log(job->exp.log_file, &why) == PR_OK)
+    if (pr_collect_check_log(job->exp.log_file, &why) == PR_OK)
         return PR_OK;
     lack.what = pr_arena_printf(job->arena, "%s: %s", why.where, why.msg);
     lack.remedy = why.hint;
-    return pr_lack_note(v, job, &lack, NULL, err);
+    return pr_requirement_add(v, job, &lack, NULL, err);
 }
 
 static int check_places(struct pr_validator *v, const struct pr_job *job,
                         struct pr_err *err)
 {
     const char *wanted = getenv("DLBS_LOG_FILE_CHECK"); /* as DLBS has it */
-    int rc = wanted && is(wanted, "false")
+    int rc = wanted && validate_is_equal(wanted, "false")
                  ? PR_OK
-                 : check_place(v, job, "exp.log_file", job->exp.log_file, err);
+                 : validate_check_place(v, job, "exp.log_file",
+                                        job->exp.log_file, err);
 
     if (!rc && strcmp(job->exp.rerun, "never") != 0)
         rc = check_log(v, job, err);
-    if (!rc && *pr_job_text(job, "output.folder"))
-        return check_place(v, job, "output.folder",
-                           pr_job_text(job, "output.folder"), err);
+    if (!rc && *pr_job_param_text(job, "output.folder"))
+        return validate_check_place(v, job, "output.folder",
+                                    pr_job_param_text(job, "output.folder"),
+                                    err);
     return rc ? rc
-              : check_place(v, job, "hydra.run.dir",
-                            pr_job_text(job, "hydra.run.dir"), err);
+              : validate_check_place(v, job, "hydra.run.dir",
+                                     pr_job_param_text(job, "hydra.run.dir"),
+                                     err);
 }
 
 /* ---- what workloads say */
 
 /* w is NULL when there is none for the job. */
-static enum pr_lack_kind kind_of(struct pr_job *job,
-                                 const struct pr_workload *w,
-                                 const struct pr_err *why)
+static enum pr_requirement_kind
+validate_requirement_kind(struct pr_job *job, const struct pr_workload *w,
+                          const struct pr_err *why)
 {
     struct pr_model *model;
-    bool computes = w && (is(w->name, "native") || is(w->name, "framework"));
+    bool computes = w && (validate_is_equal(w->name, "native") ||
+                          validate_is_equal(w->name, "framework"));
 
     if (why->code == PR_E_IO)
-        return strstr(why->msg, " free") ? PR_LACK_SPACE : PR_LACK_DATA;
+        return strstr(why->msg, " free") ? PR_REQUIREMENT_SPACE
+                                         : PR_REQUIREMENT_DATA;
     if (!w)
-        return *job->exp.framework ? PR_LACK_FRAMEWORK : PR_LACK_CONFIG;
+        return *job->exp.framework ? PR_REQUIREMENT_FRAMEWORK
+                                   : PR_REQUIREMENT_CONFIG;
     if (strstr(why->msg, "launcher"))
-        return PR_LACK_COMMAND;
+        return PR_REQUIREMENT_COMMAND;
     if (computes &&
         (why->code == PR_E_UNAVAIL || strstr(why->msg, "framework")))
-        return PR_LACK_FRAMEWORK;
-    return computes && pr_job_model(job, &model, NULL) ? PR_LACK_MODEL
-                                                       : PR_LACK_CONFIG;
+        return PR_REQUIREMENT_FRAMEWORK;
+    return computes && pr_job_read_model(job, &model, NULL)
+               ? PR_REQUIREMENT_MODEL
+               : PR_REQUIREMENT_CONFIG;
 }
 
 /* The place of an error without the experiment, which the list has apart. */
-static const char *place_of(const struct pr_job *job, const struct pr_err *why)
+static const char *validate_error_place(const struct pr_job *job,
+                                        const struct pr_err *why)
 {
     size_t n = strlen(job->id);
 
@@ -121,20 +130,21 @@ static const char *place_of(const struct pr_job *job, const struct pr_err *why)
                                                  : why->where + n;
 }
 
-static int note_refusal(struct pr_validator *v, struct pr_job *job,
-                        enum pr_lack_kind kind, const struct pr_err *why,
-                        struct pr_err *err)
+static int validate_add_refusal(struct pr_validator *v, struct pr_job *job,
+                                enum pr_requirement_kind kind,
+                                const struct pr_err *why, struct pr_err *err)
 {
-    const char *place = place_of(job, why);
+    const char *place = validate_error_place(job, why);
     /* A job of a suite that nobody here can run is a result, like any other
      * that fails: it does not keep the others from being run. */
-    bool suite = why->code == PR_E_UNAVAIL && is(job->exp.workload, "suite");
-    struct pr_lack lack = {
+    bool suite = why->code == PR_E_UNAVAIL &&
+                 validate_is_equal(job->exp.workload, "suite");
+    struct pr_requirement lack = {
         .kind = kind, .code = why->code, .remedy = why->hint, .stops = !suite};
 
     lack.what = pr_arena_printf(job->arena, "%s%s%s", place, *place ? ": " : "",
                                 why->msg);
-    return pr_lack_note(v, job, &lack, NULL, err);
+    return pr_requirement_add(v, job, &lack, NULL, err);
 }
 
 /* ---- one experiment */
@@ -145,7 +155,7 @@ static int check_workload(struct pr_validator *v, struct pr_job *job,
     const struct pr_workload *w = NULL;
     struct pr_start start = {0};
     struct pr_err why = {0};
-    int refused = pr_workload_of(job, &w, &why), rc;
+    int refused = pr_workload_find_for_job(job, &w, &why), rc;
 
     if (!refused && w)
         refused = w->prepare(job, &start, &why);
@@ -153,18 +163,20 @@ static int check_workload(struct pr_validator *v, struct pr_job *job,
         *err = why;
         return refused;
     }
-    rc = refused ? note_refusal(v, job, kind_of(job, w, &why), &why, err)
+    rc = refused ? validate_add_refusal(v, job,
+                                        validate_requirement_kind(job, w, &why),
+                                        &why, err)
                  : PR_OK;
     if (!rc && !refused && start.argv)
-        rc = pr_check_program(v, job, &start, err);
-    if (!rc && !refused && w && is(w->name, "framework"))
-        rc = pr_check_framework(v, job, err);
+        rc = pr_validate_program(v, job, &start, err);
+    if (!rc && !refused && w && validate_is_equal(w->name, "framework"))
+        rc = pr_validate_framework(v, job, err);
     if (!rc && w)
-        rc = pr_check_gpus(v, job, w, err);
+        rc = pr_validate_gpus(v, job, w, err);
     if (!rc && !refused && w)
-        rc = pr_check_honours(v, job, w, err);
+        rc = pr_validate_honours(v, job, w, err);
     if (!rc && !refused)
-        rc = pr_check_data(v, job, w, err);
+        rc = pr_validate_data(v, job, w, err);
     return rc;
 }
 
@@ -175,7 +187,7 @@ static int check_watching(struct pr_validator *v, struct pr_job *job,
     struct pr_timeseries *series = NULL;
     struct pr_monitor_opts opts;
     struct pr_err why = {0};
-    int rc = pr_sysinfo_check(job->exp.sys_info, &why);
+    int rc = pr_machine_sysinfo_check(job->exp.sys_info, &why);
 
     if (!rc)
         rc = pr_opt_fill(&pr_monitor_section, job->params, job->arena, &opts,
@@ -183,10 +195,11 @@ static int check_watching(struct pr_validator *v, struct pr_job *job,
     if (!rc && *opts.timeseries)
         rc = pr_timeseries_new(opts.timeseries, &series, &why);
     pr_timeseries_free(series);
-    return rc ? note_refusal(v, job, PR_LACK_CONFIG, &why, err) : PR_OK;
+    return rc ? validate_add_refusal(v, job, PR_REQUIREMENT_CONFIG, &why, err)
+              : PR_OK;
 }
 
-static int look(void *ctx, struct pr_job *job, struct pr_err *err)
+static int validate_job(void *ctx, struct pr_job *job, struct pr_err *err)
 {
     struct pr_validator *v = ctx;
     int rc;
@@ -202,7 +215,7 @@ static int look(void *ctx, struct pr_job *job, struct pr_err *err)
     if (!rc)
         rc = check_watching(v, job, err);
     if (!rc && job->exp.docker)
-        rc = pr_check_container(v, job, err);
+        rc = pr_validate_container(v, job, err);
     if (!rc)
         rc = check_workload(v, job, err);
     v->ret->concerned += v->concerned;
@@ -212,10 +225,10 @@ static int look(void *ctx, struct pr_job *job, struct pr_err *err)
 /* ---- all of them */
 
 /* By kind; what was found first stays first. */
-static void sort(struct pr_validation *v)
+static void sort_requirements(struct pr_validation *v)
 {
     for (size_t i = 1; i < v->count; i++) {
-        struct pr_lack one = v->lacks[i];
+        struct pr_requirement one = v->lacks[i];
         size_t k = i;
 
         for (; k > 0 && v->lacks[k - 1].kind > one.kind; k--)
@@ -224,7 +237,7 @@ static void sort(struct pr_validation *v)
     }
 }
 
-static void close_all(struct pr_validator *v)
+static void validator_close(struct pr_validator *v)
 {
     pr_names_free(v->lacks);
     pr_names_free(v->asked);
@@ -240,8 +253,8 @@ static void close_all(struct pr_validator *v)
     pr_free(v->last);
 }
 
-static int open_all(struct pr_validator *v, struct pr_validation *ret,
-                    struct pr_err *err)
+static int validator_open(struct pr_validator *v, struct pr_validation *ret,
+                          struct pr_err *err)
 {
     *ret = (struct pr_validation){.arena = pr_arena_new(16384)};
     ret->warnings.arena = ret->arena;
@@ -266,16 +279,16 @@ static int close_with(struct pr_validator *v, int rc,
                       struct pr_err *err)
 {
     if (!rc)
-        rc = pr_check_gpus_end(v, err);
+        rc = pr_validate_gpus_end(v, err);
     if (!rc)
-        rc = pr_check_space_end(v, err);
+        rc = pr_validate_space_end(v, err);
     if (!rc)
-        rc = pr_check_honours_end(v, err);
-    close_all(v);
+        rc = pr_validate_honours_end(v, err);
+    validator_close(v);
     if (rc)
-        pr_validation_done(found);
+        pr_validation_close(found);
     else {
-        sort(found);
+        sort_requirements(found);
         *ret = *found;
     }
     return rc;
@@ -286,19 +299,19 @@ int pr_plan_validate(struct pr_plan *p, struct pr_validation *ret,
 {
     struct pr_validation found;
     struct pr_validator v;
-    int rc = open_all(&v, &found, err);
+    int rc = validator_open(&v, &found, err);
 
     if (!rc)
-        rc = pr_plan_each_job(p, NULL, look, &v, err);
+        rc = pr_plan_each_job(p, NULL, validate_job, &v, err);
     return close_with(&v, rc, &found, ret, err);
 }
 
 /* ---- a finished plan */
 
 /* The plan's defaults under the parameters, as a run does it. */
-static int add_defaults(const struct pr_value *own, const struct pr_value *def,
-                        struct pr_arena *a, struct pr_value *ret,
-                        struct pr_err *err)
+static int validate_add_defaults(const struct pr_value *own,
+                                 const struct pr_value *def, struct pr_arena *a,
+                                 struct pr_value *ret, struct pr_err *err)
 {
     struct pr_member *m =
         PR_ARENA_ARRAY(a, struct pr_member, own->len + def->len);
@@ -316,14 +329,15 @@ static int add_defaults(const struct pr_value *own, const struct pr_value *def,
 }
 
 /* A plan may be edited by hand: what is wrong with one is a lack of it. */
-static int look_at_planned(struct pr_validator *v, struct pr_plan_file *plan,
-                           const struct pr_planned *one, struct pr_arena *a,
-                           struct pr_err *err)
+static int validate_planned(struct pr_validator *v, struct pr_plan_file *plan,
+                            const struct pr_plan_file_experiment *one,
+                            struct pr_arena *a, struct pr_err *err)
 {
     struct pr_job job = {.id = one->id, .arena = a};
     struct pr_err why = {0};
     struct pr_value params;
-    int rc = add_defaults(&one->params, &plan->defaults, a, &params, err);
+    int rc =
+        validate_add_defaults(&one->params, &plan->defaults, a, &params, err);
     int refused = rc ? rc : pr_job_init(&job, one->id, "", &params, a, &why);
 
     if (rc)
@@ -331,19 +345,19 @@ static int look_at_planned(struct pr_validator *v, struct pr_plan_file *plan,
     if (refused == PR_E_NOMEM)
         return pr_fail_nomem(err);
     if (!refused)
-        return look(v, &job, err);
+        return validate_job(v, &job, err);
     v->ret->experiments++;
     v->now++;
     v->ret->concerned++;
-    return note_refusal(v, &job, PR_LACK_CONFIG, &why, err);
+    return validate_add_refusal(v, &job, PR_REQUIREMENT_CONFIG, &why, err);
 }
 
-static int look_at_file(struct pr_validator *v, struct pr_plan_file *plan,
-                        const char *path, struct pr_names *ids,
-                        struct pr_err *err)
+static int validate_plan_file(struct pr_validator *v, struct pr_plan_file *plan,
+                              const char *path, struct pr_names *ids,
+                              struct pr_err *err)
 {
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(65536);
-    struct pr_planned one;
+    struct pr_plan_file_experiment one;
     uint32_t n = 0;
     int rc = a ? PR_OK : pr_fail_nomem(err);
 
@@ -353,7 +367,7 @@ static int look_at_file(struct pr_validator *v, struct pr_plan_file *plan,
         if (pr_names_count(ids) == n++)
             return pr_fail(err, PR_E_FORMAT, path,
                            "two experiments have the id '%s'", one.id);
-        rc = look_at_planned(v, plan, &one, a, err);
+        rc = validate_planned(v, plan, &one, a, err);
         pr_arena_reset(a);
     }
     return rc;
@@ -366,14 +380,14 @@ int pr_plan_file_validate(const char *path, struct pr_validation *ret,
     struct pr_plan_file plan;
     struct pr_validator v;
     struct pr_names *ids = pr_names_new();
-    int rc = open_all(&v, &found, err);
+    int rc = validator_open(&v, &found, err);
 
     if (!rc && !ids)
         rc = pr_fail_nomem(err);
     if (!rc)
         rc = pr_plan_file_open(path, &plan, err);
     if (!rc) {
-        rc = look_at_file(&v, &plan, path, ids, err);
+        rc = validate_plan_file(&v, &plan, path, ids, err);
         pr_plan_file_close(&plan);
     }
     pr_names_free(ids);

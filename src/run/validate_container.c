@@ -25,7 +25,7 @@ static const char *image_question(const struct pr_job *job)
                            job->exp.docker_image);
 }
 
-static bool is_here(const char *program)
+static bool validate_has_container_program(const char *program)
 {
     char path[PATH_MAX];
 
@@ -34,20 +34,21 @@ static bool is_here(const char *program)
 }
 
 /* Another one that is here and does the same. */
-static const char *another(const char *program)
+static const char *find_other_container_program(const char *program)
 {
     static const char *const names[] = {"docker", "podman", "apptainer",
                                         "singularity"};
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(names[i], program) != 0 && is_here(names[i]))
+        if (strcmp(names[i], program) != 0 &&
+            validate_has_container_program(names[i]))
             return names[i];
     return NULL;
 }
 
 static const char *program_remedy(const struct pr_job *job, const char *program)
 {
-    const char *other = another(program);
+    const char *other = find_other_container_program(program);
     bool nvidia = strcmp(program, "nvidia-docker") == 0;
 
     if (other)
@@ -64,22 +65,22 @@ static int check_program(struct pr_validator *v, const struct pr_job *job,
                          const char *program, int *ret, struct pr_err *err)
 {
     const char *question = program_question(job);
-    struct pr_lack lack = {
-        .kind = PR_LACK_CONTAINER, .code = PR_E_UNAVAIL, .stops = true};
+    struct pr_requirement lack = {
+        .kind = PR_REQUIREMENT_CONTAINER, .code = PR_E_UNAVAIL, .stops = true};
     int rc = PR_OK;
 
     if (!question)
         return pr_fail_nomem(err);
-    if (pr_asked(v, question, ret))
+    if (pr_requirement_cached(v, question, ret))
         return PR_OK;
-    *ret = PR_NO_LACK;
-    if (!is_here(program)) {
+    *ret = PR_NO_REQUIREMENT;
+    if (!validate_has_container_program(program)) {
         lack.what =
             pr_arena_printf(job->arena, "'%s' is not on this machine", program);
         lack.remedy = program_remedy(job, program);
-        rc = pr_lack_note(v, job, &lack, ret, err);
+        rc = pr_requirement_add(v, job, &lack, ret, err);
     }
-    return rc ? rc : pr_asked_note(v, question, *ret, err);
+    return rc ? rc : pr_requirement_cache(v, question, *ret, err);
 }
 
 /* ---- images */
@@ -97,8 +98,8 @@ static const char *pull_remedy(const struct pr_job *job, bool is_file)
 }
 
 /* The last line of what it says; warnings may stand before. */
-static const char *last_line(const struct pr_job *job,
-                             const struct pr_buf *said)
+static const char *find_last_output_line(const struct pr_job *job,
+                                         const struct pr_buf *said)
 {
     const char *text = said->data ? said->data : "";
     size_t end = said->len, start;
@@ -122,8 +123,10 @@ static bool says_no_image(const char *text)
     return !*text;
 }
 
-static int ask(const struct pr_job *job, const struct pr_container *box,
-               struct pr_lack *lack, bool *ret_lacks, struct pr_err *err)
+static int validate_ask_for_image(const struct pr_job *job,
+                                  const struct pr_container *box,
+                                  struct pr_requirement *lack, bool *ret_lacks,
+                                  struct pr_err *err)
 {
     PR_AUTO_BUF struct pr_buf said = PR_BUF_INIT(1 << 16);
     const char *program = job->exp.docker_launcher, *line;
@@ -139,10 +142,10 @@ static int ask(const struct pr_job *job, const struct pr_container *box,
         return PR_OK;
     if (!rc && says_no_image(said.data ? said.data : ""))
         return PR_OK;
-    line = rc ? why.msg : last_line(job, &said);
+    line = rc ? why.msg : find_last_output_line(job, &said);
     if (!line)
         return pr_fail_nomem(err);
-    lack->kind = PR_LACK_CONTAINER;
+    lack->kind = PR_REQUIREMENT_CONTAINER;
     lack->what = pr_arena_printf(job->arena, "'%s' does not work: %.200s",
                                  program, line);
     lack->remedy = pr_arena_printf(job->arena, "'%s info' says more", program);
@@ -150,10 +153,10 @@ static int ask(const struct pr_job *job, const struct pr_container *box,
 }
 
 /* without: the lack of the program itself. */
-static int look_for_image(const struct pr_job *job,
-                          const struct pr_container *box, bool without,
-                          struct pr_lack *lack, bool *ret_lacks,
-                          struct pr_err *err)
+static int validate_find_image(const struct pr_job *job,
+                               const struct pr_container *box, bool without,
+                               struct pr_requirement *lack, bool *ret_lacks,
+                               struct pr_err *err)
 {
     const char *image = job->exp.docker_image;
 
@@ -166,7 +169,7 @@ static int look_for_image(const struct pr_job *job,
         return PR_OK;
     }
     if (!without && box->has_image)
-        return ask(job, box, lack, ret_lacks, err);
+        return validate_ask_for_image(job, box, lack, ret_lacks, err);
     *ret_lacks = without;
     lack->what = pr_arena_printf(job->arena,
                                  "image '%s' cannot be looked for without '%s'",
@@ -179,30 +182,32 @@ static int check_image(struct pr_validator *v, const struct pr_job *job,
                        struct pr_err *err)
 {
     const char *question = image_question(job);
-    struct pr_lack lack = {
-        .kind = PR_LACK_IMAGE, .code = PR_E_UNAVAIL, .stops = true};
-    int found = PR_NO_LACK, rc;
+    struct pr_requirement lack = {
+        .kind = PR_REQUIREMENT_IMAGE, .code = PR_E_UNAVAIL, .stops = true};
+    int found = PR_NO_REQUIREMENT, rc;
     bool lacks;
 
     if (!question)
         return pr_fail_nomem(err);
-    if (pr_asked(v, question, &found))
+    if (pr_requirement_cached(v, question, &found))
         return PR_OK;
-    rc = look_for_image(job, box, without, &lack, &lacks, err);
+    rc = validate_find_image(job, box, without, &lack, &lacks, err);
     if (!rc && lacks)
-        rc = pr_lack_note(v, job, &lack, &found, err);
-    return rc ? rc : pr_asked_note(v, question, found, err);
+        rc = pr_requirement_add(v, job, &lack, &found, err);
+    return rc ? rc : pr_requirement_cache(v, question, found, err);
 }
 
 /* ---- one experiment */
 
-static int note_wrong(struct pr_validator *v, struct pr_job *job,
-                      const struct pr_err *why, int *ret, struct pr_err *err)
+static int validate_add_container_problem(struct pr_validator *v,
+                                          struct pr_job *job,
+                                          const struct pr_err *why, int *ret,
+                                          struct pr_err *err)
 {
-    struct pr_lack lack = {
-        .kind = why->code == PR_E_UNAVAIL ? PR_LACK_CONTAINER
-                : *job->exp.docker_image  ? PR_LACK_CONFIG
-                                          : PR_LACK_IMAGE,
+    struct pr_requirement lack = {
+        .kind = why->code == PR_E_UNAVAIL ? PR_REQUIREMENT_CONTAINER
+                : *job->exp.docker_image  ? PR_REQUIREMENT_CONFIG
+                                          : PR_REQUIREMENT_IMAGE,
         .code = why->code,
         .remedy = why->hint,
         .stops = true,
@@ -210,7 +215,7 @@ static int note_wrong(struct pr_validator *v, struct pr_job *job,
 
     lack.what = pr_arena_printf(job->arena, "%s%s%s", why->where,
                                 *why->where ? ": " : "", why->msg);
-    return pr_lack_note(v, job, &lack, ret, err);
+    return pr_requirement_add(v, job, &lack, ret, err);
 }
 
 static int check_new(struct pr_validator *v, struct pr_job *job, int *ret,
@@ -219,16 +224,18 @@ static int check_new(struct pr_validator *v, struct pr_job *job, int *ret,
     struct pr_container_opts opts;
     struct pr_container box;
     struct pr_err why = {0};
-    int rc = pr_contained_opts(job, &opts, &why), program = PR_NO_LACK;
+    int rc = pr_job_container_opts(job, &opts, &why),
+        program = PR_NO_REQUIREMENT;
 
     if (!rc)
-        rc = pr_container_plan(&opts, job->arena, &box, &why);
+        rc = pr_container_make_plan(&opts, job->arena, &box, &why);
     if (rc == PR_E_NOMEM)
         return pr_fail_nomem(err);
     if (rc)
-        return note_wrong(v, job, &why, ret, err);
+        return validate_add_container_problem(v, job, &why, ret, err);
     rc = check_program(v, job, box.argv[0], &program, err);
-    return rc ? rc : check_image(v, job, &box, program != PR_NO_LACK, err);
+    return rc ? rc
+              : check_image(v, job, &box, program != PR_NO_REQUIREMENT, err);
 }
 
 /* container.mounts: folders that are not there. */
@@ -241,7 +248,7 @@ static int check_mounts(struct pr_validator *v, struct pr_job *job,
     struct pr_container_opts opts;
     struct pr_start start = {0};
     struct pr_err why = {0};
-    int found = PR_NO_LACK, rc;
+    int found = PR_NO_REQUIREMENT, rc;
 
     if (!mounts || mounts->kind != PR_LIST || !mounts->len)
         return PR_OK;
@@ -249,37 +256,38 @@ static int check_mounts(struct pr_validator *v, struct pr_job *job,
     pr_json_write(&question, mounts);
     if (!pr_buf_ok(&question))
         return pr_fail_nomem(err);
-    if (pr_asked(v, question.data, &found))
+    if (pr_requirement_cached(v, question.data, &found))
         return PR_OK;
-    rc = pr_contained_mounts(job, &start, &params, &opts, &why);
+    rc = pr_job_container_mounts(job, &start, &params, &opts, &why);
     if (rc == PR_E_NOMEM)
         return pr_fail_nomem(err);
     if (rc)
-        rc = note_wrong(v, job, &why, &found, err);
-    return rc ? rc : pr_asked_note(v, question.data, found, err);
+        rc = validate_add_container_problem(v, job, &why, &found, err);
+    return rc ? rc : pr_requirement_cache(v, question.data, found, err);
 }
 
 /* A container is planned once for what is the same; then the answers about
  * its program and its image are known, too. */
-int pr_check_container(struct pr_validator *v, struct pr_job *job,
-                       struct pr_err *err)
+int pr_validate_container(struct pr_validator *v, struct pr_job *job,
+                          struct pr_err *err)
 {
     const struct pr_value *user = pr_get(job->params, "container.user");
     const char *question = pr_arena_printf(
         job->arena, "box %s\n%s\n%s\n%d", job->exp.docker_launcher,
         job->exp.docker_args, job->exp.docker_image, user && user->len);
     const char *program = program_question(job), *image = image_question(job);
-    int found = PR_NO_LACK, rc = check_mounts(v, job, err);
+    int found = PR_NO_REQUIREMENT, rc = check_mounts(v, job, err);
 
     if (rc)
         return rc;
     if (!question || !program || !image)
         return pr_fail_nomem(err);
-    if (pr_asked(v, question, &found)) {
-        if (found == PR_NO_LACK)
-            (void)(pr_asked(v, program, &found) + pr_asked(v, image, &found));
+    if (pr_requirement_cached(v, question, &found)) {
+        if (found == PR_NO_REQUIREMENT)
+            (void)(pr_requirement_cached(v, program, &found) +
+                   pr_requirement_cached(v, image, &found));
         return PR_OK;
     }
     rc = check_new(v, job, &found, err);
-    return rc ? rc : pr_asked_note(v, question, found, err);
+    return rc ? rc : pr_requirement_cache(v, question, found, err);
 }

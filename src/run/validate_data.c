@@ -18,7 +18,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-static bool is(const char *a, const char *b)
+static bool validate_data_is_equal(const char *a, const char *b)
 {
     return strcmp(a, b) == 0;
 }
@@ -33,7 +33,7 @@ static bool find_parent(const char *path, char out[static PR_NAME_BYTES],
     while (stat(out, st) != 0) {
         char *slash = strrchr(out, '/');
 
-        if (is(out, "."))
+        if (validate_data_is_equal(out, "."))
             return false;
         if (!slash)
             snprintf(out, PR_NAME_BYTES, ".");
@@ -47,8 +47,8 @@ static bool find_parent(const char *path, char out[static PR_NAME_BYTES],
     return true;
 }
 
-static struct pr_needed_space *space_of(struct pr_validator *v,
-                                        const char *place)
+static struct pr_needed_space *validate_data_find_space(struct pr_validator *v,
+                                                        const char *place)
 {
     char parent[PR_NAME_BYTES];
     struct statvfs fs;
@@ -69,7 +69,7 @@ static struct pr_needed_space *space_of(struct pr_validator *v,
     return &v->needed[v->needed_count++];
 }
 
-static uint64_t need_of(const struct pr_needed_space *s)
+static uint64_t validate_data_needed_bytes(const struct pr_needed_space *s)
 {
     uint64_t need;
 
@@ -78,7 +78,8 @@ static uint64_t need_of(const struct pr_needed_space *s)
 }
 
 /* What is kept in each folder that is made. NULL: out of memory. */
-static uint64_t *made_bytes(struct pr_validator *v, const char *place)
+static uint64_t *validate_data_made_bytes(struct pr_validator *v,
+                                          const char *place)
 {
     uint32_t id = pr_names_add(v->made, place, strlen(place));
     size_t cap = v->made_cap ? v->made_cap * 2 : 16;
@@ -98,8 +99,9 @@ static uint64_t *made_bytes(struct pr_validator *v, const char *place)
 }
 
 /* One that it is too much for. */
-static void lacks_room(struct pr_validator *v, struct pr_needed_space *s,
-                       const struct pr_job *job)
+static void validate_data_add_no_room(struct pr_validator *v,
+                                      struct pr_needed_space *s,
+                                      const struct pr_job *job)
 {
     v->concerned = true;
     if (!s->count++)
@@ -108,11 +110,13 @@ static void lacks_room(struct pr_validator *v, struct pr_needed_space *s,
 
 /* Sets that are kept add up, but those in one folder are one that grows;
  * others need room one after another. */
-static int add_need(struct pr_validator *v, const struct pr_emulate *e,
-                    const struct pr_job *job, const char *place, uint64_t *had,
-                    int *ret_lack, struct pr_err *err)
+static int validate_data_add_need(struct pr_validator *v,
+                                  const struct pr_emulate *e,
+                                  const struct pr_job *job, const char *place,
+                                  uint64_t *had, int *ret_lack,
+                                  struct pr_err *err)
 {
-    struct pr_needed_space *s = space_of(v, place);
+    struct pr_needed_space *s = validate_data_find_space(v, place);
     uint64_t bytes;
     bool exact;
     int rc;
@@ -130,22 +134,22 @@ static int add_need(struct pr_validator *v, const struct pr_emulate *e,
             s->kept = UINT64_MAX;
         *had = bytes;
     }
-    if (need_of(s) <= s->free)
+    if (validate_data_needed_bytes(s) <= s->free)
         return PR_OK;
-    lacks_room(v, s, job);
+    validate_data_add_no_room(v, s, job);
     *ret_lack = PR_NO_ROOM - (int)(s - v->needed);
     return PR_OK;
 }
 
-int pr_check_space_end(struct pr_validator *v, struct pr_err *err)
+int pr_validate_space_end(struct pr_validator *v, struct pr_err *err)
 {
     int rc = PR_OK;
 
     for (size_t i = 0; i < v->needed_count && !rc; i++) {
         const struct pr_needed_space *s = &v->needed[i];
         struct pr_job job = {.id = s->first, .arena = v->ret->arena};
-        struct pr_lack lack = {
-            .kind = PR_LACK_SPACE,
+        struct pr_requirement lack = {
+            .kind = PR_REQUIREMENT_SPACE,
             .code = PR_E_IO,
             .remedy = "use fewer or smaller files, or another "
                       "dataset.data_folder",
@@ -160,9 +164,10 @@ int pr_check_space_end(struct pr_validator *v, struct pr_err *err)
             v->ret->arena,
             "data in '%s'%s need %s, but %s are free: %s are missing",
             s->folder ? s->folder : "", s->sets > 1 ? " and others" : "",
-            pr_format_bytes(want, need_of(s)), pr_format_bytes(got, s->free),
-            pr_format_bytes(lost, need_of(s) - s->free));
-        rc = pr_lack_note(v, &job, &lack, &found, err);
+            pr_format_bytes(want, validate_data_needed_bytes(s)),
+            pr_format_bytes(got, s->free),
+            pr_format_bytes(lost, validate_data_needed_bytes(s) - s->free));
+        rc = pr_requirement_add(v, &job, &lack, &found, err);
         if (!rc && found >= 0)
             v->ret->lacks[found].count = s->count;
     }
@@ -172,12 +177,13 @@ int pr_check_space_end(struct pr_validator *v, struct pr_err *err)
 /* ---- a folder that is missing */
 
 /* What is named by a whole path may be in the image. */
-static int note_missing(struct pr_validator *v, const struct pr_job *job,
-                        const char *folder, bool ours, bool stops,
-                        int *ret_lack, struct pr_err *err)
+static int validate_data_add_missing(struct pr_validator *v,
+                                     const struct pr_job *job,
+                                     const char *folder, bool ours, bool stops,
+                                     int *ret_lack, struct pr_err *err)
 {
-    struct pr_lack lack = {
-        .kind = PR_LACK_DATA,
+    struct pr_requirement lack = {
+        .kind = PR_REQUIREMENT_DATA,
         .code = PR_E_UNAVAIL,
         .remedy = !ours ? "check exp.data_dir"
                   : *job->exp.data_dir
@@ -190,37 +196,40 @@ static int note_missing(struct pr_validator *v, const struct pr_job *job,
 
     lack.what =
         pr_arena_printf(job->arena, "there is no data folder '%s'", folder);
-    return pr_lack_note(v, job, &lack, ret_lack, err);
+    return pr_requirement_add(v, job, &lack, ret_lack, err);
 }
 
 /* ---- workloads of ours */
 
-static int look_at_set(struct pr_validator *v, const struct pr_job *job,
-                       const struct pr_emulate *e, int *ret_lack,
-                       struct pr_err *err)
+static int validate_data_check_set(struct pr_validator *v,
+                                   const struct pr_job *job,
+                                   const struct pr_emulate *e, int *ret_lack,
+                                   struct pr_err *err)
 {
     char place[PR_NAME_BYTES];
     struct stat st;
     bool is_there;
 
     pr_generate_place(&e->set, &e->storage, place);
-    if (job->exp.docker && pr_contained_elsewhere(job, place))
+    if (job->exp.docker && pr_job_container_has_own_mount(job, place))
         return PR_OK;
     is_there = stat(place, &st) == 0;
     if (e->workflow.generate_data) {
-        uint64_t *had = made_bytes(v, place);
+        uint64_t *had = validate_data_made_bytes(v, place);
 
         if (!had)
             return pr_fail_nomem(err);
         return is_there ? PR_OK
-                        : add_need(v, e, job, place, had, ret_lack, err);
+                        : validate_data_add_need(v, e, job, place, had,
+                                                 ret_lack, err);
     }
     if (is_there || pr_names_find(v->made, place, strlen(place)) != PR_NO_NAME)
         return PR_OK;
-    return note_missing(v, job, place, true, true, ret_lack, err);
+    return validate_data_add_missing(v, job, place, true, true, ret_lack, err);
 }
 
-static const char *text_of(const struct pr_job *job, const char *name)
+static const char *validate_data_param_text(const struct pr_job *job,
+                                            const char *name)
 {
     const struct pr_value *v = pr_get(job->params, name);
 
@@ -245,7 +254,7 @@ static const char *set_question(const struct pr_job *job,
     pr_buf_printf(&text, "set %s %d\n%s", w->name, job->exp.docker,
                   job->exp.data_dir);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        pr_buf_printf(&text, "\n%s", text_of(job, names[i]));
+        pr_buf_printf(&text, "\n%s", validate_data_param_text(job, names[i]));
     for (uint32_t i = 0; i < job->params->len; i++) {
         const struct pr_member *m = &job->params->members[i];
 
@@ -262,14 +271,14 @@ static int check_set(struct pr_validator *v, struct pr_job *job,
 {
     struct pr_emulate *e = PR_ARENA_NEW(job->arena, struct pr_emulate);
     const char *question = set_question(job, w);
-    bool images = !is(w->name, "emulate");
-    int found = PR_NO_LACK, rc;
+    bool images = !validate_data_is_equal(w->name, "emulate");
+    int found = PR_NO_REQUIREMENT, rc;
 
     if (!e || !question)
         return pr_fail_nomem(err);
-    if (pr_asked(v, question, &found)) {
+    if (pr_requirement_cached(v, question, &found)) {
         if (found <= PR_NO_ROOM)
-            lacks_room(v, &v->needed[PR_NO_ROOM - found], job);
+            validate_data_add_no_room(v, &v->needed[PR_NO_ROOM - found], job);
         return PR_OK;
     }
     rc = pr_emulate_init(e, job, NULL);
@@ -281,13 +290,13 @@ static int check_set(struct pr_validator *v, struct pr_job *job,
         e->reader.data_loader = "pytorch";
     if (pr_emulate_has_files(e) &&
         (images || e->workflow.train || e->workflow.generate_data))
-        rc = look_at_set(v, job, e, &found, err);
-    return rc ? rc : pr_asked_note(v, question, found, err);
+        rc = validate_data_check_set(v, job, e, &found, err);
+    return rc ? rc : pr_requirement_cache(v, question, found, err);
 }
 
 /* ---- programs of the user's */
 
-static bool is_folder(const char *cwd, const char *path)
+static bool validate_data_is_folder(const char *cwd, const char *path)
 {
     int dir = *cwd ? open(cwd, O_PATH | O_DIRECTORY | O_CLOEXEC) : AT_FDCWD;
     struct stat st;
@@ -304,29 +313,33 @@ static int check_data_dir(struct pr_validator *v, const struct pr_job *job,
 {
     const char *folder = job->exp.data_dir, *question;
     const char *cwd = job->exp.docker ? "" : job->exp.cwd; /* inside, that is */
-    int found = PR_NO_LACK, rc = PR_OK;
+    int found = PR_NO_REQUIREMENT, rc = PR_OK;
 
     if (!*folder || strstr(folder, "://") ||
-        (job->exp.docker && pr_contained_elsewhere(job, folder)))
+        (job->exp.docker && pr_job_container_has_own_mount(job, folder)))
         return PR_OK;
     question = pr_arena_printf(job->arena, "folder %s %d\n%s\n%s", w->name,
                                job->exp.docker, cwd, folder);
     if (!question)
         return pr_fail_nomem(err);
-    if (pr_asked(v, question, &found))
+    if (pr_requirement_cached(v, question, &found))
         return PR_OK;
-    if (!is_folder(cwd, folder))
-        rc = note_missing(v, job, folder, false, is(w->name, "framework"),
-                          &found, err);
-    return rc ? rc : pr_asked_note(v, question, found, err);
+    if (!validate_data_is_folder(cwd, folder))
+        rc = validate_data_add_missing(
+            v, job, folder, false, validate_data_is_equal(w->name, "framework"),
+            &found, err);
+    return rc ? rc : pr_requirement_cache(v, question, found, err);
 }
 
-int pr_check_data(struct pr_validator *v, struct pr_job *job,
-                  const struct pr_workload *w, struct pr_err *err)
+int pr_validate_data(struct pr_validator *v, struct pr_job *job,
+                     const struct pr_workload *w, struct pr_err *err)
 {
-    if (is(w->name, "emulate"))
+    if (validate_data_is_equal(w->name, "emulate"))
         return check_set(v, job, w, err);
-    if (is(w->name, "native") || is(w->name, "loader"))
-        return pr_image_set_wanted(job) ? check_set(v, job, w, err) : PR_OK;
-    return is(w->name, "null") ? PR_OK : check_data_dir(v, job, w, err);
+    if (validate_data_is_equal(w->name, "native") ||
+        validate_data_is_equal(w->name, "loader"))
+        return pr_image_set_is_wanted(job) ? check_set(v, job, w, err) : PR_OK;
+    return validate_data_is_equal(w->name, "null")
+               ? PR_OK
+               : check_data_dir(v, job, w, err);
 }

@@ -24,12 +24,13 @@ static bool knows_model(const struct pr_framework *f, const char *model)
 }
 
 /* A launcher of the user's may know more than the file does. */
-static int check_model(struct pr_validator *v, const struct pr_job *job,
-                       const struct pr_framework *f, bool users,
-                       struct pr_err *err)
+static int validate_framework_model(struct pr_validator *v,
+                                    const struct pr_job *job,
+                                    const struct pr_framework *f, bool users,
+                                    struct pr_err *err)
 {
-    struct pr_lack lack = {
-        .kind = PR_LACK_MODEL, .code = PR_E_UNAVAIL, .stops = !users};
+    struct pr_requirement lack = {
+        .kind = PR_REQUIREMENT_MODEL, .code = PR_E_UNAVAIL, .stops = !users};
 
     if (!*job->exp.model || knows_model(f, job->exp.model))
         return PR_OK;
@@ -37,14 +38,14 @@ static int check_model(struct pr_validator *v, const struct pr_job *job,
                                 f->title, job->exp.model);
     lack.remedy = pr_arena_printf(
         job->arena, "'prony help --frameworks %s' lists its models", f->name);
-    return pr_lack_note(v, job, &lack, NULL, err);
+    return pr_requirement_add(v, job, &lack, NULL, err);
 }
 
 /* ---- the framework itself */
 
 /* No folder of this interpreter has the module. It may be a script that knows
  * another way: only what the interpreter itself says counts. */
-static bool says_no(const char *python, const char *module)
+static bool is_module_missing(const char *python, const char *module)
 {
     PR_AUTO_BUF struct pr_buf said = PR_BUF_INIT(4096);
     char code[256];
@@ -59,22 +60,24 @@ static bool says_no(const char *python, const char *module)
            said.data && strstr(said.data, "prony: False");
 }
 
-static int look_for(const struct pr_job *job, const struct pr_framework *f,
-                    struct pr_lack *lack, bool *ret_lacks, struct pr_err *err)
+static int validate_find_framework(const struct pr_job *job,
+                                   const struct pr_framework *f,
+                                   struct pr_requirement *lack, bool *ret_lacks,
+                                   struct pr_err *err)
 {
     const char *module = f->module ? f->module : f->find_module, *detail;
     const char *python;
-    int here =
-        pr_framework_here(f, job->runtime.python, job->arena, &detail, err);
+    int here = pr_framework_find_installed(f, job->runtime.python, job->arena,
+                                           &detail, err);
 
     *ret_lacks = false;
     if (here != PR_FRAMEWORK_ABSENT)
         return here < 0 ? here : PR_OK;
     if (module) {
-        python = pr_framework_python(f, job->runtime.python, job->arena);
+        python = pr_framework_find_python(f, job->runtime.python, job->arena);
         if (!python)
             return pr_fail_nomem(err);
-        *ret_lacks = says_no(python, module);
+        *ret_lacks = is_module_missing(python, module);
         lack->what = pr_arena_printf(job->arena,
                                      "%s is not installed: '%s' has no module "
                                      "'%s'",
@@ -102,23 +105,24 @@ static int check_here(struct pr_validator *v, const struct pr_job *job,
 {
     const char *question = pr_arena_printf(job->arena, "framework %d %s\n%s",
                                            users, f->name, job->runtime.python);
-    struct pr_lack lack = {
-        .kind = PR_LACK_FRAMEWORK, .code = PR_E_UNAVAIL, .stops = !users};
-    int found = PR_NO_LACK, rc;
+    struct pr_requirement lack = {.kind = PR_REQUIREMENT_FRAMEWORK,
+                                  .code = PR_E_UNAVAIL,
+                                  .stops = !users};
+    int found = PR_NO_REQUIREMENT, rc;
     bool lacks;
 
     if (!question)
         return pr_fail_nomem(err);
-    if (pr_asked(v, question, &found))
+    if (pr_requirement_cached(v, question, &found))
         return PR_OK;
-    rc = look_for(job, f, &lack, &lacks, err);
+    rc = validate_find_framework(job, f, &lack, &lacks, err);
     if (!rc && lacks)
-        rc = pr_lack_note(v, job, &lack, &found, err);
-    return rc ? rc : pr_asked_note(v, question, found, err);
+        rc = pr_requirement_add(v, job, &lack, &found, err);
+    return rc ? rc : pr_requirement_cache(v, question, found, err);
 }
 
-int pr_check_framework(struct pr_validator *v, struct pr_job *job,
-                       struct pr_err *err)
+int pr_validate_framework(struct pr_validator *v, struct pr_job *job,
+                          struct pr_err *err)
 {
     const struct pr_framework *f;
     bool users;
@@ -126,9 +130,9 @@ int pr_check_framework(struct pr_validator *v, struct pr_job *job,
 
     if (rc <= 0)
         return rc;
-    users =
-        f->kind == PR_FRAMEWORK_SCRIPT || pr_framework_setting(job, "launcher");
-    rc = check_model(v, job, f, users, err);
+    users = f->kind == PR_FRAMEWORK_SCRIPT ||
+            pr_framework_get_setting(job, "launcher");
+    rc = validate_framework_model(v, job, f, users, err);
     if (rc || job->exp.docker || pr_get(job->params, "runtime.env.PYTHONPATH"))
         return rc;
     return check_here(v, job, f, users, err);

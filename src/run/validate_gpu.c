@@ -12,7 +12,7 @@
 /* ---- which are there */
 
 /* Without the library the driver's files tell how many there are. */
-static unsigned count_files(void)
+static unsigned validate_count_gpu_files(void)
 {
     char path[32];
     unsigned n = 0;
@@ -31,7 +31,7 @@ static bool has_library_named(void)
     return getenv("PRONY_NVML") != NULL;
 }
 
-static void count_gpus(struct pr_validator *v)
+static void validate_count_gpus(struct pr_validator *v)
 {
     char why[160];
 
@@ -41,7 +41,7 @@ static void count_gpus(struct pr_validator *v)
     v->nvml = pr_nvml_open(why);
     v->gpus = v->nvml               ? pr_nvml_count(v->nvml)
               : has_library_named() ? 0
-                                    : count_files();
+                                    : validate_count_gpu_files();
 }
 
 /* AMD's are not counted. */
@@ -61,7 +61,8 @@ static bool has_uuid(struct pr_nvml *n, const char *word, size_t len)
 }
 
 /* A number, or the beginning of a name as CUDA has them: GPU-8f2a. */
-static bool is_there(const struct pr_validator *v, const char *word, size_t len)
+static bool validate_has_gpu(const struct pr_validator *v, const char *word,
+                             size_t len)
 {
     if (strspn(word, "0123456789") >= len)
         return len < 9 && strtoul(word, NULL, 10) < v->gpus;
@@ -77,7 +78,7 @@ static int find_lost(struct pr_validator *v, struct pr_names *lost,
 {
     int rc = PR_OK;
 
-    count_gpus(v);
+    validate_count_gpus(v);
     *ret_lost = false;
     for (const char *at = gpus; !rc;) {
         size_t len;
@@ -86,7 +87,7 @@ static int find_lost(struct pr_validator *v, struct pr_names *lost,
         if (!*at)
             break;
         len = strcspn(at, SEPARATORS);
-        if (!is_there(v, at, len)) {
+        if (!validate_has_gpu(v, at, len)) {
             *ret_lost = true;
             if (pr_names_add(lost, at, len) == PR_NO_NAME)
                 rc = pr_fail_nomem(err);
@@ -107,11 +108,11 @@ static bool wants_gpus(const struct pr_job *job, const struct pr_workload *w)
             strcmp(w->name, "command") == 0);
 }
 
-int pr_check_gpus(struct pr_validator *v, const struct pr_job *job,
-                  const struct pr_workload *w, struct pr_err *err)
+int pr_validate_gpus(struct pr_validator *v, const struct pr_job *job,
+                     const struct pr_workload *w, struct pr_err *err)
 {
     bool stops = job->exp.docker || strcmp(w->name, "framework") == 0;
-    struct pr_lost_gpus *lost = &v->lost[stops];
+    struct pr_missing_gpus *lost = &v->lost[stops];
     const char *question;
     bool is_lost;
     int known, rc;
@@ -121,13 +122,13 @@ int pr_check_gpus(struct pr_validator *v, const struct pr_job *job,
     question = pr_arena_printf(job->arena, "gpus %d %s", stops, job->exp.gpus);
     if (!question)
         return pr_fail_nomem(err);
-    if (!pr_asked(v, question, &known)) {
+    if (!pr_requirement_cached(v, question, &known)) {
         rc = has_others()
                  ? (is_lost = false, PR_OK)
                  : find_lost(v, lost->words, job->exp.gpus, &is_lost, err);
-        known = is_lost ? PR_LOST_GPUS : PR_NO_LACK;
+        known = is_lost ? PR_LOST_GPUS : PR_NO_REQUIREMENT;
         if (!rc)
-            rc = pr_asked_note(v, question, known, err);
+            rc = pr_requirement_cache(v, question, known, err);
         if (rc)
             return rc;
     }
@@ -141,14 +142,15 @@ int pr_check_gpus(struct pr_validator *v, const struct pr_job *job,
 
 /* ---- all of them */
 
-static int note_lost(struct pr_validator *v, const struct pr_lost_gpus *lost,
-                     struct pr_err *err)
+static int validate_add_lost_gpus(struct pr_validator *v,
+                                  const struct pr_missing_gpus *lost,
+                                  struct pr_err *err)
 {
     PR_AUTO_BUF struct pr_buf what = PR_BUF_INIT(1 << 16);
     uint32_t count = pr_names_count(lost->words);
     struct pr_job job = {.id = lost->first, .arena = v->ret->arena};
-    struct pr_lack lack = {
-        .kind = PR_LACK_GPU,
+    struct pr_requirement lack = {
+        .kind = PR_REQUIREMENT_GPU,
         .code = PR_E_UNAVAIL,
         .remedy =
             lost->stops ? "-P exp.gpus='\"\"' computes on the processor" : "",
@@ -168,18 +170,18 @@ static int note_lost(struct pr_validator *v, const struct pr_lost_gpus *lost,
     if (!pr_buf_ok(&what))
         return pr_fail_nomem(err);
     lack.what = what.data;
-    rc = pr_lack_note(v, &job, &lack, &found, err);
-    if (!rc && found != PR_NO_LACK)
+    rc = pr_requirement_add(v, &job, &lack, &found, err);
+    if (!rc && found != PR_NO_REQUIREMENT)
         v->ret->lacks[found].count = lost->count;
     return rc;
 }
 
-int pr_check_gpus_end(struct pr_validator *v, struct pr_err *err)
+int pr_validate_gpus_end(struct pr_validator *v, struct pr_err *err)
 {
     int rc = PR_OK;
 
     for (int i = 1; i >= 0 && !rc; i--)
         if (v->lost[i].count)
-            rc = note_lost(v, &v->lost[i], err);
+            rc = validate_add_lost_gpus(v, &v->lost[i], err);
     return rc;
 }

@@ -48,7 +48,7 @@ struct check {
 static void of_framework(const struct pr_job *job, const struct pr_framework *f,
                          struct backend *ret)
 {
-    ret->all = !f || !f->honours || pr_framework_is_users(job, f);
+    ret->all = !f || !f->honours || pr_framework_is_user_program(job, f);
     ret->framework = f;
     if (f) {
         ret->list = f->honours;
@@ -63,15 +63,15 @@ static int find_backend(struct pr_job *job, const struct pr_workload *w,
 
     /* Of a task of GPU systems batch and type are what its config line says:
      * they were made from its command, not for it. */
-    *ret =
-        (struct backend){.list = w->honours,
-                         .program = w->program,
-                         .all = w->program && *pr_job_text(job, "task.name")};
+    *ret = (struct backend){.list = w->honours,
+                            .program = w->program,
+                            .all = w->program &&
+                                   *pr_job_param_text(job, "task.name")};
     ret->title = pr_arena_printf(job->arena, "the workload '%s'", w->name);
     if (!ret->title)
         return pr_fail_nomem(err);
     if (!w->honours) {
-        int rc = pr_job_framework(job, &f, err);
+        int rc = pr_job_find_framework(job, &f, err);
 
         of_framework(job, rc == 1 ? f : NULL, ret);
         return rc < 0 ? rc : PR_OK;
@@ -83,12 +83,12 @@ static int find_backend(struct pr_job *job, const struct pr_workload *w,
 static int find_suite_backend(struct pr_job *job, const struct pr_workload *w,
                               struct backend *ret, struct pr_err *err)
 {
-    struct pr_suite_run r = {.notes = NULL};
+    struct pr_suite_call r = {.notes = NULL};
     struct pr_err why = {0};
     int rc = pr_suite_resolve(job, &r, &why);
 
     if (!rc && r.engine == PR_SUITE_NATIVE)
-        rc = pr_workload_of(&r.native, &w, &why);
+        rc = pr_workload_find_for_job(&r.native, &w, &why);
     if (rc == PR_E_NOMEM)
         return pr_fail_nomem(err);
     if (!rc && r.engine == PR_SUITE_COMMAND)
@@ -167,7 +167,7 @@ static const struct pr_honour *honour_of(const struct check *c,
 {
     const struct pr_value *gets = c->b.laid ? pr_get(c->b.laid, name) : NULL;
 
-    return gets && !pr_equal(gets, pr_get(c->job->params, name))
+    return gets && !pr_value_equal(gets, pr_get(c->job->params, name))
                ? NULL
                : pr_honour_find(c->b.list, name);
 }
@@ -186,8 +186,10 @@ static bool is_own_param(const struct check *c, const char *name)
 
 /* Marks all that a name was computed from, by way of todo, which has room for
  * every name. With find it ends at the first that somebody set. */
-static const struct pr_setting *spread(const struct check *c, uint8_t *marks,
-                                       uint32_t *todo, uint32_t name, bool find)
+static const struct pr_setting *honours_mark_sources(const struct check *c,
+                                                     uint8_t *marks,
+                                                     uint32_t *todo,
+                                                     uint32_t name, bool find)
 {
     size_t n = 0;
 
@@ -225,7 +227,8 @@ static int is_reached(struct check *c, uint32_t name, bool *ret,
             return pr_fail_nomem(err);
         for (uint32_t i = 0; i < p->count; i++)
             if (honour_of(c, pr_names_text(c->job->names, p->order[i])))
-                (void)spread(c, c->reached, todo, p->order[i], false);
+                (void)honours_mark_sources(c, c->reached, todo, p->order[i],
+                                           false);
     }
     *ret = c->reached[name];
     return PR_OK;
@@ -250,7 +253,7 @@ static int is_default(struct check *c, const struct pr_setting *set, bool *ret,
         v = first->value;
         if (row && pr_opt_cast(row, &first->value, c->job->arena, &v, NULL))
             return PR_OK;
-        *ret = pr_equal(&v, pr_expanded(c->job->values, set->name));
+        *ret = pr_value_equal(&v, pr_expanded_value(c->job->values, set->name));
         return PR_OK;
     }
     if (!c->v->defaults)
@@ -261,28 +264,28 @@ static int is_default(struct check *c, const struct pr_setting *set, bool *ret,
     pr_params_copy(&params, c->job->settings);
     params.slot[set->name] = first;
     if (pr_expand_name(c->v->defaults, &params, set->name, NULL) == PR_OK)
-        *ret = pr_equal(pr_expanded(c->v->defaults, set->name),
-                        pr_expanded(c->job->values, set->name));
+        *ret = pr_value_equal(pr_expanded_value(c->v->defaults, set->name),
+                              pr_expanded_value(c->job->values, set->name));
     return PR_OK;
 }
 
 /* ---- what is said */
 
-static int refuse(struct check *c, const char *what, const char *remedy,
-                  struct pr_err *err)
+static int honours_add_refusal(struct check *c, const char *what,
+                               const char *remedy, struct pr_err *err)
 {
-    struct pr_lack lack = {.kind = PR_LACK_CONFIG,
-                           .code = PR_E_CONF,
-                           .what = what,
-                           .remedy = remedy,
-                           .stops = true};
+    struct pr_requirement lack = {.kind = PR_REQUIREMENT_CONFIG,
+                                  .code = PR_E_CONF,
+                                  .what = what,
+                                  .remedy = remedy,
+                                  .stops = true};
 
-    return what ? pr_lack_note(c->v, c->job, &lack, NULL, err)
+    return what ? pr_requirement_add(c->v, c->job, &lack, NULL, err)
                 : pr_fail_nomem(err);
 }
 
 /* "a|b" as "a or b". */
-static void put_values(const char *values, struct pr_buf *out)
+static void honours_write_values(const char *values, struct pr_buf *out)
 {
     for (; *values; values++)
         if (*values == '|')
@@ -299,15 +302,16 @@ static int refuse_value(struct check *c, const struct pr_setting *set,
     PR_AUTO_BUF struct pr_buf known = PR_BUF_INIT(4096);
     char where[256];
 
-    pr_text(&value, pr_expanded(c->job->values, name));
-    put_values(h->values, &known);
-    return refuse(c,
-                  pr_arena_printf(c->job->arena, "%s: '%s' is %s; %s takes %s",
-                                  pr_origin_text(&set->origin, where),
-                                  pr_names_text(c->job->names, name),
-                                  value.len ? value.data : "\"\"", c->b.title,
-                                  known.len ? known.data : "none"),
-                  "another back-end may, or leave it out", err);
+    pr_value_write_text(&value, pr_expanded_value(c->job->values, name));
+    honours_write_values(h->values, &known);
+    return honours_add_refusal(
+        c,
+        pr_arena_printf(c->job->arena, "%s: '%s' is %s; %s takes %s",
+                        pr_origin_text(&set->origin, where),
+                        pr_names_text(c->job->names, name),
+                        value.len ? value.data : "\"\"", c->b.title,
+                        known.len ? known.data : "none"),
+        "another back-end may, or leave it out", err);
 }
 
 static int refuse_name(struct check *c, const struct pr_setting *set,
@@ -315,16 +319,17 @@ static int refuse_name(struct check *c, const struct pr_setting *set,
 {
     char where[256];
 
-    return refuse(c,
-                  pr_arena_printf(c->job->arena, "%s: '%s' has no effect on %s",
-                                  pr_origin_text(&set->origin, where),
-                                  pr_names_text(c->job->names, set->name),
-                                  c->b.title),
-                  "leave it out", err);
+    return honours_add_refusal(
+        c,
+        pr_arena_printf(c->job->arena, "%s: '%s' has no effect on %s",
+                        pr_origin_text(&set->origin, where),
+                        pr_names_text(c->job->names, set->name), c->b.title),
+        "leave it out", err);
 }
 
-static int note_lost(struct check *c, struct pr_effect *e,
-                     const struct pr_setting *set, struct pr_err *err)
+static int honours_add_ineffective(struct check *c, struct pr_effect *e,
+                                   const struct pr_setting *set,
+                                   struct pr_err *err)
 {
     char where[256];
 
@@ -358,7 +363,7 @@ static int check_given(struct check *c, const struct pr_setting *set,
         return PR_OK;
     }
     h = honour_of(c, name);
-    if (h && !pr_honour_has(h, pr_expanded(c->job->values, set->name)))
+    if (h && !pr_honour_has(h, pr_expanded_value(c->job->values, set->name)))
         return refuse_value(c, set, set->name, h, err);
     heeded = h || (e->class == FOREIGN && is_own_param(c, name));
     rc = heeded ? PR_OK : is_reached(c, set->name, &heeded, err);
@@ -368,8 +373,9 @@ static int check_given(struct check *c, const struct pr_setting *set,
     rc = is_default(c, set, &heeded, err);
     if (rc || heeded)
         return rc;
-    return e->class == MEASURED && !c->b.program ? refuse_name(c, set, err)
-                                                 : note_lost(c, e, set, err);
+    return e->class == MEASURED && !c->b.program
+               ? refuse_name(c, set, err)
+               : honours_add_ineffective(c, e, set, err);
 }
 
 /* What follows from what was set: two GPUs from exp.gpus=0,1. */
@@ -379,7 +385,7 @@ static int check_computed(struct check *c, const struct pr_honour *h,
     uint32_t count = pr_names_count(c->job->names), *todo;
     uint32_t name = pr_names_find(c->job->names, h->name, strlen(h->name));
     const struct pr_value *v = h->values && name != PR_NO_NAME
-                                   ? pr_expanded(c->job->values, name)
+                                   ? pr_expanded_value(c->job->values, name)
                                    : NULL;
     const struct pr_setting *set;
     uint8_t *marks;
@@ -390,12 +396,12 @@ static int check_computed(struct check *c, const struct pr_honour *h,
     todo = PR_ARENA_ARRAY(c->job->arena, uint32_t, count);
     if (!marks || !todo)
         return pr_fail_nomem(err);
-    set = spread(c, marks, todo, name, true);
+    set = honours_mark_sources(c, marks, todo, name, true);
     return set ? refuse_value(c, set, name, h, err) : PR_OK;
 }
 
-int pr_check_honours(struct pr_validator *v, struct pr_job *job,
-                     const struct pr_workload *w, struct pr_err *err)
+int pr_validate_honours(struct pr_validator *v, struct pr_job *job,
+                        const struct pr_workload *w, struct pr_err *err)
 {
     struct check c = {.v = v, .job = job};
     size_t before = v->ret->stops;
@@ -418,7 +424,7 @@ int pr_check_honours(struct pr_validator *v, struct pr_job *job,
     return rc;
 }
 
-int pr_check_honours_end(struct pr_validator *v, struct pr_err *err)
+int pr_validate_honours_end(struct pr_validator *v, struct pr_err *err)
 {
     for (uint32_t i = 0; i < v->effect_count; i++) {
         const struct pr_effect *e = &v->effects[i];

@@ -10,14 +10,14 @@
 #include "workload/workload.h"
 
 enum {
-    PR_LACKS_MAX = 1000,
-    PR_NO_LACK = -1,
+    PR_REQUIREMENTS_MAX = 1000,
+    PR_NO_REQUIREMENT = -1,
     PR_LOST_GPUS = -2, /* they become one lack in the end */
     PR_NO_ROOM = -3,   /* so does this, of each file system: minus its number */
 };
 
 /* GPUs that are missing, over all experiments: one lack in the end. */
-struct pr_lost_gpus {
+struct pr_missing_gpus {
     struct pr_names *words;
     uint64_t count;
     char first[40];
@@ -49,9 +49,9 @@ struct pr_validator {
     size_t last_cap;
     uint64_t now;   /* number of the experiment looked at, from 1 */
     bool concerned; /* it lacks something */
-    struct pr_lost_gpus lost[2]; /* those that a command of the user's may do
+    struct pr_missing_gpus lost[2]; /* those that a command of the user's may do
                                     without, and those that stop a run */
-    struct pr_nvml *nvml;        /* NULL: there is none, or nobody asked yet */
+    struct pr_nvml *nvml; /* NULL: there is none, or nobody asked yet */
     unsigned gpus;
     bool gpus_counted;
     struct pr_needed_space needed[16];
@@ -65,38 +65,40 @@ struct pr_validator {
 
 /* Notes a lack of this experiment, once. The number of it in *ret_lack, which
  * may be NULL. */
-int pr_lack_note(struct pr_validator *v, const struct pr_job *job,
-                 const struct pr_lack *lack, int *ret_lack,
-                 struct pr_err *err) PR_MUST_CHECK;
-void pr_lack_again(struct pr_validator *v, int lack);
+int pr_requirement_add(struct pr_validator *v, const struct pr_job *job,
+                       const struct pr_requirement *lack, int *ret_lack,
+                       struct pr_err *err) PR_MUST_CHECK;
+void pr_requirement_count_again(struct pr_validator *v, int lack);
 
-/* What a question was answered with: PR_NO_LACK or the lack's number, which
- * then concerns this experiment, too. False: it was not asked yet. */
-bool pr_asked(struct pr_validator *v, const char *question, int *ret_lack);
-int pr_asked_note(struct pr_validator *v, const char *question, int lack,
-                  struct pr_err *err) PR_MUST_CHECK;
+/* What a question was answered with: PR_NO_REQUIREMENT or the lack's number,
+ * which then concerns this experiment, too. False: it was not asked yet. */
+bool pr_requirement_cached(struct pr_validator *v, const char *question,
+                           int *ret_lack);
+int pr_requirement_cache(struct pr_validator *v, const char *question, int lack,
+                         struct pr_err *err) PR_MUST_CHECK;
 
 /* The parts. */
-int pr_check_container(struct pr_validator *v, struct pr_job *job,
-                       struct pr_err *err) PR_MUST_CHECK;
-int pr_check_gpus(struct pr_validator *v, const struct pr_job *job,
-                  const struct pr_workload *w,
-                  struct pr_err *err) PR_MUST_CHECK;
-int pr_check_gpus_end(struct pr_validator *v, struct pr_err *err) PR_MUST_CHECK;
-int pr_check_framework(struct pr_validator *v, struct pr_job *job,
-                       struct pr_err *err) PR_MUST_CHECK;
-int pr_check_honours(struct pr_validator *v, struct pr_job *job,
+int pr_validate_container(struct pr_validator *v, struct pr_job *job,
+                          struct pr_err *err) PR_MUST_CHECK;
+int pr_validate_gpus(struct pr_validator *v, const struct pr_job *job,
                      const struct pr_workload *w,
                      struct pr_err *err) PR_MUST_CHECK;
-int pr_check_honours_end(struct pr_validator *v,
+int pr_validate_gpus_end(struct pr_validator *v,
                          struct pr_err *err) PR_MUST_CHECK;
-int pr_check_program(struct pr_validator *v, const struct pr_job *job,
-                     const struct pr_start *start,
+int pr_validate_framework(struct pr_validator *v, struct pr_job *job,
+                          struct pr_err *err) PR_MUST_CHECK;
+int pr_validate_honours(struct pr_validator *v, struct pr_job *job,
+                        const struct pr_workload *w,
+                        struct pr_err *err) PR_MUST_CHECK;
+int pr_validate_honours_end(struct pr_validator *v,
+                            struct pr_err *err) PR_MUST_CHECK;
+int pr_validate_program(struct pr_validator *v, const struct pr_job *job,
+                        const struct pr_start *start,
+                        struct pr_err *err) PR_MUST_CHECK;
+int pr_validate_data(struct pr_validator *v, struct pr_job *job,
+                     const struct pr_workload *w,
                      struct pr_err *err) PR_MUST_CHECK;
-int pr_check_data(struct pr_validator *v, struct pr_job *job,
-                  const struct pr_workload *w,
-                  struct pr_err *err) PR_MUST_CHECK;
-int pr_check_space_end(struct pr_validator *v,
-                       struct pr_err *err) PR_MUST_CHECK;
+int pr_validate_space_end(struct pr_validator *v,
+                          struct pr_err *err) PR_MUST_CHECK;
 
 #endif

@@ -5,25 +5,25 @@
 #include <stdio.h>
 #include <string.h>
 
-const char *pr_lack_kind_word(enum pr_lack_kind kind)
+const char *pr_requirement_kind_word(enum pr_requirement_kind kind)
 {
-    static const char *const words[PR_LACK_KINDS] = {
-        [PR_LACK_CONFIG] = "config",
-        [PR_LACK_FRAMEWORK] = "framework",
-        [PR_LACK_MODEL] = "model",
-        [PR_LACK_COMMAND] = "command",
-        [PR_LACK_CONTAINER] = "container",
-        [PR_LACK_IMAGE] = "image",
-        [PR_LACK_GPU] = "GPU",
-        [PR_LACK_DATA] = "data",
-        [PR_LACK_SPACE] = "space",
-        [PR_LACK_LOG_FILE] = "log file",
+    static const char *const words[PR_REQUIREMENT_KINDS] = {
+        [PR_REQUIREMENT_CONFIG] = "config",
+        [PR_REQUIREMENT_FRAMEWORK] = "framework",
+        [PR_REQUIREMENT_MODEL] = "model",
+        [PR_REQUIREMENT_COMMAND] = "command",
+        [PR_REQUIREMENT_CONTAINER] = "container",
+        [PR_REQUIREMENT_IMAGE] = "image",
+        [PR_REQUIREMENT_GPU] = "GPU",
+        [PR_REQUIREMENT_DATA] = "data",
+        [PR_REQUIREMENT_SPACE] = "space",
+        [PR_REQUIREMENT_LOG_FILE] = "log file",
     };
 
     return words[kind];
 }
 
-void pr_lack_again(struct pr_validator *v, int lack)
+void pr_requirement_count_again(struct pr_validator *v, int lack)
 {
     v->concerned = true;
     if (v->last[lack] == v->now)
@@ -48,13 +48,14 @@ static bool grow_last(struct pr_validator *v, size_t count)
     return true;
 }
 
-static int add(struct pr_validator *v, const struct pr_job *job,
-               const struct pr_lack *lack, struct pr_err *err)
+static int requirement_append(struct pr_validator *v, const struct pr_job *job,
+                              const struct pr_requirement *lack,
+                              struct pr_err *err)
 {
     struct pr_validation *r = v->ret;
-    struct pr_lack *lacks =
+    struct pr_requirement *lacks =
         pr_arena_grow(r->arena, r->lacks, r->count, &r->cap, sizeof *lacks);
-    struct pr_lack one = *lack;
+    struct pr_requirement one = *lack;
 
     if (!lacks || !grow_last(v, r->count))
         return pr_fail_nomem(err);
@@ -71,8 +72,9 @@ static int add(struct pr_validator *v, const struct pr_job *job,
     return PR_OK;
 }
 
-int pr_lack_note(struct pr_validator *v, const struct pr_job *job,
-                 const struct pr_lack *lack, int *ret_lack, struct pr_err *err)
+int pr_requirement_add(struct pr_validator *v, const struct pr_job *job,
+                       const struct pr_requirement *lack, int *ret_lack,
+                       struct pr_err *err)
 {
     const char *key =
         lack->what
@@ -89,16 +91,16 @@ int pr_lack_note(struct pr_validator *v, const struct pr_job *job,
     v->concerned = true;
     id = pr_names_find(v->lacks, key, strlen(key));
     if (id != PR_NO_NAME) {
-        pr_lack_again(v, *ret_lack = (int)id);
+        pr_requirement_count_again(v, *ret_lack = (int)id);
         return PR_OK;
     }
-    *ret_lack = PR_NO_LACK;
-    if (v->ret->count == PR_LACKS_MAX) {
+    *ret_lack = PR_NO_REQUIREMENT;
+    if (v->ret->count == PR_REQUIREMENTS_MAX) {
         v->ret->more++;
         v->ret->stops += lack->stops;
         return PR_OK;
     }
-    rc = add(v, job, lack, err);
+    rc = requirement_append(v, job, lack, err);
     if (rc)
         return rc;
     id = pr_names_add(v->lacks, key, strlen(key));
@@ -110,7 +112,8 @@ int pr_lack_note(struct pr_validator *v, const struct pr_job *job,
 
 /* ---- questions */
 
-bool pr_asked(struct pr_validator *v, const char *question, int *ret_lack)
+bool pr_requirement_cached(struct pr_validator *v, const char *question,
+                           int *ret_lack)
 {
     uint32_t id = pr_names_find(v->asked, question, strlen(question));
 
@@ -118,12 +121,12 @@ bool pr_asked(struct pr_validator *v, const char *question, int *ret_lack)
         return false;
     *ret_lack = v->answers[id];
     if (*ret_lack >= 0)
-        pr_lack_again(v, *ret_lack);
+        pr_requirement_count_again(v, *ret_lack);
     return true;
 }
 
-int pr_asked_note(struct pr_validator *v, const char *question, int lack,
-                  struct pr_err *err)
+int pr_requirement_cache(struct pr_validator *v, const char *question, int lack,
+                         struct pr_err *err)
 {
     size_t count = pr_names_count(v->asked);
     uint32_t id;
@@ -146,7 +149,7 @@ int pr_asked_note(struct pr_validator *v, const char *question, int lack,
 
 /* ---- the outcome */
 
-void pr_validation_done(struct pr_validation *v)
+void pr_validation_close(struct pr_validation *v)
 {
     pr_arena_free(v->arena);
     *v = (struct pr_validation){0};
@@ -158,7 +161,7 @@ static int code_of(const struct pr_validation *v, bool stops_alone)
     int code = PR_OK;
 
     for (size_t i = 0; i < v->count; i++) {
-        const struct pr_lack *l = &v->lacks[i];
+        const struct pr_requirement *l = &v->lacks[i];
 
         if (stops_alone && !l->stops)
             continue;
@@ -170,7 +173,7 @@ static int code_of(const struct pr_validation *v, bool stops_alone)
     return code;
 }
 
-static const struct pr_lack *only_stop(const struct pr_validation *v)
+static const struct pr_requirement *only_stop(const struct pr_validation *v)
 {
     for (size_t i = 0; v->stops == 1 && i < v->count; i++)
         if (v->lacks[i].stops)
@@ -178,7 +181,7 @@ static const struct pr_lack *only_stop(const struct pr_validation *v)
     return NULL;
 }
 
-static int fail_for(const struct pr_lack *l, struct pr_err *err)
+static int fail_for(const struct pr_requirement *l, struct pr_err *err)
 {
     char where[96];
 
@@ -194,7 +197,7 @@ int pr_validation_error(const struct pr_validation *v, bool stops_alone,
                         struct pr_err *err)
 {
     size_t n = stops_alone ? v->stops : v->count + v->more;
-    const struct pr_lack *only = stops_alone ? only_stop(v) : NULL;
+    const struct pr_requirement *only = stops_alone ? only_stop(v) : NULL;
 
     if (!n)
         return PR_OK;

@@ -16,7 +16,7 @@ static bool is_runnable(int dir, const char *path)
            faccessat(dir, path, X_OK, 0) == 0;
 }
 
-static const char *path_in(const char *const *env)
+static const char *find_path_variable(const char *const *env)
 {
     for (; env && *env; env++)
         if (strncmp(*env, "PATH=", 5) == 0)
@@ -26,7 +26,7 @@ static const char *path_in(const char *const *env)
 
 /* As the keeper will look for it: in the folder it starts in, and on the
  * experiment's own PATH. */
-static bool is_here(const char *program, int dir, const char *path)
+static bool validate_has_program(const char *program, int dir, const char *path)
 {
     bool found = false;
     char whole[PATH_MAX];
@@ -49,12 +49,14 @@ static bool is_here(const char *program, int dir, const char *path)
 
 /* What is wrong with the program, or with the folder it starts in. True: it is
  * something, in *ret_what, which is NULL for a lack of memory. */
-static bool lacks(const struct pr_job *job, const char *program,
-                  const char *path, const char **ret_what)
+static bool validate_has_program_problem(const struct pr_job *job,
+                                         const char *program, const char *path,
+                                         const char **ret_what)
 {
     const char *cwd = job->exp.cwd;
     int dir = *cwd ? open(cwd, O_PATH | O_DIRECTORY | O_CLOEXEC) : AT_FDCWD;
-    bool entered = dir != -1, found = entered && is_here(program, dir, path);
+    bool entered = dir != -1,
+         found = entered && validate_has_program(program, dir, path);
 
     if (dir >= 0)
         close(dir);
@@ -72,13 +74,15 @@ static bool lacks(const struct pr_job *job, const char *program,
 }
 
 /* These experiments fail, and others of the plan may not need it. */
-int pr_check_program(struct pr_validator *v, const struct pr_job *job,
-                     const struct pr_start *start, struct pr_err *err)
+int pr_validate_program(struct pr_validator *v, const struct pr_job *job,
+                        const struct pr_start *start, struct pr_err *err)
 {
     const char *program = start->argv[0];
-    const char *path = path_in((const char *const *)start->env), *question;
-    struct pr_lack lack = {.kind = PR_LACK_COMMAND, .code = PR_E_UNAVAIL};
-    int found = PR_NO_LACK, rc = PR_OK;
+    const char *path = find_path_variable((const char *const *)start->env),
+               *question;
+    struct pr_requirement lack = {.kind = PR_REQUIREMENT_COMMAND,
+                                  .code = PR_E_UNAVAIL};
+    int found = PR_NO_REQUIREMENT, rc = PR_OK;
 
     if (!program || !*program || !path ||
         (job->exp.docker && !start->contains_itself))
@@ -87,9 +91,9 @@ int pr_check_program(struct pr_validator *v, const struct pr_job *job,
                                job->exp.cwd, path);
     if (!question)
         return pr_fail_nomem(err);
-    if (pr_asked(v, question, &found))
+    if (pr_requirement_cached(v, question, &found))
         return PR_OK;
-    if (lacks(job, program, path, &lack.what))
-        rc = pr_lack_note(v, job, &lack, &found, err);
-    return rc ? rc : pr_asked_note(v, question, found, err);
+    if (validate_has_program_problem(job, program, path, &lack.what))
+        rc = pr_requirement_add(v, job, &lack, &found, err);
+    return rc ? rc : pr_requirement_cache(v, question, found, err);
 }

@@ -21,7 +21,7 @@
 
 /* ---- one file */
 
-int pr_cache_stat(int fd, uint64_t size, struct pr_cache_use *ret)
+int pr_page_cache_stat(int fd, uint64_t size, struct pr_page_cache_use *ret)
 {
     struct {
         uint64_t off, len;
@@ -33,7 +33,7 @@ int pr_cache_stat(int fd, uint64_t size, struct pr_cache_use *ret)
 
     if (size && syscall(SYS_cachestat, fd, &range, &pages, 0) < 0)
         return 0;
-    *ret = (struct pr_cache_use){
+    *ret = (struct pr_page_cache_use){
         .bytes = pages.cached * page,
         .dirty = (pages.dirty + pages.writeback) * page,
     };
@@ -78,7 +78,8 @@ static uint64_t count_mapped(int fd, uint64_t off, size_t len)
     return sum;
 }
 
-int pr_cache_stat_by_map(int fd, uint64_t size, struct pr_cache_use *ret)
+int pr_page_cache_stat_by_map(int fd, uint64_t size,
+                              struct pr_page_cache_use *ret)
 {
     uint64_t sum = 0;
 
@@ -92,7 +93,7 @@ int pr_cache_stat_by_map(int fd, uint64_t size, struct pr_cache_use *ret)
             return 0;
         sum += n;
     }
-    *ret = (struct pr_cache_use){.bytes = sum};
+    *ret = (struct pr_page_cache_use){.bytes = sum};
     return 1;
 }
 
@@ -105,9 +106,10 @@ static int open_plain(struct pr_storage *st, const char *name,
     return pr_files_open(st, o, err);
 }
 
-int pr_files_drop(struct pr_storage *st, const char *name, struct pr_err *err)
+int pr_files_drop_cache(struct pr_storage *st, const char *name,
+                        struct pr_err *err)
 {
-    struct pr_cache_use use;
+    struct pr_page_cache_use use;
     struct pr_object o;
     int rc = open_plain(st, name, &o, err);
 
@@ -115,7 +117,7 @@ int pr_files_drop(struct pr_storage *st, const char *name, struct pr_err *err)
         return rc;
     /* Dirty pages stay; to sync what is clean would wait for the device. File
      * systems that cannot be written to have nothing to sync. */
-    if ((!pr_cache_stat(o.fd, o.size, &use) || use.dirty) &&
+    if ((!pr_page_cache_stat(o.fd, o.size, &use) || use.dirty) &&
         fdatasync(o.fd) < 0 && errno != EROFS && errno != EINVAL)
         rc = pr_files_fail(st, name, err, "cannot write to the disk");
     if (!rc) {
@@ -127,19 +129,19 @@ int pr_files_drop(struct pr_storage *st, const char *name, struct pr_err *err)
     return rc;
 }
 
-int pr_files_cached(struct pr_storage *st, const char *name,
-                    uint64_t *ret_cached, uint64_t *ret_bytes,
-                    struct pr_err *err)
+int pr_files_cached_bytes(struct pr_storage *st, const char *name,
+                          uint64_t *ret_cached, uint64_t *ret_bytes,
+                          struct pr_err *err)
 {
-    struct pr_cache_use use;
+    struct pr_page_cache_use use;
     struct pr_object o;
     int rc = open_plain(st, name, &o, err);
 
     if (rc)
         return rc;
-    rc = pr_cache_stat(o.fd, o.size, &use);
+    rc = pr_page_cache_stat(o.fd, o.size, &use);
     if (!rc)
-        rc = pr_cache_stat_by_map(o.fd, o.size, &use);
+        rc = pr_page_cache_stat_by_map(o.fd, o.size, &use);
     if (rc) {
         *ret_cached = use.bytes;
         *ret_bytes = o.size;
@@ -150,16 +152,17 @@ int pr_files_cached(struct pr_storage *st, const char *name,
 
 /* ---- as in storage.h; wrappers have no part in it */
 
-int pr_storage_drop(struct pr_storage *st, const char *name, struct pr_err *err)
+int pr_storage_drop_cache(struct pr_storage *st, const char *name,
+                          struct pr_err *err)
 {
     while (st->inner)
         st = st->inner;
     return st->engine->drop ? st->engine->drop(st, name, err) : PR_OK;
 }
 
-int pr_storage_cached(struct pr_storage *st, const char *name,
-                      uint64_t *ret_cached, uint64_t *ret_bytes,
-                      struct pr_err *err)
+int pr_storage_cached_bytes(struct pr_storage *st, const char *name,
+                            uint64_t *ret_cached, uint64_t *ret_bytes,
+                            struct pr_err *err)
 {
     while (st->inner)
         st = st->inner;
@@ -172,7 +175,7 @@ int pr_storage_cached(struct pr_storage *st, const char *name,
 
 static const char drop_path[] = "/proc/sys/vm/drop_caches";
 
-int pr_storage_drop_all(struct pr_err *err)
+int pr_storage_drop_all_caches(struct pr_err *err)
 {
     int fd = open(drop_path, O_WRONLY | O_CLOEXEC);
     int rc = PR_OK;

@@ -40,7 +40,7 @@ static uint64_t align_up(uint64_t x)
     return align_down(x + ALIGN_MASK);
 }
 
-static int start(struct pr_storage *st, struct pr_err *err)
+static int direct_start(struct pr_storage *st, struct pr_err *err)
 {
     struct direct *d = pr_alloc_zeroed(sizeof *d);
     int rc = d ? pr_files_start(st, err) : pr_fail_nomem(err);
@@ -59,7 +59,7 @@ static int start(struct pr_storage *st, struct pr_err *err)
     return PR_OK;
 }
 
-static void stop(struct pr_storage *st)
+static void direct_stop(struct pr_storage *st)
 {
     struct direct *d = st->data;
 
@@ -68,12 +68,12 @@ static void stop(struct pr_storage *st)
     pr_free(d);
 }
 
-static void note_refusal(struct pr_storage *st, const char *name)
+static void direct_warn_refused(struct pr_storage *st, const char *name)
 {
-    pr_storage_set_note(st,
-                        "the file system of '%.100s' refuses O_DIRECT; the "
-                        "page cache is used",
-                        name);
+    pr_storage_set_warning(st,
+                           "the file system of '%.100s' refuses O_DIRECT; the "
+                           "page cache is used",
+                           name);
 }
 
 /* After EINVAL from a file that could be opened with O_DIRECT. */
@@ -82,7 +82,7 @@ static bool go_plain(struct pr_storage *st, struct pr_object *o)
     if (o->flags & PLAIN || fcntl(o->fd, F_SETFL, 0) < 0)
         return false;
     o->flags |= PLAIN;
-    note_refusal(st, o->name);
+    direct_warn_refused(st, o->name);
     return true;
 }
 
@@ -98,7 +98,7 @@ static int direct_open(struct pr_storage *st, struct pr_object *o,
     rc = pr_files_open(st, o, err);
     if (!rc) {
         o->flags |= PLAIN;
-        note_refusal(st, o->name);
+        direct_warn_refused(st, o->name);
     }
     return rc;
 }
@@ -226,7 +226,7 @@ static int direct_create(struct pr_storage *st, struct pr_object *o,
         return rc;
     }
     o->flags |= PLAIN;
-    note_refusal(st, o->name);
+    direct_warn_refused(st, o->name);
     return PR_OK;
 }
 
@@ -324,8 +324,8 @@ const struct pr_engine pr_engine_direct = {
     .name = "direct",
     .desc = "files past the page cache (O_DIRECT)",
     .wants_aligned = true,
-    .start = start,
-    .stop = stop,
+    .start = direct_start,
+    .stop = direct_stop,
     .open = direct_open,
     .fetch = direct_fetch,
     .read = direct_read,
@@ -342,6 +342,6 @@ const struct pr_engine pr_engine_direct = {
     .list = pr_files_list,
     .space = pr_files_space,
     .lock = pr_files_lock,
-    .drop = pr_files_drop,
-    .cached = pr_files_cached,
+    .drop = pr_files_drop_cache,
+    .cached = pr_files_cached_bytes,
 };

@@ -73,7 +73,7 @@ static int ring_init(struct uring *u, struct pr_err *err)
                          "io_uring cannot be used here, pread is");
 }
 
-static void release(struct uring *u)
+static void uring_free(struct uring *u)
 {
     if (u)
         pr_free(u->pieces);
@@ -96,13 +96,13 @@ static int uring_start(struct pr_storage *st, struct pr_err *err)
     u->pieces = pr_alloc_zeroed(u->depth * sizeof *u->pieces);
     rc = u->pieces ? ring_init(u, err) : pr_fail_nomem(err);
     if (rc) {
-        release(u);
+        uring_free(u);
         return rc;
     }
     rc = pr_files_start(st, err);
     if (rc) {
         io_uring_queue_exit(&u->ring);
-        release(u);
+        uring_free(u);
         return rc;
     }
     u->can_register = io_uring_register_buffers_sparse(&u->ring, SLOTS) == 0;
@@ -115,7 +115,7 @@ static void uring_stop(struct pr_storage *st)
     struct uring *u = st->data;
 
     io_uring_queue_exit(&u->ring);
-    release(u);
+    uring_free(u);
     pr_files_stop(st);
 }
 
@@ -136,7 +136,8 @@ static void uring_buffer(struct pr_storage *st, void *buf, size_t bytes)
     u->slots[u->slot_count++] = iov;
 }
 
-static int slot_of(const struct uring *u, const uint8_t *data, size_t len)
+static int uring_find_slot(const struct uring *u, const uint8_t *data,
+                           size_t len)
 {
     for (unsigned i = 0; i < u->slot_count; i++) {
         const uint8_t *base = u->slots[i].iov_base;
@@ -220,7 +221,7 @@ static void finish_piece(struct transfer *t, struct piece *p, int result)
     t->idle = p;
 }
 
-static void reap(struct transfer *t, struct io_uring *ring)
+static void uring_reap(struct transfer *t, struct io_uring *ring)
 {
     struct io_uring_cqe *cqe;
     unsigned head, n = 0;
@@ -235,7 +236,7 @@ static void reap(struct transfer *t, struct io_uring *ring)
 
 /* Also after an error it waits for what is under way: the kernel still uses
  * the buffer. */
-static int run(struct transfer *t)
+static int uring_transfer(struct transfer *t)
 {
     struct uring *u = t->st->data;
 
@@ -253,7 +254,7 @@ static int run(struct transfer *t)
             return pr_files_fail(t->st, t->o->name, t->err,
                                  "io_uring broke down");
         }
-        reap(t, &u->ring);
+        uring_reap(t, &u->ring);
         pr_storage_beat(t->st);
         cut_pieces(t);
     }
@@ -276,9 +277,9 @@ static int uring_read(struct pr_storage *st, struct pr_object *o, uint64_t off,
 
     if (is_small(u, len))
         return pr_files_read(st, o, off, len, buf, err);
-    t.slot = slot_of(u, buf, len);
+    t.slot = uring_find_slot(u, buf, len);
     t.err = err;
-    return run(&t);
+    return uring_transfer(&t);
 }
 
 static int uring_fetch(struct pr_storage *st, struct pr_object *o, uint64_t off,
@@ -304,9 +305,9 @@ static int uring_write(struct pr_storage *st, struct pr_object *o, uint64_t off,
         return pr_files_write(st, o, off, data, len, err);
     t.data = (uint8_t *)(uintptr_t)data;
     t.len = len;
-    t.slot = slot_of(u, data, len);
+    t.slot = uring_find_slot(u, data, len);
     t.err = err;
-    rc = run(&t);
+    rc = uring_transfer(&t);
     if (!rc && off + len > o->size)
         o->size = off + len;
     return rc;
@@ -355,6 +356,6 @@ const struct pr_engine pr_engine_io_uring = {
     .list = pr_files_list,
     .space = pr_files_space,
     .lock = pr_files_lock,
-    .drop = pr_files_drop,
-    .cached = pr_files_cached,
+    .drop = pr_files_drop_cache,
+    .cached = pr_files_cached_bytes,
 };

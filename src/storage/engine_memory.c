@@ -70,7 +70,7 @@ void pr_memory_close(struct pr_storage *st, struct pr_object *o)
     pr_tree_drop(st->data, o->data);
 }
 
-static bool reserve(struct pr_blob *b, uint64_t bytes)
+static bool blob_reserve(struct pr_blob *b, uint64_t bytes)
 {
     uint8_t *data;
 
@@ -95,7 +95,7 @@ static int mem_create(struct pr_storage *st, struct pr_object *o, uint64_t size,
     if (rc)
         return rc;
     o->data = b;
-    if (reserve(b, size < HINT_MAX ? size : HINT_MAX))
+    if (blob_reserve(b, size < HINT_MAX ? size : HINT_MAX))
         return PR_OK;
     pr_tree_discard(st->data, o->name);
     pr_tree_drop(st->data, b);
@@ -109,7 +109,8 @@ static int mem_write(struct pr_storage *st, struct pr_object *o, uint64_t off,
     uint64_t end = off + len;
 
     (void)st;
-    if (end > b->cap && !reserve(b, end + end / 2) && !reserve(b, end))
+    if (end > b->cap && !blob_reserve(b, end + end / 2) &&
+        !blob_reserve(b, end))
         return pr_fail_nomem(err);
     if (off > o->size)
         memset(b->data + o->size, 0, (size_t)(off - o->size));
@@ -120,7 +121,7 @@ static int mem_write(struct pr_storage *st, struct pr_object *o, uint64_t off,
 }
 
 /* Gives back what is too much. If that fails there is just more of it. */
-static void trim(struct pr_blob *b)
+static void blob_trim(struct pr_blob *b)
 {
     uint8_t *data;
 
@@ -140,7 +141,7 @@ static int mem_commit(struct pr_storage *st, struct pr_object *o,
     int rc;
 
     b->size = o->size;
-    trim(b);
+    blob_trim(b);
     rc = pr_tree_commit(st->data, o->name, err);
     pr_tree_drop(st->data, o->data);
     return rc;

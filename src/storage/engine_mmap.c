@@ -34,8 +34,8 @@ static int mmap_open(struct pr_storage *st, struct pr_object *o,
         o->map = map;
         return PR_OK;
     }
-    pr_storage_set_note(st, "cannot map '%.100s' (%s); it is read by pread",
-                        o->name, strerror(errno));
+    pr_storage_set_warning(st, "cannot map '%.100s' (%s); it is read by pread",
+                           o->name, strerror(errno));
     return PR_OK;
 }
 
@@ -48,15 +48,16 @@ static void mmap_close(struct pr_storage *st, struct pr_object *o)
     pr_files_close(st, o);
 }
 
-static void touch(const uint8_t *from, const uint8_t *to, size_t page)
+static void mmap_touch_pages(const uint8_t *from, const uint8_t *to,
+                             size_t page)
 {
     for (const volatile uint8_t *p = from; p < to; p += page)
         (void)*p;
 }
 
 /* Why the kernel could not bring the pages in. */
-static int explain(struct pr_storage *st, struct pr_object *o, uint64_t off,
-                   size_t len, struct pr_err *err)
+static int mmap_explain_fault(struct pr_storage *st, struct pr_object *o,
+                              uint64_t off, size_t len, struct pr_err *err)
 {
     struct stat sb;
 
@@ -80,10 +81,10 @@ static int bring_in(struct pr_storage *st, struct pr_object *o, uint64_t off,
     if (rc == 0)
         return PR_OK;
     if (errno == EFAULT || errno == EHWPOISON)
-        return explain(st, o, off, len, err);
+        return mmap_explain_fault(st, o, off, len, err);
     if (errno == ENOMEM)
         return pr_files_read_failed(st, o, off, len, err);
-    touch(from, to, page);
+    mmap_touch_pages(from, to, page);
     return PR_OK;
 }
 
@@ -136,6 +137,6 @@ const struct pr_engine pr_engine_mmap = {
     .list = pr_files_list,
     .space = pr_files_space,
     .lock = pr_files_lock,
-    .drop = pr_files_drop,
-    .cached = pr_files_cached,
+    .drop = pr_files_drop_cache,
+    .cached = pr_files_cached_bytes,
 };

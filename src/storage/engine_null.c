@@ -37,7 +37,7 @@ static void stop_serving(void *thing)
     pr_free(s);
 }
 
-static void fill_row(struct row *row, const struct pr_served *from)
+static void null_fill_row(struct row *row, const struct pr_storage_served *from)
 {
     row->data = (uint8_t *)from->data;
     row->bytes = from->bytes;
@@ -45,9 +45,9 @@ static void fill_row(struct row *row, const struct pr_served *from)
     memcpy(row->ending, from->ending, row->ending_len + 1);
 }
 
-static int null_serve(struct pr_storage *st, const struct pr_served *rows,
-                      size_t count, struct pr_storage *owner,
-                      struct pr_err *err)
+static int null_serve(struct pr_storage *st,
+                      const struct pr_storage_served *rows, size_t count,
+                      struct pr_storage *owner, struct pr_err *err)
 {
     struct serving *s;
 
@@ -60,7 +60,7 @@ static int null_serve(struct pr_storage *st, const struct pr_served *rows,
     if (!s)
         return pr_fail_nomem(err);
     for (size_t i = 0; i < count; i++)
-        fill_row(&s->rows[i], &rows[i]);
+        null_fill_row(&s->rows[i], &rows[i]);
     s->count = count;
     if (!pr_tree_attach(st->data, s, stop_serving)) {
         pr_free(s);
@@ -72,7 +72,8 @@ static int null_serve(struct pr_storage *st, const struct pr_served *rows,
 }
 
 /* What stands for a name that was not written; NULL: nothing does. */
-static const struct row *row_of(const struct pr_storage *st, const char *name)
+static const struct row *null_find_row(const struct pr_storage *st,
+                                       const char *name)
 {
     const struct serving *s = pr_tree_attached(st->data);
     size_t len = 0;
@@ -104,7 +105,7 @@ static int null_stat(struct pr_storage *st, const char *name,
                      struct pr_object_info *ret, struct pr_err *err)
 {
     int rc = pr_memory_stat(st, name, ret, err);
-    const struct row *row = rc ? NULL : row_of(st, name);
+    const struct row *row = rc ? NULL : null_find_row(st, name);
 
     if (!row)
         return rc;
@@ -117,7 +118,7 @@ static int null_stat(struct pr_storage *st, const char *name,
 static int null_open(struct pr_storage *st, struct pr_object *o,
                      struct pr_err *err)
 {
-    const struct row *row = row_of(st, o->name);
+    const struct row *row = null_find_row(st, o->name);
     struct pr_blob *b = NULL;
     int rc;
 

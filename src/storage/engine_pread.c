@@ -23,6 +23,6 @@ const struct pr_engine pr_engine_pread = {
     .list = pr_files_list,
     .space = pr_files_space,
     .lock = pr_files_lock,
-    .drop = pr_files_drop,
-    .cached = pr_files_cached,
+    .drop = pr_files_drop_cache,
+    .cached = pr_files_cached_bytes,
 };

@@ -29,8 +29,8 @@ static const struct {
 
 /* The path as a user would write it: the root is left out when it is where
  * the program runs. */
-static const char *whole_path(const struct pr_storage *st, const char *name,
-                              char out[static 256])
+static const char *files_display_path(const struct pr_storage *st,
+                                      const char *name, char out[static 256])
 {
     const char *root = st->opts->storage_root;
     size_t len = root ? strlen(root) : 0;
@@ -55,7 +55,7 @@ int pr_files_fail(const struct pr_storage *st, const char *name,
     vsnprintf(msg, sizeof msg, fmt, ap);
     va_end(ap);
     errno = saved;
-    pr_fail_errno(err, PR_E_IO, whole_path(st, name, path), "%s", msg);
+    pr_fail_errno(err, PR_E_IO, files_display_path(st, name, path), "%s", msg);
     for (size_t i = 0; i < sizeof hints / sizeof *hints; i++)
         if (hints[i].code == saved)
             return pr_hint(err, "%s", hints[i].hint);
@@ -68,7 +68,7 @@ static int not_a_file(const struct pr_storage *st, const char *name,
 {
     char path[256];
 
-    return pr_fail(err, PR_E_IO, whole_path(st, name, path), "%s",
+    return pr_fail(err, PR_E_IO, files_display_path(st, name, path), "%s",
                    S_ISDIR(mode) ? "is a folder, expected a file"
                                  : "is not a regular file");
 }
@@ -98,7 +98,7 @@ int pr_files_cut_short(const struct pr_storage *st, const struct pr_object *o,
     /* A read that met the end began anywhere beyond it. */
     if (o->fd >= 0 && fstat(o->fd, &sb) == 0 && (uint64_t)sb.st_size < end)
         end = (uint64_t)sb.st_size;
-    pr_fail(err, PR_E_IO, whole_path(st, o->name, path),
+    pr_fail(err, PR_E_IO, files_display_path(st, o->name, path),
             "ends at byte %llu, but had %llu bytes when it was opened",
             (unsigned long long)end, (unsigned long long)o->size);
     return pr_hint(err, "is another program writing it?");

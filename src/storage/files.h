@@ -95,10 +95,10 @@ int pr_files_swap_by_names(struct pr_storage *st, const char *from,
 
 /* ---- the page cache (cache.c) */
 
-int pr_files_drop(struct pr_storage *st, const char *name,
-                  struct pr_err *err) PR_MUST_CHECK;
-int pr_files_cached(struct pr_storage *st, const char *name,
-                    uint64_t *ret_cached, uint64_t *ret_bytes,
-                    struct pr_err *err) PR_MUST_CHECK;
+int pr_files_drop_cache(struct pr_storage *st, const char *name,
+                        struct pr_err *err) PR_MUST_CHECK;
+int pr_files_cached_bytes(struct pr_storage *st, const char *name,
+                          uint64_t *ret_cached, uint64_t *ret_bytes,
+                          struct pr_err *err) PR_MUST_CHECK;
 
 #endif

@@ -19,7 +19,8 @@ static const char *or_here(const char *name)
 }
 
 /* fstatat, or -1 and ENOENT when there is no root yet. */
-static int look(struct pr_storage *st, const char *name, struct stat *sb)
+static int files_stat_at(struct pr_storage *st, const char *name,
+                         struct stat *sb)
 {
     int root = pr_files_root(st, name);
 
@@ -33,7 +34,7 @@ int pr_files_stat(struct pr_storage *st, const char *name,
 {
     struct stat sb;
 
-    if (look(st, name, &sb) < 0) {
+    if (files_stat_at(st, name, &sb) < 0) {
         if (errno == ENOENT || errno == ENOTDIR)
             return 0;
         return pr_files_fail(st, name, err, "cannot look at");
@@ -46,7 +47,8 @@ int pr_files_stat(struct pr_storage *st, const char *name,
 }
 
 /* One folder; one that is there already is fine. */
-static int make_one(struct pr_storage *st, const char *path, struct pr_err *err)
+static int files_make_one_folder(struct pr_storage *st, const char *path,
+                                 struct pr_err *err)
 {
     struct stat sb;
 
@@ -77,7 +79,7 @@ int pr_files_make_folder(struct pr_storage *st, const char *name,
         if (name[i] && name[i] != '/')
             continue;
         path[i] = '\0';
-        rc = make_one(st, path, err);
+        rc = files_make_one_folder(st, path, err);
         path[i] = name[i];
     }
     return rc;
@@ -137,7 +139,7 @@ int pr_files_list(struct pr_storage *st, const char *folder,
 }
 
 /* The nearest folder above path that is there, path cut to it. */
-static int nearest(int dir, char *path)
+static int files_open_nearest(int dir, char *path)
 {
     for (;;) {
         int fd = openat(dir, or_here(path), O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -160,7 +162,7 @@ int pr_files_space(struct pr_storage *st, const char *name,
     if (strlen(from) >= sizeof path)
         return pr_path_too_long(from, err);
     memcpy(path, from, strlen(from) + 1);
-    fd = nearest(by_root ? st->root : AT_FDCWD, path);
+    fd = files_open_nearest(by_root ? st->root : AT_FDCWD, path);
     rc = fd < 0 ? -1 : fstatvfs(fd, &vfs);
     if (rc < 0)
         rc =

@@ -35,7 +35,7 @@ static int sync_folder(struct pr_storage *st, const char *folder,
     return rc;
 }
 
-static void parent_of(const char *name, char out[static PR_PATH_BYTES])
+static void files_parent_path(const char *name, char out[static PR_PATH_BYTES])
 {
     memcpy(out, name, strlen(name) + 1);
     (void)pr_path_up(out);
@@ -47,8 +47,8 @@ static int sync_parents(struct pr_storage *st, const char *from, const char *to,
     char one[PR_PATH_BYTES], other[PR_PATH_BYTES];
     int rc;
 
-    parent_of(to, one);
-    parent_of(from, other);
+    files_parent_path(to, one);
+    files_parent_path(from, other);
     rc = sync_folder(st, one, err);
     if (!rc && strcmp(one, other) != 0)
         rc = sync_folder(st, other, err);
@@ -102,8 +102,8 @@ int pr_files_swap_by_names(struct pr_storage *st, const char *from,
     return PR_OK;
 }
 
-static int swap(struct pr_storage *st, const char *from, const char *to,
-                struct pr_err *err)
+static int files_swap(struct pr_storage *st, const char *from, const char *to,
+                      struct pr_err *err)
 {
     if (renameat2(st->root, from, st->root, to, RENAME_EXCHANGE) == 0)
         return PR_OK;
@@ -130,8 +130,8 @@ static int look_folder(struct pr_storage *st, const char *name, struct stat *sb,
 }
 
 /* 1: something has the name that the folder is to get. */
-static int check(struct pr_storage *st, const char *from, const char *to,
-                 struct pr_err *err)
+static int files_check_publish(struct pr_storage *st, const char *from,
+                               const char *to, struct pr_err *err)
 {
     struct stat a, b;
     int rc = look_folder(st, from, &a, err);
@@ -151,13 +151,13 @@ static int check(struct pr_storage *st, const char *from, const char *to,
 int pr_files_publish(struct pr_storage *st, const char *from, const char *to,
                      bool sync, bool *ret_swapped, struct pr_err *err)
 {
-    int taken = check(st, from, to, err);
+    int taken = files_check_publish(st, from, to, err);
     int rc = taken < 0 ? taken : PR_OK;
 
     if (!rc && sync)
         rc = sync_folder(st, from, err);
     if (!rc && taken)
-        rc = swap(st, from, to, err);
+        rc = files_swap(st, from, to, err);
     else if (!rc && renameat(st->root, from, st->root, to) < 0)
         rc = pr_files_fail(st, from, err, "cannot put in place");
     if (!rc && sync)

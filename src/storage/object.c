@@ -9,17 +9,17 @@
 /* ---- counting: by the thread that has the storage, so that adding takes no
  * locked instruction */
 
-static void add(uint64_t *counter, uint64_t n)
+static void storage_add_count(uint64_t *counter, uint64_t n)
 {
     __atomic_store_n(counter, *counter + n, __ATOMIC_RELAXED);
 }
 
 void pr_storage_beat(struct pr_storage *st)
 {
-    add(&st->pulse, 1);
+    storage_add_count(&st->pulse, 1);
 }
 
-static uint64_t begin(struct pr_storage *st)
+static uint64_t storage_begin_call(struct pr_storage *st)
 {
     pr_storage_beat(st);
     __atomic_store_n(&st->inside, true, __ATOMIC_RELAXED);
@@ -27,14 +27,14 @@ static uint64_t begin(struct pr_storage *st)
                                                             : 0;
 }
 
-static void end(struct pr_storage *st, uint64_t began)
+static void storage_end_call(struct pr_storage *st, uint64_t began)
 {
     __atomic_store_n(&st->inside, false, __ATOMIC_RELAXED);
     if (began)
-        add(&st->ns, pr_now(st->clock) - began);
+        storage_add_count(&st->ns, pr_now(st->clock) - began);
 }
 
-bool pr_storage_inside(const struct pr_storage *st, uint64_t *ret_pulse)
+bool pr_storage_is_inside(const struct pr_storage *st, uint64_t *ret_pulse)
 {
     uint64_t pulse = 0;
 
@@ -58,13 +58,13 @@ int pr_object_open(struct pr_storage *st, const char *name,
                    struct pr_object *ret, struct pr_err *err)
 {
     struct pr_object o = {.st = st, .name = name, .fd = -1};
-    uint64_t began = begin(st);
+    uint64_t began = storage_begin_call(st);
     int rc = st->engine->open(st, &o, err);
 
-    end(st, began);
+    storage_end_call(st, began);
     if (rc)
         return rc;
-    add(&st->opened, 1);
+    storage_add_count(&st->opened, 1);
     *ret = o;
     return PR_OK;
 }
@@ -85,11 +85,11 @@ int pr_object_fetch(struct pr_object *o, uint64_t off, size_t len, void *buf,
     if (cap < len)
         return pr_fail(err, PR_E_CONF, o->name,
                        "a buffer of %zu bytes is too small for %zu", cap, len);
-    began = begin(st);
+    began = storage_begin_call(st);
     rc = st->engine->fetch(st, o, off, len, buf, cap, ret, err);
-    end(st, began);
+    storage_end_call(st, began);
     if (!rc)
-        add(&st->read_bytes, len);
+        storage_add_count(&st->read_bytes, len);
     return rc;
 }
 
@@ -104,11 +104,11 @@ int pr_object_read(struct pr_object *o, uint64_t off, size_t len, void *buf,
         return past_end(o, off, len, err);
     if (!len)
         return PR_OK;
-    began = begin(st);
+    began = storage_begin_call(st);
     rc = st->engine->read(st, o, off, len, buf, err);
-    end(st, began);
+    storage_end_call(st, began);
     if (!rc)
-        add(&st->read_bytes, len);
+        storage_add_count(&st->read_bytes, len);
     return rc;
 }
 
@@ -152,7 +152,7 @@ int pr_object_write(struct pr_object *o, uint64_t off, const void *data,
         return PR_OK;
     rc = o->st->engine->write(o->st, o, off, data, len, err);
     if (!rc)
-        add(&o->st->written, len);
+        storage_add_count(&o->st->written, len);
     return rc;
 }
 
@@ -176,10 +176,10 @@ void pr_object_discard(struct pr_object *o)
 int pr_storage_stat(struct pr_storage *st, const char *name,
                     struct pr_object_info *ret, struct pr_err *err)
 {
-    uint64_t began = begin(st);
+    uint64_t began = storage_begin_call(st);
     int rc = st->engine->stat(st, name, ret, err);
 
-    end(st, began);
+    storage_end_call(st, began);
     return rc;
 }
 
@@ -216,8 +216,9 @@ int pr_storage_lock(struct pr_storage *st, const char *folder,
     return st->engine->lock ? st->engine->lock(st, folder, err) : PR_OK;
 }
 
-int pr_storage_serve(struct pr_storage *st, const struct pr_served *rows,
-                     size_t count, struct pr_storage *owner, struct pr_err *err)
+int pr_storage_serve(struct pr_storage *st,
+                     const struct pr_storage_served *rows, size_t count,
+                     struct pr_storage *owner, struct pr_err *err)
 {
     while (st->inner)
         st = st->inner;

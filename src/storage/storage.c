@@ -39,8 +39,8 @@ static const struct pr_engine *find_engine(const char *name)
     return NULL;
 }
 
-int pr_storage_fill(const struct pr_value *params, struct pr_arena *a,
-                    struct pr_storage_opts *ret, struct pr_err *err)
+int pr_storage_read_opts(const struct pr_value *params, struct pr_arena *a,
+                         struct pr_storage_opts *ret, struct pr_err *err)
 {
     int rc = pr_opt_fill(&pr_storage_section, params, a, ret, err);
 
@@ -72,10 +72,11 @@ int pr_storage_check(const struct pr_storage_opts *opts, struct pr_err *err)
 }
 
 /* A started engine around inner (NULL: none). */
-static int start(const struct pr_engine *engine,
-                 const struct pr_storage_opts *opts, struct pr_storage *inner,
-                 const struct pr_storage *beside, struct pr_storage **ret,
-                 struct pr_err *err)
+static int storage_start(const struct pr_engine *engine,
+                         const struct pr_storage_opts *opts,
+                         struct pr_storage *inner,
+                         const struct pr_storage *beside,
+                         struct pr_storage **ret, struct pr_err *err)
 {
     struct pr_storage *st = pr_alloc_zeroed(sizeof *st);
     int rc;
@@ -96,7 +97,7 @@ static int start(const struct pr_engine *engine,
     return rc;
 }
 
-static const struct pr_storage *innermost(const struct pr_storage *st)
+static const struct pr_storage *storage_innermost(const struct pr_storage *st)
 {
     while (st->inner)
         st = st->inner;
@@ -116,15 +117,15 @@ static int start_engine(const struct pr_storage_opts *opts,
                        "there is no storage engine '%s'", opts->engine);
     if (beside)
         engine = beside->engine;
-    rc = start(engine, opts, NULL, beside, ret, &why);
+    rc = storage_start(engine, opts, NULL, beside, ret, &why);
     if (rc == PR_E_UNAVAIL) {
-        rc = start(engines[0], opts, NULL, NULL, ret, err);
+        rc = storage_start(engines[0], opts, NULL, NULL, ret, err);
         if (!rc)
-            pr_storage_set_note(*ret, "%s", why.msg);
+            pr_storage_set_warning(*ret, "%s", why.msg);
         return rc;
     }
     if (!rc && beside)
-        pr_storage_set_note(*ret, "%s", beside->note);
+        pr_storage_set_warning(*ret, "%s", beside->note);
     if (rc && err)
         *err = why;
     return rc;
@@ -141,8 +142,9 @@ static const struct pr_storage *layer_of(const struct pr_storage *st,
 
 /* What is nearest to the engine sees what the engine is asked for; what is
  * outermost sees what the caller waits for, made-up errors included. */
-static int wrap(struct pr_storage **st, const struct pr_storage *beside,
-                struct pr_err *err)
+static int storage_add_wrappers(struct pr_storage **st,
+                                const struct pr_storage *beside,
+                                struct pr_err *err)
 {
     const struct pr_storage_opts *o = (*st)->opts;
     const struct {
@@ -156,9 +158,10 @@ static int wrap(struct pr_storage **st, const struct pr_storage *beside,
 
     for (size_t i = 0; i < sizeof layers / sizeof *layers; i++) {
         const struct pr_engine *wrapper = layers[i].wrapper;
-        int rc = layers[i].on ? start(wrapper, o, *st,
-                                      layer_of(beside, wrapper), st, err)
-                              : PR_OK;
+        int rc = layers[i].on
+                     ? storage_start(wrapper, o, *st, layer_of(beside, wrapper),
+                                     st, err)
+                     : PR_OK;
         if (rc)
             return rc;
     }
@@ -173,9 +176,10 @@ static int open_stack(const struct pr_storage_opts *opts,
     int rc = pr_storage_check(opts, err);
 
     if (!rc)
-        rc = start_engine(opts, beside ? innermost(beside) : NULL, &st, err);
+        rc = start_engine(opts, beside ? storage_innermost(beside) : NULL, &st,
+                          err);
     if (!rc)
-        rc = wrap(&st, beside, err);
+        rc = storage_add_wrappers(&st, beside, err);
     if (rc)
         pr_storage_close(st);
     else
@@ -215,12 +219,12 @@ void pr_storage_close(struct pr_storage *st)
 
 const char *pr_storage_engine(const struct pr_storage *st)
 {
-    return innermost(st)->engine->name;
+    return storage_innermost(st)->engine->name;
 }
 
 unsigned pr_storage_depth(const struct pr_storage *st)
 {
-    const struct pr_storage *in = innermost(st);
+    const struct pr_storage *in = storage_innermost(st);
 
     return in->engine->is_queued && in->opts->queue_depth > 1
                ? (unsigned)in->opts->queue_depth
@@ -239,24 +243,24 @@ void pr_storage_time_by(struct pr_storage *st, struct pr_clock *clock)
         st->clock = clock;
 }
 
-bool pr_storage_stopped(const struct pr_storage *st)
+bool pr_storage_is_stopped(const struct pr_storage *st)
 {
     return st->stop && __atomic_load_n(st->stop, __ATOMIC_RELAXED);
 }
 
-bool pr_storage_wants_aligned(const struct pr_storage *st)
+bool pr_storage_needs_aligned(const struct pr_storage *st)
 {
-    return innermost(st)->engine->wants_aligned;
+    return storage_innermost(st)->engine->wants_aligned;
 }
 
-const char *pr_storage_note(const struct pr_storage *st)
+const char *pr_storage_warning(const struct pr_storage *st)
 {
     while (!*st->note && st->inner)
         st = st->inner;
     return st->note;
 }
 
-void pr_storage_set_note(struct pr_storage *st, const char *fmt, ...)
+void pr_storage_set_warning(struct pr_storage *st, const char *fmt, ...)
 {
     va_list ap;
 

@@ -40,16 +40,16 @@ struct pr_object {
 };
 
 /* Reads storage.* of an experiment. direct_fs is the engine direct. */
-int pr_storage_fill(const struct pr_value *params, struct pr_arena *a,
-                    struct pr_storage_opts *ret,
-                    struct pr_err *err) PR_MUST_CHECK;
+int pr_storage_read_opts(const struct pr_value *params, struct pr_arena *a,
+                         struct pr_storage_opts *ret,
+                         struct pr_err *err) PR_MUST_CHECK;
 
 /* Whether this version has such a storage; PR_E_UNAVAIL with the remedy. */
 int pr_storage_check(const struct pr_storage_opts *opts,
                      struct pr_err *err) PR_MUST_CHECK;
 
 /* opts is borrowed while the storage is open. What does not work here is
- * replaced by what does, see pr_storage_note. */
+ * replaced by what does, see pr_storage_warning. */
 int pr_storage_open(const struct pr_storage_opts *opts, struct pr_storage **ret,
                     struct pr_err *err) PR_MUST_CHECK;
 void pr_storage_close(struct pr_storage *st); /* NULL is fine */
@@ -67,7 +67,7 @@ const char *pr_storage_engine(const struct pr_storage *st);
 
 /* Why another engine than the one asked for is in use; "" when it is not. It
  * may come up late, when a file system refuses the first file. */
-const char *pr_storage_note(const struct pr_storage *st);
+const char *pr_storage_warning(const struct pr_storage *st);
 
 /* A buffer to read into: aligned, and known to the kernel where the engine can
  * make use of that. It lives until the storage is closed. NULL: no memory. */
@@ -76,14 +76,14 @@ void *pr_storage_buffer(struct pr_storage *st, size_t bytes);
 /* Emulated waiting ends early when *stop becomes true. */
 void pr_storage_stop_by(struct pr_storage *st, const bool *stop);
 /* Whether it did. */
-bool pr_storage_stopped(const struct pr_storage *st);
+bool pr_storage_is_stopped(const struct pr_storage *st);
 
 /* Emulated waiting takes time of this clock, which is borrowed; NULL: the
  * machine's. */
 void pr_storage_time_by(struct pr_storage *st, struct pr_clock *clock);
 
 /* Whether writes are faster from memory that is aligned as the file is. */
-bool pr_storage_wants_aligned(const struct pr_storage *st);
+bool pr_storage_needs_aligned(const struct pr_storage *st);
 
 /* Blocks (storage.block_size) of one read or write that the engine has under
  * way at a time; 1: one after another. */
@@ -194,7 +194,7 @@ uint64_t pr_storage_opened(const struct pr_storage *st);
 /* Whether it is inside a call that opens or reads, and a number that changes
  * whenever the system answered it: one that stays tells of a call that hangs.
  */
-bool pr_storage_inside(const struct pr_storage *st, uint64_t *ret_pulse);
+bool pr_storage_is_inside(const struct pr_storage *st, uint64_t *ret_pulse);
 
 /* While timing is on: nanoseconds spent in open, fetch, read and stat, waits
  * of wrappers included. A call costs two looks at the clock more then. */
@@ -205,22 +205,22 @@ uint64_t pr_storage_ns(const struct pr_storage *st);
 
 /* Writes what is dirty of an object and drops its pages; needs no privilege.
  * Engines without files do nothing. */
-int pr_storage_drop(struct pr_storage *st, const char *name,
-                    struct pr_err *err) PR_MUST_CHECK;
+int pr_storage_drop_cache(struct pr_storage *st, const char *name,
+                          struct pr_err *err) PR_MUST_CHECK;
 
 /* How many bytes of an object are in the page cache, of how many. 1: known;
  * 0: this system does not tell; PR_E_UNAVAIL: an engine without files. */
-int pr_storage_cached(struct pr_storage *st, const char *name,
-                      uint64_t *ret_cached, uint64_t *ret_bytes,
-                      struct pr_err *err) PR_MUST_CHECK;
+int pr_storage_cached_bytes(struct pr_storage *st, const char *name,
+                            uint64_t *ret_cached, uint64_t *ret_bytes,
+                            struct pr_err *err) PR_MUST_CHECK;
 
 /* Everything that all programs of this machine have there; for root. */
-int pr_storage_drop_all(struct pr_err *err) PR_MUST_CHECK;
+int pr_storage_drop_all_caches(struct pr_err *err) PR_MUST_CHECK;
 
 /* ---- engine null */
 
 /* What an object holds whose name ends so; "" is the end of every name. */
-struct pr_served {
+struct pr_storage_served {
     const char *ending; /* up to 63 characters */
     const void *data;
     uint64_t bytes;
@@ -231,8 +231,9 @@ struct pr_served {
  * no row fits it is as before. Storages beside share it. Once only. owner is
  * closed with the last of them, for the bytes may live there; or NULL. Other
  * engines: PR_E_CONF. */
-int pr_storage_serve(struct pr_storage *st, const struct pr_served *rows,
-                     size_t count, struct pr_storage *owner,
+int pr_storage_serve(struct pr_storage *st,
+                     const struct pr_storage_served *rows, size_t count,
+                     struct pr_storage *owner,
                      struct pr_err *err) PR_MUST_CHECK;
 
 /* What the name of an object being written starts with, in its folder. */

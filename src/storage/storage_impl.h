@@ -13,7 +13,7 @@
 struct pr_engine {
     const char *name;   /* as in storage.engine */
     const char *desc;   /* one line */
-    bool wants_aligned; /* pr_storage_wants_aligned */
+    bool wants_aligned; /* pr_storage_needs_aligned */
     bool is_queued;     /* storage.queue_depth requests at a time */
 
     /* Fills st->data. PR_E_UNAVAIL: this machine cannot; pread is used and the
@@ -75,7 +75,7 @@ struct pr_engine {
                   uint64_t *ret_bytes, struct pr_err *err);
 
     /* Optional: pr_storage_serve. */
-    int (*serve)(struct pr_storage *st, const struct pr_served *rows,
+    int (*serve)(struct pr_storage *st, const struct pr_storage_served *rows,
                  size_t count, struct pr_storage *owner, struct pr_err *err);
 };
 
@@ -105,7 +105,7 @@ struct pr_storage {
 void pr_storage_beat(struct pr_storage *st);
 
 /* The first note stays: it tells why, later ones what follows from it. */
-void pr_storage_set_note(struct pr_storage *st, const char *fmt, ...)
+void pr_storage_set_warning(struct pr_storage *st, const char *fmt, ...)
     PR_PRINTF(2, 3);
 
 extern const struct pr_engine pr_wrapper_fault, pr_wrapper_throttle,

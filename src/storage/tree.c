@@ -38,7 +38,7 @@ bool pr_tree_is_folder(struct pr_tree *t, const char *clean)
     return pr_tree_is_top(clean) || (e && !e->blob);
 }
 
-static bool grow(struct pr_tree *t)
+static bool tree_grow(struct pr_tree *t)
 {
     size_t slots = t->slots * 2;
     struct pr_tree_entry **table;
@@ -89,7 +89,7 @@ int pr_tree_put(struct pr_tree *t, const char *clean, struct pr_blob *blob,
     struct pr_tree_entry **slot;
     struct pr_tree_entry *e;
 
-    if (!grow(t))
+    if (!tree_grow(t))
         return pr_fail_nomem(err);
     slot = pr_tree_slot(t, clean);
     e = *slot;

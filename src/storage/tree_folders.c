@@ -94,8 +94,8 @@ int pr_tree_remove(struct pr_tree *t, const char *name, struct pr_err *err)
     return rc;
 }
 
-static void add_name(struct pr_buf *names, const struct pr_tree_entry *e,
-                     const char *folder)
+static void tree_add_name(struct pr_buf *names, const struct pr_tree_entry *e,
+                          const char *folder)
 {
     const char *name = name_in(e, folder);
 
@@ -121,7 +121,7 @@ int pr_tree_list(struct pr_tree *t, const char *folder,
         rc = pr_fail(err, PR_E_IO, folder, "there is no such folder");
     for (size_t i = 0; !rc && i < t->slots; i++)
         for (struct pr_tree_entry *e = t->table[i]; e; e = e->next)
-            add_name(&names, e, clean);
+            tree_add_name(&names, e, clean);
     pthread_mutex_unlock(&t->lock);
     if (!rc && !pr_buf_ok(&names))
         rc = pr_fail_nomem(err);
@@ -180,8 +180,8 @@ static void free_list(struct pr_tree_entry *list)
 }
 
 /* The old entries go, the new ones take their contents over. */
-static void replace(struct pr_tree *t, const char *from, const char *to,
-                    struct pr_tree_entry *list)
+static void tree_replace_entries(struct pr_tree *t, const char *from,
+                                 const char *to, struct pr_tree_entry *list)
 {
     for (size_t i = 0; i < t->slots; i++) {
         struct pr_tree_entry **at = &t->table[i];
@@ -245,7 +245,7 @@ int pr_tree_publish(struct pr_tree *t, const char *from, const char *to,
     if (rc)
         free_list(list);
     else
-        replace(t, old_name, new_name, list);
+        tree_replace_entries(t, old_name, new_name, list);
     pthread_mutex_unlock(&t->lock);
     if (!rc)
         *ret_swapped = taken;

@@ -65,7 +65,8 @@ struct fault {
 
 /* ---- the list */
 
-static int bad(const char *item, struct pr_err *err, const char *why)
+static int fault_refuse_rule(const char *item, struct pr_err *err,
+                             const char *why)
 {
     pr_fail(err, PR_E_CONF, "storage.fault", "'%s': %s", item, why);
     return pr_hint(err, "write kind:operation:when, for example eio:read:0.01 "
@@ -86,9 +87,10 @@ static int parse_when(const char *item, const char *when, struct rule *r,
         r->probability = p;
         return PR_OK;
     }
-    return bad(item, err,
-               "the last part is a probability between 0 and 1 or the number "
-               "of a call, from 1");
+    return fault_refuse_rule(
+        item, err,
+        "the last part is a probability between 0 and 1 or the number "
+        "of a call, from 1");
 }
 
 /* item is cut into its parts and put together again for messages. */
@@ -99,7 +101,7 @@ static int parse_rule(char *item, struct rule *r, struct pr_err *err)
     unsigned allowed = 0;
 
     if (!when)
-        return bad(item, err, "expected three parts");
+        return fault_refuse_rule(item, err, "expected three parts");
     *op = *when = '\0';
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (strcmp(item, kinds[i].name) == 0) {
@@ -111,17 +113,21 @@ static int parse_rule(char *item, struct rule *r, struct pr_err *err)
             r->op = ops[i].op;
     *op = *when = ':';
     if (!r->kind)
-        return bad(item, err, "the kinds are eio, short, enospc and eacces");
+        return fault_refuse_rule(item, err,
+                                 "the kinds are eio, short, enospc and eacces");
     if (!r->op)
-        return bad(item, err,
-                   "the operations are open, read, write, sync, commit and "
-                   "publish");
+        return fault_refuse_rule(
+            item, err,
+            "the operations are open, read, write, sync, commit and "
+            "publish");
     if (!(r->op & allowed))
-        return bad(item, err, "that cannot happen to this operation");
+        return fault_refuse_rule(item, err,
+                                 "that cannot happen to this operation");
     return parse_when(item, when + 1, r, err);
 }
 
-static int parse(const char *list, struct fault *f, struct pr_err *err)
+static int fault_parse_rules(const char *list, struct fault *f,
+                             struct pr_err *err)
 {
     while (*list) {
         char item[RULE_BYTES];
@@ -133,7 +139,7 @@ static int parse(const char *list, struct fault *f, struct pr_err *err)
         while (n && s[n - 1] == ' ')
             n--;
         if (n >= sizeof item || f->count == RULES_MAX)
-            return bad(list, err, "that is too long");
+            return fault_refuse_rule(list, err, "that is too long");
         memcpy(item, s, n);
         item[n] = '\0';
         rc = parse_rule(item, &f->rules[f->count], err);
@@ -146,7 +152,7 @@ static int parse(const char *list, struct fault *f, struct pr_err *err)
     return PR_OK;
 }
 
-static int start(struct pr_storage *st, struct pr_err *err)
+static int fault_start(struct pr_storage *st, struct pr_err *err)
 {
     struct fault *f;
     int rc;
@@ -158,7 +164,7 @@ static int start(struct pr_storage *st, struct pr_err *err)
         return PR_OK;
     }
     f = pr_alloc_zeroed(sizeof *f);
-    rc = f ? parse(st->opts->fault, f, err) : pr_fail_nomem(err);
+    rc = f ? fault_parse_rules(st->opts->fault, f, err) : pr_fail_nomem(err);
     if (rc) {
         pr_free(f);
         return rc;
@@ -168,7 +174,7 @@ static int start(struct pr_storage *st, struct pr_err *err)
     return PR_OK;
 }
 
-static void stop(struct pr_storage *st)
+static void fault_stop(struct pr_storage *st)
 {
     struct fault *f = st->data;
 
@@ -178,7 +184,7 @@ static void stop(struct pr_storage *st)
 
 /* ---- making up */
 
-static bool strikes(struct rule *r)
+static bool fault_is_due(struct rule *r)
 {
     uint64_t before = __atomic_fetch_add(&r->calls, 1, __ATOMIC_RELAXED);
     uint64_t random = pr_hash_mix(r->seed * UINT64_C(0x9e3779b97f4a7c15) +
@@ -196,7 +202,7 @@ static enum kind next_fault(struct pr_storage *st, enum op op)
     enum kind kind = NO_FAULT;
 
     for (size_t i = 0; i < f->count; i++)
-        if (f->rules[i].op == op && strikes(&f->rules[i]) && !kind)
+        if (f->rules[i].op == op && fault_is_due(&f->rules[i]) && !kind)
             kind = f->rules[i].kind;
     return kind;
 }
@@ -318,8 +324,8 @@ static int fault_publish(struct pr_storage *st, const char *from,
 const struct pr_engine pr_wrapper_fault = {
     .name = "fault",
     .desc = "errors made up (storage.fault)",
-    .start = start,
-    .stop = stop,
+    .start = fault_start,
+    .stop = fault_stop,
     .open = fault_open,
     .fetch = fault_fetch,
     .read = fault_read,

@@ -58,7 +58,7 @@ static struct timeline *line_of(const struct pr_storage *beside)
     return line;
 }
 
-static int start(struct pr_storage *st, struct pr_err *err)
+static int throttle_start(struct pr_storage *st, struct pr_err *err)
 {
     struct throttle *t = pr_alloc_zeroed(sizeof *t);
 
@@ -77,7 +77,7 @@ static int start(struct pr_storage *st, struct pr_err *err)
     return PR_OK;
 }
 
-static void stop(struct pr_storage *st)
+static void throttle_stop(struct pr_storage *st)
 {
     struct throttle *t = st->data;
 
@@ -88,7 +88,8 @@ static void stop(struct pr_storage *st)
 
 /* Takes cost nanoseconds of the timeline, the first that are free from a time
  * on. Returns when they have passed. */
-static uint64_t reserve(struct timeline *line, uint64_t from, uint64_t cost)
+static uint64_t timeline_reserve(struct timeline *line, uint64_t from,
+                                 uint64_t cost)
 {
     uint64_t taken = __atomic_load_n(&line->free_at, __ATOMIC_RELAXED);
     uint64_t end;
@@ -102,7 +103,7 @@ static uint64_t reserve(struct timeline *line, uint64_t from, uint64_t cost)
     return end;
 }
 
-static struct span begin(struct pr_storage *st, size_t bytes)
+static struct span throttle_begin(struct pr_storage *st, size_t bytes)
 {
     const struct throttle *t = st->data;
     double cost = (double)bytes * t->ns_per_byte;
@@ -114,13 +115,13 @@ static struct span begin(struct pr_storage *st, size_t bytes)
     if (cost > 0) { /* rounded up: rather too slow than too fast */
         uint64_t ns = (uint64_t)cost;
 
-        s.end = reserve(t->line, s.from, ns + ((double)ns < cost));
+        s.end = timeline_reserve(t->line, s.from, ns + ((double)ns < cost));
     }
     return s;
 }
 
 /* The operation is done but for the waiting. */
-static void end(struct pr_storage *st, const struct span *s)
+static void throttle_end(struct pr_storage *st, const struct span *s)
 {
     struct throttle *t = st->data;
     uint64_t now = pr_now(st->clock);
@@ -141,20 +142,20 @@ static void end(struct pr_storage *st, const struct span *s)
 static int throttle_open(struct pr_storage *st, struct pr_object *o,
                          struct pr_err *err)
 {
-    struct span s = begin(st, 0);
+    struct span s = throttle_begin(st, 0);
     int rc = pr_wrap_open(st, o, err);
 
-    end(st, &s);
+    throttle_end(st, &s);
     return rc;
 }
 
 static int throttle_create(struct pr_storage *st, struct pr_object *o,
                            uint64_t size, struct pr_err *err)
 {
-    struct span s = begin(st, 0);
+    struct span s = throttle_begin(st, 0);
     int rc = st->inner->engine->create(st->inner, o, size, err);
 
-    end(st, &s);
+    throttle_end(st, &s);
     return rc;
 }
 
@@ -162,11 +163,11 @@ static int throttle_fetch(struct pr_storage *st, struct pr_object *o,
                           uint64_t off, size_t len, void *buf, size_t cap,
                           const uint8_t **ret, struct pr_err *err)
 {
-    struct span s = begin(st, len);
+    struct span s = throttle_begin(st, len);
     int rc =
         st->inner->engine->fetch(st->inner, o, off, len, buf, cap, ret, err);
 
-    end(st, &s);
+    throttle_end(st, &s);
     return rc;
 }
 
@@ -174,10 +175,10 @@ static int throttle_read(struct pr_storage *st, struct pr_object *o,
                          uint64_t off, size_t len, void *buf,
                          struct pr_err *err)
 {
-    struct span s = begin(st, len);
+    struct span s = throttle_begin(st, len);
     int rc = st->inner->engine->read(st->inner, o, off, len, buf, err);
 
-    end(st, &s);
+    throttle_end(st, &s);
     return rc;
 }
 
@@ -185,18 +186,18 @@ static int throttle_write(struct pr_storage *st, struct pr_object *o,
                           uint64_t off, const void *data, size_t len,
                           struct pr_err *err)
 {
-    struct span s = begin(st, len);
+    struct span s = throttle_begin(st, len);
     int rc = st->inner->engine->write(st->inner, o, off, data, len, err);
 
-    end(st, &s);
+    throttle_end(st, &s);
     return rc;
 }
 
 const struct pr_engine pr_wrapper_throttle = {
     .name = "throttle",
     .desc = "slower and farther storage (storage.throttle, storage.latency)",
-    .start = start,
-    .stop = stop,
+    .start = throttle_start,
+    .stop = throttle_stop,
     .open = throttle_open,
     .fetch = throttle_fetch,
     .read = throttle_read,

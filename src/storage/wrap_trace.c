@@ -28,8 +28,8 @@ struct trace {
 /* ---- the file */
 
 /* A copy of storage.trace with the number of the thread for %t. */
-static int expand(const char *path, char out[static PR_PATH_BYTES],
-                  struct pr_err *err)
+static int trace_expand_path(const char *path, char out[static PR_PATH_BYTES],
+                             struct pr_err *err)
 {
     size_t used = 0;
 
@@ -46,10 +46,11 @@ static int expand(const char *path, char out[static PR_PATH_BYTES],
     return *path ? pr_path_too_long(path, err) : PR_OK;
 }
 
-static int open_file(struct trace *t, const char *path, struct pr_err *err)
+static int trace_open_file(struct trace *t, const char *path,
+                           struct pr_err *err)
 {
     char name[PR_PATH_BYTES];
-    int rc = expand(path, name, err);
+    int rc = trace_expand_path(path, name, err);
 
     if (rc)
         return rc;
@@ -62,7 +63,7 @@ static int open_file(struct trace *t, const char *path, struct pr_err *err)
     return pr_hint(err, "check storage.trace");
 }
 
-static int start(struct pr_storage *st, struct pr_err *err)
+static int trace_engine_start(struct pr_storage *st, struct pr_err *err)
 {
     struct trace *t = pr_alloc_zeroed(sizeof *t);
     int rc;
@@ -71,9 +72,9 @@ static int start(struct pr_storage *st, struct pr_err *err)
         return pr_fail_nomem(err);
     t->text = (struct pr_buf)PR_BUF_INIT(2 * BUFFER_BYTES);
     t->fd = -1;
-    rc = open_file(t, st->opts->trace, err);
+    rc = trace_open_file(t, st->opts->trace, err);
     if (rc) {
-        pr_buf_done(&t->text);
+        pr_buf_free(&t->text);
         pr_free(t);
         return rc;
     }
@@ -81,28 +82,28 @@ static int start(struct pr_storage *st, struct pr_err *err)
     return PR_OK;
 }
 
-static void flush(struct pr_storage *st)
+static void trace_flush_lines(struct pr_storage *st)
 {
     struct trace *t = st->data;
 
     if (t->fd >= 0 && (!pr_buf_ok(&t->text) ||
                        !pr_write_all(t->fd, t->text.data, t->text.len))) {
-        pr_storage_set_note(st, "the trace is not complete: %s",
-                            strerror(errno));
+        pr_storage_set_warning(st, "the trace is not complete: %s",
+                               strerror(errno));
         (void)close(t->fd);
         t->fd = -1;
     }
     pr_buf_clear(&t->text);
 }
 
-static void stop(struct pr_storage *st)
+static void trace_engine_stop(struct pr_storage *st)
 {
     struct trace *t = st->data;
 
-    flush(st);
+    trace_flush_lines(st);
     if (t->fd >= 0)
         (void)close(t->fd);
-    pr_buf_done(&t->text);
+    pr_buf_free(&t->text);
     pr_free(t);
 }
 
@@ -113,8 +114,8 @@ struct span {
     uint64_t wall_ns, begin_ns;
 };
 
-static struct span begin(const struct pr_storage *st, const char *op,
-                         const char *name)
+static struct span trace_begin_call(const struct pr_storage *st, const char *op,
+                                    const char *name)
 {
     return (struct span){op, name, pr_wall_now(st->clock), pr_now(st->clock)};
 }
@@ -130,7 +131,7 @@ static void end_at(struct pr_storage *st, const struct span *s, uint64_t off,
     if (t->fd < 0)
         return;
     pr_buf_printf(b, "{\"op\": \"%s\", \"name\": ", s->op);
-    pr_json_string(b, s->name, strlen(s->name));
+    pr_json_write_string(b, s->name, strlen(s->name));
     if (bytes != UINT64_MAX)
         pr_buf_printf(b, ", \"offset\": %llu, \"bytes\": %llu",
                       (unsigned long long)off, (unsigned long long)bytes);
@@ -140,10 +141,10 @@ static void end_at(struct pr_storage *st, const struct span *s, uint64_t off,
         pr_buf_printf(b, ", \"error\": \"%s\"", pr_code_text(rc));
     pr_buf_str(b, "}\n");
     if (b->len >= FLUSH_BYTES || !pr_buf_ok(b))
-        flush(st);
+        trace_flush_lines(st);
 }
 
-static void end(struct pr_storage *st, const struct span *s, int rc)
+static void trace_end_call(struct pr_storage *st, const struct span *s, int rc)
 {
     end_at(st, s, 0, UINT64_MAX, rc);
 }
@@ -153,10 +154,10 @@ static void end(struct pr_storage *st, const struct span *s, int rc)
 static int trace_open(struct pr_storage *st, struct pr_object *o,
                       struct pr_err *err)
 {
-    struct span s = begin(st, "open", o->name);
+    struct span s = trace_begin_call(st, "open", o->name);
     int rc = pr_wrap_open(st, o, err);
 
-    end(st, &s, rc);
+    trace_end_call(st, &s, rc);
     return rc;
 }
 
@@ -164,7 +165,7 @@ static int trace_fetch(struct pr_storage *st, struct pr_object *o, uint64_t off,
                        size_t len, void *buf, size_t cap, const uint8_t **ret,
                        struct pr_err *err)
 {
-    struct span s = begin(st, "read", o->name);
+    struct span s = trace_begin_call(st, "read", o->name);
     int rc =
         st->inner->engine->fetch(st->inner, o, off, len, buf, cap, ret, err);
 
@@ -175,7 +176,7 @@ static int trace_fetch(struct pr_storage *st, struct pr_object *o, uint64_t off,
 static int trace_read(struct pr_storage *st, struct pr_object *o, uint64_t off,
                       size_t len, void *buf, struct pr_err *err)
 {
-    struct span s = begin(st, "read", o->name);
+    struct span s = trace_begin_call(st, "read", o->name);
     int rc = st->inner->engine->read(st->inner, o, off, len, buf, err);
 
     end_at(st, &s, off, len, rc);
@@ -184,26 +185,26 @@ static int trace_read(struct pr_storage *st, struct pr_object *o, uint64_t off,
 
 static void trace_close(struct pr_storage *st, struct pr_object *o)
 {
-    struct span s = begin(st, "close", o->name);
+    struct span s = trace_begin_call(st, "close", o->name);
 
     pr_wrap_close(st, o);
-    end(st, &s, PR_OK);
+    trace_end_call(st, &s, PR_OK);
 }
 
 static int trace_create(struct pr_storage *st, struct pr_object *o,
                         uint64_t size, struct pr_err *err)
 {
-    struct span s = begin(st, "create", o->name);
+    struct span s = trace_begin_call(st, "create", o->name);
     int rc = st->inner->engine->create(st->inner, o, size, err);
 
-    end(st, &s, rc);
+    trace_end_call(st, &s, rc);
     return rc;
 }
 
 static int trace_write(struct pr_storage *st, struct pr_object *o, uint64_t off,
                        const void *data, size_t len, struct pr_err *err)
 {
-    struct span s = begin(st, "write", o->name);
+    struct span s = trace_begin_call(st, "write", o->name);
     int rc = st->inner->engine->write(st->inner, o, off, data, len, err);
 
     end_at(st, &s, off, len, rc);
@@ -213,58 +214,58 @@ static int trace_write(struct pr_storage *st, struct pr_object *o, uint64_t off,
 static int trace_sync(struct pr_storage *st, struct pr_object *o,
                       struct pr_err *err)
 {
-    struct span s = begin(st, "sync", o->name);
+    struct span s = trace_begin_call(st, "sync", o->name);
     int rc = pr_wrap_sync(st, o, err);
 
-    end(st, &s, rc);
+    trace_end_call(st, &s, rc);
     return rc;
 }
 
 static int trace_commit(struct pr_storage *st, struct pr_object *o,
                         struct pr_err *err)
 {
-    struct span s = begin(st, "commit", o->name);
+    struct span s = trace_begin_call(st, "commit", o->name);
     int rc = pr_wrap_commit(st, o, err);
 
-    end(st, &s, rc);
+    trace_end_call(st, &s, rc);
     return rc;
 }
 
 static void trace_discard(struct pr_storage *st, struct pr_object *o)
 {
-    struct span s = begin(st, "discard", o->name);
+    struct span s = trace_begin_call(st, "discard", o->name);
 
     pr_wrap_discard(st, o);
-    end(st, &s, PR_OK);
+    trace_end_call(st, &s, PR_OK);
 }
 
 static int trace_stat(struct pr_storage *st, const char *name,
                       struct pr_object_info *ret, struct pr_err *err)
 {
-    struct span s = begin(st, "stat", name);
+    struct span s = trace_begin_call(st, "stat", name);
     int rc = pr_wrap_stat(st, name, ret, err);
 
-    end(st, &s, rc);
+    trace_end_call(st, &s, rc);
     return rc;
 }
 
 static int trace_make_folder(struct pr_storage *st, const char *name,
                              struct pr_err *err)
 {
-    struct span s = begin(st, "make_folder", name);
+    struct span s = trace_begin_call(st, "make_folder", name);
     int rc = pr_wrap_make_folder(st, name, err);
 
-    end(st, &s, rc);
+    trace_end_call(st, &s, rc);
     return rc;
 }
 
 static int trace_remove(struct pr_storage *st, const char *name,
                         struct pr_err *err)
 {
-    struct span s = begin(st, "remove", name);
+    struct span s = trace_begin_call(st, "remove", name);
     int rc = pr_wrap_remove(st, name, err);
 
-    end(st, &s, rc);
+    trace_end_call(st, &s, rc);
     return rc;
 }
 
@@ -273,10 +274,10 @@ static int trace_publish(struct pr_storage *st, const char *from,
                          const char *to, bool sync, bool *ret_swapped,
                          struct pr_err *err)
 {
-    struct span s = begin(st, "publish", to);
+    struct span s = trace_begin_call(st, "publish", to);
     int rc = pr_wrap_publish(st, from, to, sync, ret_swapped, err);
 
-    end(st, &s, rc);
+    trace_end_call(st, &s, rc);
     return rc;
 }
 
@@ -285,18 +286,18 @@ static int trace_list(struct pr_storage *st, const char *folder,
                       int (*each)(void *ctx, const char *name, bool is_folder),
                       void *ctx, struct pr_err *err)
 {
-    struct span s = begin(st, "list", folder);
+    struct span s = trace_begin_call(st, "list", folder);
     int rc = pr_wrap_list(st, folder, each, ctx, err);
 
-    end(st, &s, rc);
+    trace_end_call(st, &s, rc);
     return rc;
 }
 
 const struct pr_engine pr_wrapper_trace = {
     .name = "trace",
     .desc = "a line of JSON for every operation (storage.trace)",
-    .start = start,
-    .stop = stop,
+    .start = trace_engine_start,
+    .stop = trace_engine_stop,
     .open = trace_open,
     .fetch = trace_fetch,
     .read = trace_read,

@@ -48,9 +48,9 @@ static int find_accelerator(struct pr_capacity_study *s, struct pr_err *err)
     int rc;
 
     r->accelerator = "";
-    if (!pr_mlperf_concerns(s->job.params))
+    if (!pr_mlperf_is_concerned(s->job.params))
         return PR_OK;
-    rc = pr_mlperf_judge(&in, s->arena, &m, err);
+    rc = pr_mlperf_judge_experiment(&in, s->arena, &m, err);
     mark = rc || !m.workload ? NULL : strrchr(m.workload, '_');
     if (!mark)
         return rc;
@@ -108,7 +108,7 @@ static int fill_record(struct pr_capacity_study *s,
     return check_ask(&r->opts, err);
 }
 
-bool pr_capacity_forget(const char *dir)
+bool pr_capacity_remove_unused(const char *dir)
 {
     static const char *const ours[] = {"target.json", "capacity.svg",
                                        "capacity.json"};
@@ -150,9 +150,9 @@ int pr_capacity_create(const char *dir, struct pr_plan *plan,
     if (!rc)
         rc = fill_record(&s, ask, err);
     if (!rc)
-        rc = pr_capacity_save(&s, err);
+        rc = pr_capacity_write_files(&s, err);
     if (rc)
-        (void)pr_capacity_forget(dir);
+        (void)pr_capacity_remove_unused(dir);
     if (rc && !made)
         (void)mkdir(dir, 0755); /* an empty folder of the user's stays */
     return rc;

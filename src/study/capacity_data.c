@@ -20,7 +20,8 @@
 #define LEFT_FREE (UINT64_C(2) << 30)
 
 /* Making data is not what is measured. */
-static struct pr_storage_opts plain(const struct pr_capacity_study *s)
+static struct pr_storage_opts
+make_plain_storage_opts(const struct pr_capacity_study *s)
 {
     struct pr_storage_opts so = s->e.storage;
 
@@ -30,8 +31,8 @@ static struct pr_storage_opts plain(const struct pr_capacity_study *s)
     return so;
 }
 
-static struct pr_dataset set_of(const struct pr_capacity_study *s,
-                                uint64_t files)
+static struct pr_dataset make_sized_dataset(const struct pr_capacity_study *s,
+                                            uint64_t files)
 {
     struct pr_dataset d = s->e.set;
 
@@ -43,12 +44,12 @@ static struct pr_dataset set_of(const struct pr_capacity_study *s,
 /* ---- what is there */
 
 /* Names have the number of all files in them. */
-static int count_files(struct pr_capacity_study *s, struct pr_err *err)
+static int capacity_count_files(struct pr_capacity_study *s, struct pr_err *err)
 {
-    struct pr_find_opts opts = {.wanted = {[PR_TRAIN] = true},
-                                .check = PR_CHECK_NONE};
-    struct pr_storage_opts so = plain(s);
-    struct pr_dataset d = set_of(s, 1);
+    struct pr_dataset_find_opts opts = {.wanted = {[PR_TRAIN] = true},
+                                        .check = PR_CHECK_NONE};
+    struct pr_storage_opts so = make_plain_storage_opts(s);
+    struct pr_dataset d = make_sized_dataset(s, 1);
     struct pr_dataset_found found;
     struct pr_storage *st;
     int rc = pr_storage_open(&so, &st, err);
@@ -61,9 +62,10 @@ static int count_files(struct pr_capacity_study *s, struct pr_err *err)
     return rc == PR_E_CONF ? PR_OK : rc; /* nothing there */
 }
 
-static int room(struct pr_capacity_study *s, uint64_t *ret, struct pr_err *err)
+static int find_usable_bytes(struct pr_capacity_study *s, uint64_t *ret,
+                             struct pr_err *err)
 {
-    struct pr_storage_opts so = plain(s);
+    struct pr_storage_opts so = make_plain_storage_opts(s);
     struct pr_storage_space space;
     struct pr_storage *st;
     uint64_t left;
@@ -84,13 +86,13 @@ static int room(struct pr_capacity_study *s, uint64_t *ret, struct pr_err *err)
 static int bytes_more(struct pr_capacity_study *s, uint64_t files,
                       uint64_t *ret, struct pr_err *err)
 {
-    struct pr_dataset d = set_of(s, files);
+    struct pr_dataset d = make_sized_dataset(s, files);
     uint64_t all, old = 0;
     bool exact;
     int rc = pr_generate_bytes(&d, &all, &exact, err);
 
     if (!rc && s->have) {
-        d = set_of(s, s->have);
+        d = make_sized_dataset(s, s->have);
         rc = pr_generate_bytes(&d, &old, &exact, err);
     }
     if (!rc)
@@ -100,7 +102,8 @@ static int bytes_more(struct pr_capacity_study *s, uint64_t files,
 
 /* ---- making more */
 
-static int tick(void *ctx, const struct pr_generate_status *g)
+static int update_generate_progress(void *ctx,
+                                    const struct pr_generate_status *g)
 {
     struct pr_capacity_study *s = ctx;
     double done =
@@ -119,32 +122,34 @@ static int tick(void *ctx, const struct pr_generate_status *g)
     return s->stop.count;
 }
 
-static int make(struct pr_capacity_study *s, uint64_t files, struct pr_err *err)
+static int capacity_make_files(struct pr_capacity_study *s, uint64_t files,
+                               struct pr_err *err)
 {
-    struct pr_generate_opts opts = {.resume = true,
-                                    .later = !pr_params_sync(s->e.job->params)};
-    struct pr_storage_opts so = plain(s);
-    struct pr_dataset d = set_of(s, files);
+    struct pr_generate_opts opts = {
+        .resume = true, .later = !pr_job_needs_sync(s->e.job->params)};
+    struct pr_storage_opts so = make_plain_storage_opts(s);
+    struct pr_dataset d = make_sized_dataset(s, files);
     struct pr_generate_result made;
     char size[16], time[24], place[PR_NAME_BYTES];
     int rc;
 
     s->make_ns = pr_clock_ns();
-    rc = pr_generate(&d, &so, &opts, tick, s, &made, err);
+    rc = pr_generate(&d, &so, &opts, update_generate_progress, s, &made, err);
     if (rc)
         return rc;
     s->have = files;
     if (made.made)
-        pr_capacity_say(s, "%s: %" PRIu64 " files made, %s in %s; now %" PRIu64,
-                        pr_generate_place(&d, &so, place), made.made,
-                        pr_format_bytes(size, made.bytes),
-                        pr_format_seconds(time, made.seconds), files);
+        pr_capacity_print(s,
+                          "%s: %" PRIu64 " files made, %s in %s; now %" PRIu64,
+                          pr_generate_place(&d, &so, place), made.made,
+                          pr_format_bytes(size, made.bytes),
+                          pr_format_seconds(time, made.seconds), files);
     return PR_OK;
 }
 
 double pr_capacity_sample_bytes(const struct pr_capacity_study *s)
 {
-    struct pr_dataset d = set_of(s, 1);
+    struct pr_dataset d = make_sized_dataset(s, 1);
     uint64_t bytes;
     bool exact;
 
@@ -157,18 +162,18 @@ double pr_capacity_sample_bytes(const struct pr_capacity_study *s)
 
 /* How much is about to be written, before it is; of a lot somebody may say
  * no. */
-static int announce(struct pr_capacity_study *s, uint64_t files,
-                    struct pr_err *err)
+static int announce_files(struct pr_capacity_study *s, uint64_t files,
+                          struct pr_err *err)
 {
-    struct pr_storage_opts so = plain(s);
-    struct pr_dataset d = set_of(s, files);
+    struct pr_storage_opts so = make_plain_storage_opts(s);
+    struct pr_dataset d = make_sized_dataset(s, files);
     uint64_t more = s->have ? files - s->have : pr_dataset_files(&d);
     uint64_t bytes, free_bytes;
     char text[PR_NAME_BYTES + 160], a[16], b[16], place[PR_NAME_BYTES];
     int rc = bytes_more(s, files, &bytes, err);
 
     if (!rc)
-        rc = room(s, &free_bytes, err);
+        rc = find_usable_bytes(s, &free_bytes, err);
     if (rc)
         return rc;
     snprintf(text, sizeof text,
@@ -178,12 +183,12 @@ static int announce(struct pr_capacity_study *s, uint64_t files,
              pr_format_bytes(a, bytes), pr_format_bytes(b, free_bytes));
     if (!s->watch->ask || bytes < ASK_FROM / 10 ||
         (bytes < ASK_FROM && bytes < free_bytes / 2)) {
-        pr_capacity_say(s, "%s", text);
+        pr_capacity_print(s, "%s", text);
         return PR_OK;
     }
     if (s->watch->ask(s->watch->ctx, text, s->stop.fd))
         return PR_OK;
-    rc = pr_capacity_interrupted(s, err);
+    rc = pr_capacity_check_interrupt(s, err);
     if (rc)
         return rc;
     pr_fail(err, PR_E_USAGE, place, "no data was made: the answer was no");
@@ -200,7 +205,8 @@ static uint64_t samples_for(const struct pr_capacity_study *s, uint64_t n)
 }
 
 /* Twice what is needed, but no more than the search can need. */
-static uint64_t ahead(const struct pr_capacity_study *s, uint64_t needed)
+static uint64_t plan_files_ahead(const struct pr_capacity_study *s,
+                                 uint64_t needed)
 {
     uint64_t most = samples_for(s, s->rec.opts.max) / s->e.set.spec.samples + 1;
     uint64_t want = needed < most / 2 ? 2 * needed : most;
@@ -211,11 +217,11 @@ static uint64_t ahead(const struct pr_capacity_study *s, uint64_t needed)
 }
 
 /* How many files there can be: as many as it takes, or those that fit. */
-static int choose(struct pr_capacity_study *s, uint64_t needed, uint64_t *ret,
-                  struct pr_err *err)
+static int choose_file_count(struct pr_capacity_study *s, uint64_t needed,
+                             uint64_t *ret, struct pr_err *err)
 {
-    uint64_t want = ahead(s, needed), bytes = 0, free_bytes = 0;
-    int rc = room(s, &free_bytes, err);
+    uint64_t want = plan_files_ahead(s, needed), bytes = 0, free_bytes = 0;
+    int rc = find_usable_bytes(s, &free_bytes, err);
 
     if (!rc)
         rc = bytes_more(s, want, &bytes, err);
@@ -233,8 +239,8 @@ static int choose(struct pr_capacity_study *s, uint64_t needed, uint64_t *ret,
 }
 
 /* Once: the next trial would say the same with another number. */
-static int tell_short(struct pr_capacity_study *s, uint64_t needed,
-                      const char *why, struct pr_err *err)
+static int warn_short_of_files(struct pr_capacity_study *s, uint64_t needed,
+                               const char *why, struct pr_err *err)
 {
     static const char once[] =
         " files would be needed to read each sample once";
@@ -242,7 +248,7 @@ static int tell_short(struct pr_capacity_study *s, uint64_t needed,
     for (size_t i = 0; i < s->rec.note_count; i++)
         if (strstr(s->rec.notes[i], once))
             return PR_OK;
-    return pr_capacity_tell(s, err,
+    return pr_capacity_warn(s, err,
                             "%" PRIu64 "%s, and %s: "
                             "trials visit the %" PRIu64
                             " files that are there several times",
@@ -253,7 +259,7 @@ static int no_room(const struct pr_capacity_study *s, uint64_t needed,
                    uint64_t bytes, uint64_t free_bytes, struct pr_err *err)
 {
     const struct pr_dataset_opts *o = &s->e.set.opts;
-    struct pr_storage_opts so = plain(s);
+    struct pr_storage_opts so = make_plain_storage_opts(s);
     char a[16], b[16], place[PR_NAME_BYTES];
 
     pr_fail(err, PR_E_IO, pr_generate_place(&s->e.set, &so, place),
@@ -265,25 +271,26 @@ static int no_room(const struct pr_capacity_study *s, uint64_t needed,
     return pr_hint(err, "use -d for a larger disk, or fewer --steps");
 }
 
-static int grow(struct pr_capacity_study *s, uint64_t needed,
-                struct pr_err *err)
+static int capacity_grow_files(struct pr_capacity_study *s, uint64_t needed,
+                               struct pr_err *err)
 {
     uint64_t want, had = s->have, bytes, free_bytes;
     char why[96], a[16], b[16];
-    int rc = choose(s, needed, &want, err);
+    int rc = choose_file_count(s, needed, &want, err);
 
     if (!rc && want > had)
-        rc = announce(s, want, err);
+        rc = announce_files(s, want, err);
     if (!rc && want > had)
-        rc = make(s, want, err);
+        rc = capacity_make_files(s, want, err);
     if (rc == PR_E_CONF && had) { /* not ours to change */
         s->may_grow = false;
-        return tell_short(s, needed, "they were not made by prony", err);
+        return warn_short_of_files(s, needed, "they were not made by prony",
+                                   err);
     }
     if (rc || s->have >= needed)
         return rc;
     s->may_grow = false;
-    rc = room(s, &free_bytes, err);
+    rc = find_usable_bytes(s, &free_bytes, err);
     if (!rc)
         rc = bytes_more(s, needed, &bytes, err);
     if (rc)
@@ -292,7 +299,7 @@ static int grow(struct pr_capacity_study *s, uint64_t needed,
         return no_room(s, needed, bytes, free_bytes, err);
     snprintf(why, sizeof why, "%s more are not free (%s are)",
              pr_format_bytes(a, bytes), pr_format_bytes(b, free_bytes));
-    return tell_short(s, needed, why, err);
+    return warn_short_of_files(s, needed, why, err);
 }
 
 /* ---- all of it */
@@ -300,10 +307,10 @@ static int grow(struct pr_capacity_study *s, uint64_t needed,
 /* Samples of another size would be measured as if they were those asked for. */
 static int refuse_other(struct pr_capacity_study *s, struct pr_err *err)
 {
-    struct pr_storage_opts so = plain(s);
+    struct pr_storage_opts so = make_plain_storage_opts(s);
     char place[PR_NAME_BYTES];
     const char *name = NULL;
-    int rc = pr_generate_differs(&s->e.set, &so, &name, NULL, err);
+    int rc = pr_generate_find_difference(&s->e.set, &so, &name, NULL, err);
 
     if (rc == PR_E_FORMAT || rc == PR_E_IO)
         return PR_OK; /* a marker that cannot be read says nothing */
@@ -315,16 +322,17 @@ static int refuse_other(struct pr_capacity_study *s, struct pr_err *err)
                         "prony generate … --force");
 }
 
-static int look(struct pr_capacity_study *s, struct pr_err *err)
+static int capacity_find_files(struct pr_capacity_study *s, struct pr_err *err)
 {
     int rc = refuse_other(s, err);
 
     if (!rc)
-        rc = count_files(s, err);
+        rc = capacity_count_files(s, err);
 
     s->may_grow = !s->rec.no_generate;
     if (!rc && s->have && s->may_grow) {
-        rc = make(s, s->have, err); /* what was begun is finished */
+        rc = capacity_make_files(s, s->have,
+                                 err); /* what was begun is finished */
         if (rc == PR_E_CONF) {
             s->may_grow = false;
             rc = PR_OK;
@@ -334,9 +342,10 @@ static int look(struct pr_capacity_study *s, struct pr_err *err)
     return rc;
 }
 
-static int refuse_nothing(const struct pr_capacity_study *s, struct pr_err *err)
+static int fail_no_dataset(const struct pr_capacity_study *s,
+                           struct pr_err *err)
 {
-    struct pr_storage_opts so = plain(s);
+    struct pr_storage_opts so = make_plain_storage_opts(s);
     char place[PR_NAME_BYTES];
 
     pr_fail(err, PR_E_CONF, pr_generate_place(&s->e.set, &so, place),
@@ -345,8 +354,8 @@ static int refuse_nothing(const struct pr_capacity_study *s, struct pr_err *err)
                         "dataset.data_folder and -d");
 }
 
-int pr_capacity_data(struct pr_capacity_study *s, uint64_t needed,
-                     uint64_t *ret_files, struct pr_err *err)
+int pr_capacity_provide_files(struct pr_capacity_study *s, uint64_t needed,
+                              uint64_t *ret_files, struct pr_err *err)
 {
     int rc = PR_OK;
 
@@ -358,15 +367,16 @@ int pr_capacity_data(struct pr_capacity_study *s, uint64_t needed,
         return PR_OK;
     }
     if (!s->looked)
-        rc = look(s, err);
+        rc = capacity_find_files(s, err);
     if (!rc && s->have < needed && s->may_grow)
-        rc = grow(s, needed, err);
+        rc = capacity_grow_files(s, needed, err);
     else if (!rc && !s->have)
-        rc = refuse_nothing(s, err);
+        rc = fail_no_dataset(s, err);
     else if (!rc && s->have < needed && s->rec.no_generate)
-        rc = tell_short(s, needed, "--no-generate forbids to make more", err);
+        rc = warn_short_of_files(s, needed,
+                                 "--no-generate forbids to make more", err);
     else if (!rc && s->have < needed)
-        rc = tell_short(s, needed, "they were not made by prony", err);
+        rc = warn_short_of_files(s, needed, "they were not made by prony", err);
     if (!rc)
         *ret_files = s->have < needed ? s->have : needed;
     return rc;

@@ -22,20 +22,20 @@ struct pr_capacity_study {
     uint64_t make_ns; /* when making more began */
 };
 
-void pr_capacity_say(const struct pr_capacity_study *s, const char *fmt, ...)
+void pr_capacity_print(const struct pr_capacity_study *s, const char *fmt, ...)
     PR_PRINTF(2, 3);
 
 /* Says it once, and keeps it for the report. */
-int pr_capacity_tell(struct pr_capacity_study *s, struct pr_err *err,
+int pr_capacity_warn(struct pr_capacity_study *s, struct pr_err *err,
                      const char *fmt, ...) PR_PRINTF(3, 4) PR_MUST_CHECK;
 
 /* PR_E_INTR once a signal came. */
-int pr_capacity_interrupted(struct pr_capacity_study *s,
-                            struct pr_err *err) PR_MUST_CHECK;
+int pr_capacity_check_interrupt(struct pr_capacity_study *s,
+                                struct pr_err *err) PR_MUST_CHECK;
 
 /* capacity.json and the chart, as things are. */
-int pr_capacity_save(const struct pr_capacity_study *s,
-                     struct pr_err *err) PR_MUST_CHECK;
+int pr_capacity_write_files(const struct pr_capacity_study *s,
+                            struct pr_err *err) PR_MUST_CHECK;
 
 /* ---- the target */
 
@@ -54,9 +54,10 @@ struct pr_capacity_param {
 };
 
 /* A built plan of the target with some parameters changed. */
-int pr_capacity_plan(struct pr_capacity_study *s,
-                     const struct pr_capacity_param *changes, size_t count,
-                     struct pr_plan **ret, struct pr_err *err) PR_MUST_CHECK;
+int pr_capacity_make_plan(struct pr_capacity_study *s,
+                          const struct pr_capacity_param *changes, size_t count,
+                          struct pr_plan **ret,
+                          struct pr_err *err) PR_MUST_CHECK;
 
 bool pr_capacity_is_set(const struct pr_capacity_study *s, const char *name);
 
@@ -68,8 +69,9 @@ bool pr_capacity_is_mlperf(const struct pr_capacity_study *s);
 
 /* Sees to it that there are files for a trial, if the disk has room.
  * *ret_files: how many it may use, needed or fewer. */
-int pr_capacity_data(struct pr_capacity_study *s, uint64_t needed,
-                     uint64_t *ret_files, struct pr_err *err) PR_MUST_CHECK;
+int pr_capacity_provide_files(struct pr_capacity_study *s, uint64_t needed,
+                              uint64_t *ret_files,
+                              struct pr_err *err) PR_MUST_CHECK;
 
 /* Bytes that a sample takes in its file, more or less; 0: not known. */
 double pr_capacity_sample_bytes(const struct pr_capacity_study *s);
@@ -78,8 +80,8 @@ double pr_capacity_sample_bytes(const struct pr_capacity_study *s);
 
 /* Runs it and adds it to the record. 1: there is not enough data for so many
  * accelerators; opts.max says how many there may be. */
-int pr_capacity_try(struct pr_capacity_study *s,
-                    const struct pr_capacity_step *step,
-                    struct pr_err *err) PR_MUST_CHECK;
+int pr_capacity_run_trial(struct pr_capacity_study *s,
+                          const struct pr_capacity_step *step,
+                          struct pr_err *err) PR_MUST_CHECK;
 
 #endif

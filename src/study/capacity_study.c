@@ -21,7 +21,7 @@ enum { LOCK_WAIT_MS = 4000, MAX_REPORT = 64 << 20 };
 
 /* ---- saying things */
 
-void pr_capacity_say(const struct pr_capacity_study *s, const char *fmt, ...)
+void pr_capacity_print(const struct pr_capacity_study *s, const char *fmt, ...)
 {
     char text[1024];
     va_list ap;
@@ -34,7 +34,7 @@ void pr_capacity_say(const struct pr_capacity_study *s, const char *fmt, ...)
     s->watch->say(s->watch->ctx, text);
 }
 
-int pr_capacity_tell(struct pr_capacity_study *s, struct pr_err *err,
+int pr_capacity_warn(struct pr_capacity_study *s, struct pr_err *err,
                      const char *fmt, ...)
 {
     char text[1024];
@@ -44,8 +44,8 @@ int pr_capacity_tell(struct pr_capacity_study *s, struct pr_err *err,
     va_start(ap, fmt);
     vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
-    if (pr_capacity_note(&s->rec, s->arena, text, &ok))
-        pr_capacity_say(s, "%s", text);
+    if (pr_capacity_add_warning(&s->rec, s->arena, text, &ok))
+        pr_capacity_print(s, "%s", text);
     return ok ? PR_OK : pr_fail_nomem(err);
 }
 
@@ -54,8 +54,9 @@ int pr_capacity_tell(struct pr_capacity_study *s, struct pr_err *err,
 typedef int make_text(const struct pr_capacity_record *r, struct pr_buf *out,
                       struct pr_err *err);
 
-static int write_one(const struct pr_capacity_study *s, const char *name,
-                     make_text *text, struct pr_err *err)
+static int capacity_write_file(const struct pr_capacity_study *s,
+                               const char *name, make_text *text,
+                               struct pr_err *err)
 {
     PR_AUTO_BUF struct pr_buf out = PR_BUF_INIT(MAX_REPORT);
     char path[4096];
@@ -65,15 +66,18 @@ static int write_one(const struct pr_capacity_study *s, const char *name,
     return rc ? rc : pr_file_write(path, out.data, out.len, err);
 }
 
-int pr_capacity_save(const struct pr_capacity_study *s, struct pr_err *err)
+int pr_capacity_write_files(const struct pr_capacity_study *s,
+                            struct pr_err *err)
 {
-    int rc = write_one(s, "capacity.svg", pr_capacity_svg, err);
+    int rc = capacity_write_file(s, "capacity.svg", pr_capacity_svg, err);
 
-    return rc ? rc : write_one(s, "capacity.json", pr_capacity_json, err);
+    return rc ? rc
+              : capacity_write_file(s, "capacity.json",
+                                    pr_capacity_record_write, err);
 }
 
-static int remove_one(const char *path, const struct stat *st, int type,
-                      struct FTW *ftw)
+static int remove_trial_entry(const char *path, const struct stat *st, int type,
+                              struct FTW *ftw)
 {
     (void)st;
     (void)type;
@@ -110,14 +114,14 @@ static int remove_half(const struct pr_capacity_study *s, struct pr_err *err)
         snprintf(one, sizeof one, "%s/%s", path, e->d_name);
         if (pr_rundir_resume(one, &d, NULL) == PR_OK)
             pr_rundir_close(&d);
-        (void)nftw(one, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+        (void)nftw(one, remove_trial_entry, 16, FTW_DEPTH | FTW_PHYS);
     }
     closedir(dir);
     return PR_OK;
 }
 
 /* Two searches in one folder would spoil both. */
-static int lock(const char *dir, int *ret_fd, struct pr_err *err)
+static int lock_search_folder(const char *dir, int *ret_fd, struct pr_err *err)
 {
     struct timespec nap = {0, 10 * 1000 * 1000};
     int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -137,17 +141,18 @@ static int lock(const char *dir, int *ret_fd, struct pr_err *err)
 
 /* ---- the loop */
 
-static int say_trial(const struct pr_capacity_study *s, struct pr_err *err)
+static int print_last_trial(const struct pr_capacity_study *s,
+                            struct pr_err *err)
 {
     PR_AUTO_BUF struct pr_buf line = PR_BUF_INIT(4096);
     int rc = pr_capacity_line(&s->rec, &line, err);
 
     if (!rc)
-        pr_capacity_say(s, "%s", line.data);
+        pr_capacity_print(s, "%s", line.data);
     return rc;
 }
 
-int pr_capacity_interrupted(struct pr_capacity_study *s, struct pr_err *err)
+int pr_capacity_check_interrupt(struct pr_capacity_study *s, struct pr_err *err)
 {
     pr_stop_read(&s->stop);
     if (!s->stop.count)
@@ -156,22 +161,23 @@ int pr_capacity_interrupted(struct pr_capacity_study *s, struct pr_err *err)
     return pr_fail(err, PR_E_INTR, "", "interrupted");
 }
 
-static int go_on(struct pr_capacity_study *s,
-                 const struct pr_capacity_step *step, struct pr_err *err)
+static int run_search_step(struct pr_capacity_study *s,
+                           const struct pr_capacity_step *step,
+                           struct pr_err *err)
 {
-    int rc = pr_capacity_interrupted(s, err);
+    int rc = pr_capacity_check_interrupt(s, err);
 
     if (!rc)
-        rc = pr_capacity_try(s, step, err);
+        rc = pr_capacity_run_trial(s, step, err);
     if (rc == 1) /* no data for so many: opts.max is another */
-        return pr_capacity_save(s, err);
+        return pr_capacity_write_files(s, err);
     if (!rc)
-        rc = say_trial(s, err);
-    return rc ? rc : pr_capacity_save(s, err);
+        rc = print_last_trial(s, err);
+    return rc ? rc : pr_capacity_write_files(s, err);
 }
 
 /* Where the client is the limit, the storage alone is asked. */
-static int probe(struct pr_capacity_study *s, struct pr_err *err)
+static int probe_storage_limit(struct pr_capacity_study *s, struct pr_err *err)
 {
     struct pr_capacity_step step = {.kind = PR_CAPACITY_STORAGE};
     enum pr_capacity_limit limit = PR_CAPACITY_BY_NONE;
@@ -179,38 +185,38 @@ static int probe(struct pr_capacity_study *s, struct pr_err *err)
     char why[256];
     int rc;
 
-    if (pr_capacity_find(&s->rec, PR_CAPACITY_STORAGE))
+    if (pr_capacity_find_trial(&s->rec, PR_CAPACITY_STORAGE))
         return PR_OK;
-    rc = pr_capacity_curve(&s->rec.opts, s->rec.trials, s->rec.count, s->arena,
-                           &c, err);
+    rc = pr_capacity_fill_curve(&s->rec.opts, s->rec.trials, s->rec.count,
+                                s->arena, &c, err);
     if (!rc && c.high && c.low) {
-        limit = pr_capacity_limit_of(&c.high->figures, s->rec.throttle, why);
+        limit = pr_capacity_find_limit(&c.high->figures, s->rec.throttle, why);
         step.accelerators = c.high->accelerators;
     }
     if (rc || (limit != PR_CAPACITY_BY_CPU && limit != PR_CAPACITY_BY_DECODE))
         return rc;
-    return go_on(s, &step, err);
+    return run_search_step(s, &step, err);
 }
 
-static int search(struct pr_capacity_study *s, struct pr_err *err)
+static int run_search_steps(struct pr_capacity_study *s, struct pr_err *err)
 {
     struct pr_capacity_step step = {0};
     int rc = PR_OK;
 
     while (!rc && !s->rec.done) {
-        rc = pr_capacity_next(&s->rec.opts, s->rec.trials, s->rec.count, &step,
-                              err);
+        rc = pr_capacity_next_step(&s->rec.opts, s->rec.trials, s->rec.count,
+                                   &step, err);
         if (rc || step.done)
             break;
-        rc = go_on(s, &step, err);
+        rc = run_search_step(s, &step, err);
     }
     if (rc || s->rec.done)
         return rc;
-    rc = probe(s, err);
+    rc = probe_storage_limit(s, err);
     if (rc)
         return rc;
     s->rec.done = true;
-    return pr_capacity_save(s, err);
+    return pr_capacity_write_files(s, err);
 }
 
 static bool asks_for(const struct pr_capacity_study *s, const char *name)
@@ -221,23 +227,24 @@ static bool asks_for(const struct pr_capacity_study *s, const char *name)
 }
 
 /* What one accelerator takes in, and what trials leave out of the target. */
-static int say_first(struct pr_capacity_study *s, struct pr_err *err)
+static int print_search_start(struct pr_capacity_study *s, struct pr_err *err)
 {
     bool eval = asks_for(s, "workflow.evaluation");
     bool save = asks_for(s, "workflow.checkpoint");
-    struct pr_capacity_need need = pr_capacity_need(&s->rec.opts, NULL, 0);
+    struct pr_capacity_need need =
+        pr_capacity_compute_need(&s->rec.opts, NULL, 0);
     double bytes = need.samples * pr_capacity_sample_bytes(s);
     char size[16];
 
-    pr_capacity_say(s,
-                    "one accelerator that never waits takes in %.4g "
-                    "samples/s%s%s%s",
-                    need.samples, bytes > 0 ? ", about " : "",
-                    bytes > 0 ? pr_format_bytes(size, (uint64_t)bytes) : "",
-                    bytes > 0 ? "/s" : "");
+    pr_capacity_print(s,
+                      "one accelerator that never waits takes in %.4g "
+                      "samples/s%s%s%s",
+                      need.samples, bytes > 0 ? ", about " : "",
+                      bytes > 0 ? pr_format_bytes(size, (uint64_t)bytes) : "",
+                      bytes > 0 ? "/s" : "");
     if (!eval && !save)
         return PR_OK;
-    return pr_capacity_tell(
+    return pr_capacity_warn(
         s, err,
         "trials only train: %s%s%s of the target %s left "
         "out",
@@ -247,7 +254,7 @@ static int say_first(struct pr_capacity_study *s, struct pr_err *err)
 
 static int run_locked(struct pr_capacity_study *s, struct pr_err *err)
 {
-    int rc = pr_capacity_read(s->dir, s->arena, &s->rec, err);
+    int rc = pr_capacity_record_read(s->dir, s->arena, &s->rec, err);
 
     if (!rc)
         rc = pr_capacity_target_read(s, err);
@@ -258,12 +265,12 @@ static int run_locked(struct pr_capacity_study *s, struct pr_err *err)
     if (rc)
         return rc;
     if (!s->rec.done)
-        rc = say_first(s, err);
+        rc = print_search_start(s, err);
     if (!rc)
-        rc = search(s, err);
+        rc = run_search_steps(s, err);
     if (rc == PR_E_INTR && !s->signo)
         s->signo = s->stop.signo;
-    pr_stop_done(&s->stop);
+    pr_stop_close(&s->stop);
     return rc;
 }
 
@@ -278,7 +285,7 @@ int pr_capacity_run(const char *dir, const struct pr_capacity_watch *watch,
     memset(ret, 0, sizeof *ret);
     if (strlen(dir) > 2000)
         return pr_fail(err, PR_E_USAGE, dir, "the path is too long");
-    rc = lock(dir, &fd, err);
+    rc = lock_search_folder(dir, &fd, err);
     if (rc)
         return rc;
     rc = run_locked(&s, err);

@@ -28,10 +28,10 @@ int pr_capacity_create(const char *dir, struct pr_plan *plan,
 
 /* Takes the folder of a search that never had a trial away again. False: it
  * had one. */
-bool pr_capacity_forget(const char *dir);
+bool pr_capacity_remove_unused(const char *dir);
 
 struct pr_capacity_watch {
-    struct pr_live *live; /* may be NULL */
+    struct pr_live_line *live; /* may be NULL */
     /* A line for people; may be NULL. */
     void (*say)(void *ctx, const char *text);
     /* Whether to go on; may be NULL: yes. stop_fd polls readable when a signal

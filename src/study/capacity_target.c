@@ -28,12 +28,12 @@ static bool is_ours_to_set(const char *name)
     return pr_opt_find(name, &section) || !section;
 }
 
-static void put_params(struct pr_jb *jb, struct pr_plan *plan,
+static void put_params(struct pr_json_writer *jb, struct pr_plan *plan,
                        const struct pr_experiment *e)
 {
     const struct pr_names *names = pr_plan_names(plan);
 
-    pr_jb_obj(jb, NULL);
+    pr_json_open_object(jb, NULL);
     for (uint32_t i = 0; i < e->params->count; i++) {
         const struct pr_setting *set =
             pr_params_get(e->params, e->params->order[i]);
@@ -41,9 +41,9 @@ static void put_params(struct pr_jb *jb, struct pr_plan *plan,
 
         if (set && pr_is_given(set) && strcmp(name, "exp.id") != 0 &&
             is_ours_to_set(name))
-            pr_jb_value(jb, name, &set->value);
+            pr_json_put_value(jb, name, &set->value);
     }
-    pr_jb_end(jb);
+    pr_json_close(jb);
 }
 
 static int write_first(struct pr_walk *w, struct pr_plan *plan,
@@ -51,13 +51,13 @@ static int write_first(struct pr_walk *w, struct pr_plan *plan,
 {
     PR_AUTO_BUF struct pr_buf json = PR_BUF_INIT(MAX_TARGET);
     struct pr_experiment e;
-    struct pr_jb jb;
+    struct pr_json_writer jb;
     int rc = pr_walk_next(w, &e, err);
 
     if (rc < 0)
         return rc;
     /* A config that can be run by itself, too. */
-    pr_jb_init(&jb, &json, 2);
+    pr_json_writer_init(&jb, &json, 2);
     put_params(&jb, plan, &e);
     pr_buf_char(&json, '\n');
     if (!pr_buf_ok(&json))
@@ -99,9 +99,9 @@ bool pr_capacity_is_set(const struct pr_capacity_study *s, const char *name)
 
 /* As if all of it stood on the command line, so that the environment of today
  * changes nothing. */
-static int add_sources(struct pr_capacity_study *s, struct pr_plan *p,
-                       const struct pr_capacity_param *changes, size_t count,
-                       struct pr_err *err)
+static int add_target_sources(struct pr_capacity_study *s, struct pr_plan *p,
+                              const struct pr_capacity_param *changes,
+                              size_t count, struct pr_err *err)
 {
     int rc = PR_OK;
 
@@ -115,13 +115,14 @@ static int add_sources(struct pr_capacity_study *s, struct pr_plan *p,
     return rc ? rc : pr_plan_build(p, err);
 }
 
-int pr_capacity_plan(struct pr_capacity_study *s,
-                     const struct pr_capacity_param *changes, size_t count,
-                     struct pr_plan **ret, struct pr_err *err)
+int pr_capacity_make_plan(struct pr_capacity_study *s,
+                          const struct pr_capacity_param *changes, size_t count,
+                          struct pr_plan **ret, struct pr_err *err)
 {
     struct pr_plan_opts opts = PR_PLAN_OPTS_INIT;
     struct pr_plan *p = pr_plan_new(&opts);
-    int rc = p ? add_sources(s, p, changes, count, err) : pr_fail_nomem(err);
+    int rc =
+        p ? add_target_sources(s, p, changes, count, err) : pr_fail_nomem(err);
 
     if (rc)
         pr_plan_free(p);
@@ -132,7 +133,7 @@ int pr_capacity_plan(struct pr_capacity_study *s,
 
 /* ---- reading it */
 
-static int read_params(struct pr_capacity_study *s, struct pr_err *err)
+static int read_target_params(struct pr_capacity_study *s, struct pr_err *err)
 {
     struct pr_json_in in = {0};
     struct pr_value root;
@@ -153,7 +154,8 @@ static int read_params(struct pr_capacity_study *s, struct pr_err *err)
     return PR_OK;
 }
 
-static int check(const struct pr_capacity_study *s, struct pr_err *err)
+static int capacity_check_target(const struct pr_capacity_study *s,
+                                 struct pr_err *err)
 {
     if (pr_job_is_off(&s->job))
         return pr_fail(err, PR_E_CONF, "exp.status",
@@ -162,7 +164,7 @@ static int check(const struct pr_capacity_study *s, struct pr_err *err)
         return pr_fail(err, PR_E_CONF, "workflow.train",
                        "the target does not train; the capacity is that of a "
                        "training");
-    if (!pr_emulate_reads(&s->e))
+    if (!pr_emulate_needs_storage(&s->e))
         return pr_fail(err, PR_E_CONF, "reader.data_loader",
                        "the target reads nothing, so no storage limits it");
     if (pr_duration_mean(&s->e.compute) > 0)
@@ -189,18 +191,18 @@ static int refuse_checkpoints(const struct pr_capacity_study *s,
     return pr_hint(err, "'prony run' measures checkpoints");
 }
 
-static int take_job(void *ctx, struct pr_job *job, struct pr_err *err)
+static int read_target_job(void *ctx, struct pr_job *job, struct pr_err *err)
 {
     struct pr_capacity_study *s = ctx;
     struct pr_value *params = PR_ARENA_NEW(s->arena, struct pr_value);
     const struct pr_workload *w;
     int rc;
 
-    if (!params || !pr_copy(s->arena, job->params, params))
+    if (!params || !pr_value_copy(s->arena, job->params, params))
         return pr_fail_nomem(err);
     rc = pr_job_init(&s->job, "capacity", "", params, s->arena, err);
     if (!rc)
-        rc = pr_workload_of(&s->job, &w, err);
+        rc = pr_workload_find_for_job(&s->job, &w, err);
     if (rc)
         return rc;
     if (strcmp(w->name, "emulate") != 0) {
@@ -210,7 +212,7 @@ static int take_job(void *ctx, struct pr_job *job, struct pr_err *err)
         return pr_hint(err, "'prony plan --list' shows such workloads");
     }
     rc = pr_emulate_init(&s->e, &s->job, err);
-    return rc ? rc : check(s, err);
+    return rc ? rc : capacity_check_target(s, err);
 }
 
 int pr_capacity_target_read(struct pr_capacity_study *s, struct pr_err *err)
@@ -221,15 +223,15 @@ int pr_capacity_target_read(struct pr_capacity_study *s, struct pr_err *err)
         {"workflow.checkpoint", pr_bool(false)},
     };
     struct pr_plan *p;
-    int rc = read_params(s, err);
+    int rc = read_target_params(s, err);
 
     if (!rc)
         rc = refuse_checkpoints(s, err);
     if (!rc)
-        rc = pr_capacity_plan(s, one, sizeof one / sizeof *one, &p, err);
+        rc = pr_capacity_make_plan(s, one, sizeof one / sizeof *one, &p, err);
     if (rc)
         return rc;
-    rc = pr_plan_each_job(p, NULL, take_job, s, err);
+    rc = pr_plan_each_job(p, NULL, read_target_job, s, err);
     pr_plan_free(p);
     return rc;
 }

@@ -19,7 +19,7 @@ struct shape {
 };
 
 /* Batches that one accelerator may have waiting. */
-static uint64_t depth(const struct pr_emulate *e)
+static uint64_t count_queued_batches(const struct pr_emulate *e)
 {
     uint64_t ahead = (uint64_t)e->reader.prefetch_size;
     uint64_t threads = (uint64_t)e->reader.read_threads;
@@ -33,18 +33,18 @@ static uint64_t depth(const struct pr_emulate *e)
 
 /* What is read ahead before the first step comes for free; in a short trial
  * that counts. Under MLPerf's rules nothing is changed. */
-static uint64_t excluded(const struct pr_capacity_study *s)
+static uint64_t count_excluded_steps(const struct pr_capacity_study *s)
 {
     uint64_t own = (uint64_t)s->e.window.exclude_start_steps;
-    uint64_t fill = depth(&s->e) + 1;
+    uint64_t fill = count_queued_batches(&s->e) + 1;
 
     if (fill > s->rec.steps)
         fill = s->rec.steps;
     return pr_capacity_is_mlperf(s) || own > fill ? own : fill;
 }
 
-static uint64_t steps_of(const struct pr_capacity_study *s,
-                         enum pr_capacity_kind kind, uint64_t exclude)
+static uint64_t count_trial_steps(const struct pr_capacity_study *s,
+                                  enum pr_capacity_kind kind, uint64_t exclude)
 {
     uint64_t part = kind == PR_CAPACITY_SCOUT ? 4 : 2;
     uint64_t steps = s->rec.steps / part;
@@ -58,7 +58,7 @@ static uint64_t steps_of(const struct pr_capacity_study *s,
 }
 
 /* Spreads the steps over as many epochs as the data needs, all alike. */
-static void spread(struct shape *h, uint64_t batches)
+static void spread_over_epochs(struct shape *h, uint64_t batches)
 {
     uint64_t counted, each;
 
@@ -73,18 +73,18 @@ static void spread(struct shape *h, uint64_t batches)
 }
 
 /* 1: not enough data for so many. */
-static int shape_of(struct pr_capacity_study *s,
-                    const struct pr_capacity_step *step, struct shape *h,
-                    struct pr_err *err)
+static int compute_trial_shape(struct pr_capacity_study *s,
+                               const struct pr_capacity_step *step,
+                               struct shape *h, struct pr_err *err)
 {
     uint64_t batch = (uint64_t)s->e.reader.batch_size;
     uint64_t per_file = s->e.set.spec.samples, most, needed;
     int rc;
 
-    *h = (struct shape){.epochs = 1, .exclude = excluded(s)};
-    h->steps = steps_of(s, step->kind, h->exclude);
+    *h = (struct shape){.epochs = 1, .exclude = count_excluded_steps(s)};
+    h->steps = count_trial_steps(s, step->kind, h->exclude);
     needed = (h->steps * step->accelerators * batch + per_file - 1) / per_file;
-    rc = pr_capacity_data(s, needed, &h->files, err);
+    rc = pr_capacity_provide_files(s, needed, &h->files, err);
     if (rc || h->files >= needed)
         return rc;
     /* Two batches each: one to leave out, one to measure. */
@@ -96,13 +96,13 @@ static int shape_of(struct pr_capacity_study *s,
                        h->files * per_file, batch);
     if (step->accelerators > most) {
         s->rec.opts.max = most;
-        rc = pr_capacity_tell(s, err,
+        rc = pr_capacity_warn(s, err,
                               "the data set has enough samples for %" PRIu64
                               " accelerators at most",
                               most);
         return rc ? rc : 1;
     }
-    spread(h, h->files * per_file / (step->accelerators * batch));
+    spread_over_epochs(h, h->files * per_file / (step->accelerators * batch));
     return PR_OK;
 }
 
@@ -113,34 +113,37 @@ struct changes {
     size_t count;
 };
 
-static void set(struct changes *c, const char *name, struct pr_value v)
+static void set_change(struct changes *c, const char *name, struct pr_value v)
 {
     c->list[c->count++] = (struct pr_capacity_param){name, v};
 }
 
-static void change(const struct pr_capacity_study *s,
-                   const struct pr_capacity_step *step, const struct shape *h,
-                   struct changes *c)
+static void set_trial_changes(const struct pr_capacity_study *s,
+                              const struct pr_capacity_step *step,
+                              const struct shape *h, struct changes *c)
 {
     c->count = 0;
-    set(c, "exp.accelerators", pr_int((int64_t)step->accelerators));
-    set(c, "exp.log_file", pr_str("")); /* one for all would end the second */
-    set(c, "workflow.generate_data", pr_bool(false));
-    set(c, "workflow.evaluation", pr_bool(false));
-    set(c, "workflow.checkpoint", pr_bool(false));
-    set(c, "dataset.num_files_train", pr_int((int64_t)h->files));
-    set(c, "train.epochs", pr_int((int64_t)h->epochs));
-    set(c, "train.total_training_steps", pr_int((int64_t)h->steps));
-    set(c, "train.total_training_steps_of", pr_str("epoch"));
-    set(c, "output.metric.exclude_start_steps", pr_int((int64_t)h->exclude));
+    set_change(c, "exp.accelerators", pr_int((int64_t)step->accelerators));
+    set_change(c, "exp.log_file",
+               pr_str("")); /* one for all would end the second */
+    set_change(c, "workflow.generate_data", pr_bool(false));
+    set_change(c, "workflow.evaluation", pr_bool(false));
+    set_change(c, "workflow.checkpoint", pr_bool(false));
+    set_change(c, "dataset.num_files_train", pr_int((int64_t)h->files));
+    set_change(c, "train.epochs", pr_int((int64_t)h->epochs));
+    set_change(c, "train.total_training_steps", pr_int((int64_t)h->steps));
+    set_change(c, "train.total_training_steps_of", pr_str("epoch"));
+    set_change(c, "output.metric.exclude_start_steps",
+               pr_int((int64_t)h->exclude));
     if (!pr_capacity_is_set(s, "emulate.drop_cache"))
-        set(c, "emulate.drop_cache", pr_str(h->epochs > 1 ? "epoch" : "start"));
+        set_change(c, "emulate.drop_cache",
+                   pr_str(h->epochs > 1 ? "epoch" : "start"));
     if (step->kind != PR_CAPACITY_FULL) {
-        set(c, "train.computation_time", pr_int(0));
-        set(c, "train.computation_time_stdev", pr_int(0));
+        set_change(c, "train.computation_time", pr_int(0));
+        set_change(c, "train.computation_time_stdev", pr_int(0));
     }
     if (step->kind == PR_CAPACITY_STORAGE)
-        set(c, "reader.decode", pr_bool(false));
+        set_change(c, "reader.decode", pr_bool(false));
 }
 
 /* ---- running it */
@@ -151,16 +154,16 @@ struct watcher {
     char label[80], id[256];
 };
 
-static void watch(void *ctx, const struct pr_event *e)
+static void watch_trial(void *ctx, const struct pr_event *e)
 {
     struct watcher *w = ctx;
-    struct pr_live *live = w->s->watch->live;
+    struct pr_live_line *live = w->s->watch->live;
     char folder[4096], text[320];
 
     if (e && e->id)
         snprintf(w->id, sizeof w->id, "%s", e->id);
     if (e && e->kind == PR_EVENT_INTERRUPT)
-        pr_capacity_say(w->s, "stopping; once more stops at once");
+        pr_capacity_print(w->s, "stopping; once more stops at once");
     if (!e && *w->id && !pr_rundir_file(w->dir, w->id, ".", folder, NULL) &&
         pr_run_progress(folder, text))
         pr_live_update(live, w->s->rec.count, 0, 0, w->label, text);
@@ -169,8 +172,8 @@ static void watch(void *ctx, const struct pr_event *e)
     pr_live_tick(live);
 }
 
-static unsigned runs_of(const struct pr_capacity_study *s,
-                        const struct pr_capacity_step *step)
+static unsigned count_trial_runs(const struct pr_capacity_study *s,
+                                 const struct pr_capacity_step *step)
 {
     unsigned n = 0;
 
@@ -180,11 +183,11 @@ static unsigned runs_of(const struct pr_capacity_study *s,
     return n;
 }
 
-static void name_it(const struct pr_capacity_study *s,
-                    const struct pr_capacity_step *step,
-                    struct pr_capacity_trial *t, char label[static 80])
+static void name_trial(const struct pr_capacity_study *s,
+                       const struct pr_capacity_step *step,
+                       struct pr_capacity_trial *t, char label[static 80])
 {
-    unsigned run = runs_of(s, step) + 1;
+    unsigned run = count_trial_runs(s, step) + 1;
     int number = (int)s->rec.count + 1;
 
     if (step->kind == PR_CAPACITY_FULL) {
@@ -200,13 +203,14 @@ static void name_it(const struct pr_capacity_study *s,
     }
 }
 
-static int run_plan(struct pr_capacity_study *s, struct pr_plan *p,
-                    const char *path, const char *label, struct pr_err *err)
+static int run_trial_plan(struct pr_capacity_study *s, struct pr_plan *p,
+                          const char *path, const char *label,
+                          struct pr_err *err)
 {
     struct pr_rundir d;
     struct watcher w = {.s = s, .dir = &d};
     struct pr_run_opts opts = {
-        .dir = &d, .retry = -1, .watch = watch, .watch_ctx = &w};
+        .dir = &d, .retry = -1, .watch = watch_trial, .watch_ctx = &w};
     struct pr_run_summary sum;
     int rc = pr_session_create(path, p, &d, err);
 
@@ -221,40 +225,42 @@ static int run_plan(struct pr_capacity_study *s, struct pr_plan *p,
 
 /* ---- reading it back */
 
-static double figure(const struct pr_value *results, const char *name)
+static double trial_get_number(const struct pr_value *results, const char *name)
 {
     const struct pr_value *v = pr_get(results, name);
 
-    return v && pr_is_number(v) ? pr_number(v) : NAN;
+    return v && pr_value_is_number(v) ? pr_value_number(v) : NAN;
 }
 
-static void take_figures(const struct pr_emulate *e, const struct pr_value *r,
-                         struct pr_capacity_trial *t)
+static void read_trial_measures(const struct pr_emulate *e,
+                                const struct pr_value *r,
+                                struct pr_capacity_trial *t)
 {
-    struct pr_capacity_figures *f = &t->figures;
+    struct pr_capacity_measures *f = &t->figures;
     const struct pr_value *kind = pr_get(r, "storage_kind");
     const struct pr_value *disturbed = pr_get(r, "disturbed");
 
-    t->utilisation = figure(r, "dlio.train_au_mean_percentage") / 100;
-    t->samples_per_second = figure(r, "samples_per_second");
-    t->mb_per_second = figure(r, "storage_mb_per_second");
-    f->cached_share = figure(r, "cached_share");
-    f->cpu_share = figure(r, "cpu_share");
-    f->decode_share = figure(r, "decode_share");
-    f->device_busy_share = figure(r, "device_busy_share");
-    f->network_share = figure(r, "network_share");
-    f->wait_share = figure(r, "wait_share");
+    t->utilisation = trial_get_number(r, "dlio.train_au_mean_percentage") / 100;
+    t->samples_per_second = trial_get_number(r, "samples_per_second");
+    t->mb_per_second = trial_get_number(r, "storage_mb_per_second");
+    f->cached_share = trial_get_number(r, "cached_share");
+    f->cpu_share = trial_get_number(r, "cpu_share");
+    f->decode_share = trial_get_number(r, "decode_share");
+    f->device_busy_share = trial_get_number(r, "device_busy_share");
+    f->network_share = trial_get_number(r, "network_share");
+    f->wait_share = trial_get_number(r, "wait_share");
     /* With equal steps who waits at the barrier waits for another's data. */
-    f->barrier_share =
-        e->compute.kind == PR_DURATION_FIXED ? NAN : figure(r, "barrier_share");
+    f->barrier_share = e->compute.kind == PR_DURATION_FIXED
+                           ? NAN
+                           : trial_get_number(r, "barrier_share");
     f->disturbed = disturbed && disturbed->kind == PR_BOOL && disturbed->b;
     if (kind && kind->kind == PR_STR)
         snprintf(f->storage_kind, sizeof f->storage_kind, "%s", kind->s);
 }
 
-static int take_row(const struct pr_emulate *e,
-                    const struct pr_rundata_row *row, const char *path,
-                    struct pr_capacity_trial *t, struct pr_err *err)
+static int read_trial_row(const struct pr_emulate *e,
+                          const struct pr_run_data_row *row, const char *path,
+                          struct pr_capacity_trial *t, struct pr_err *err)
 {
     const struct pr_value *reason =
         row->result ? pr_get(row->result, "reason") : NULL;
@@ -262,7 +268,7 @@ static int take_row(const struct pr_emulate *e,
         row->result ? pr_get(row->result, "results") : NULL;
 
     if (r)
-        take_figures(e, r, t);
+        read_trial_measures(e, r, t);
     if (r && !isnan(t->samples_per_second) &&
         (t->kind != PR_CAPACITY_FULL || !isnan(t->utilisation)))
         return PR_OK;
@@ -276,23 +282,24 @@ static int read_back(const struct pr_emulate *e, const char *path,
                      struct pr_capacity_trial *t, struct pr_err *err)
 {
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(65536);
-    struct pr_rundata_row row;
-    struct pr_rundata *d;
-    int rc = a ? pr_rundata_open(path, &d, err) : pr_fail_nomem(err);
+    struct pr_run_data_row row;
+    struct pr_run_data *d;
+    int rc = a ? pr_run_data_open(path, &d, err) : pr_fail_nomem(err);
 
     if (rc)
         return rc;
-    rc = pr_rundata_next(d, a, &row, NULL, err);
+    rc = pr_run_data_next(d, a, &row, NULL, err);
     if (rc == 0)
         rc = pr_fail(err, PR_E_FORMAT, path, "the trial has no experiment");
     else if (rc == 1)
-        rc = take_row(e, &row, path, t, err);
-    pr_rundata_close(d);
+        rc = read_trial_row(e, &row, path, t, err);
+    pr_run_data_close(d);
     return rc;
 }
 
-int pr_capacity_try(struct pr_capacity_study *s,
-                    const struct pr_capacity_step *step, struct pr_err *err)
+int pr_capacity_run_trial(struct pr_capacity_study *s,
+                          const struct pr_capacity_step *step,
+                          struct pr_err *err)
 {
     struct pr_capacity_trial t = {.kind = step->kind,
                                   .accelerators = step->accelerators};
@@ -301,23 +308,23 @@ int pr_capacity_try(struct pr_capacity_study *s,
     struct shape h;
     struct pr_plan *p;
     char path[4096], label[80];
-    int rc = shape_of(s, step, &h, err);
+    int rc = compute_trial_shape(s, step, &h, err);
 
     if (rc)
         return rc;
-    name_it(s, step, &t, label);
+    name_trial(s, step, &t, label);
     snprintf(path, sizeof path, "%s/trials/%s", s->dir, t.name);
-    change(s, step, &h, &c);
-    rc = pr_capacity_plan(s, c.list, c.count, &p, err);
+    set_trial_changes(s, step, &h, &c);
+    rc = pr_capacity_make_plan(s, c.list, c.count, &p, err);
     if (rc)
         return rc;
-    rc = run_plan(s, p, path, label, err);
+    rc = run_trial_plan(s, p, path, label, err);
     pr_plan_free(p);
     /* A trial that failed says why better than its run does. */
     if (!rc || rc == PR_E_JOB || rc == PR_E_TIMEOUT)
         rc = read_back(&s->e, path, &t, err);
     t.seconds = (double)(pr_clock_ns() - start) / 1e9;
-    if (!rc && !pr_capacity_add(&s->rec, s->arena, &t))
+    if (!rc && !pr_capacity_add_trial(&s->rec, s->arena, &t))
         rc = pr_fail_nomem(err);
     return rc;
 }

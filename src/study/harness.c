@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static int remove_one(const char *path, const struct stat *st, int type,
-                      struct FTW *ftw)
+static int remove_harness_entry(const char *path, const struct stat *st,
+                                int type, struct FTW *ftw)
 {
     (void)st;
     (void)type;
@@ -18,15 +18,15 @@ static int remove_one(const char *path, const struct stat *st, int type,
     return remove(path);
 }
 
-static int build(struct pr_plan *p, struct pr_err *err)
+static int build_null_plan(struct pr_plan *p, struct pr_err *err)
 {
     int rc = pr_plan_param(p, "exp.workload=\"null\"", err);
 
     return rc ? rc : pr_plan_build(p, err);
 }
 
-static int run_in(const char *dir, unsigned n, double *ret_s,
-                  struct pr_err *err)
+static int run_null_plan(const char *dir, unsigned n, double *ret_s,
+                         struct pr_err *err)
 {
     struct pr_plan_opts plan_opts = PR_PLAN_OPTS_INIT;
     struct pr_session_opts run_opts = PR_SESSION_OPTS_INIT;
@@ -36,7 +36,7 @@ static int run_in(const char *dir, unsigned n, double *ret_s,
 
     plan_opts.repeat = n;
     p = pr_plan_new(&plan_opts);
-    rc = p ? build(p, err) : pr_fail_nomem(err);
+    rc = p ? build_null_plan(p, err) : pr_fail_nomem(err);
     start = pr_clock_ns();
     if (!rc)
         rc = pr_session_start(p, dir, &run_opts, err);
@@ -46,8 +46,8 @@ static int run_in(const char *dir, unsigned n, double *ret_s,
     return rc;
 }
 
-int pr_harness_cost(const char *temp_dir, unsigned n, double *ret_s,
-                    struct pr_err *err)
+int pr_harness_measure_cost(const char *temp_dir, unsigned n, double *ret_s,
+                            struct pr_err *err)
 {
     char dir[2048];
     int rc;
@@ -55,7 +55,7 @@ int pr_harness_cost(const char *temp_dir, unsigned n, double *ret_s,
     snprintf(dir, sizeof dir, "%s/prony-doctor.XXXXXX", temp_dir);
     if (!mkdtemp(dir))
         return pr_fail_errno(err, PR_E_IO, temp_dir, "cannot make a folder");
-    rc = run_in(dir, n, ret_s, err);
-    (void)nftw(dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    rc = run_null_plan(dir, n, ret_s, err);
+    (void)nftw(dir, remove_harness_entry, 16, FTW_DEPTH | FTW_PHYS);
     return rc;
 }

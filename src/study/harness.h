@@ -7,7 +7,7 @@
 
 /* Seconds that one experiment takes beyond its own work, over a run of n of
  * them in a folder of its own below temp_dir, which is removed again. */
-int pr_harness_cost(const char *temp_dir, unsigned n, double *ret_s,
-                    struct pr_err *err) PR_MUST_CHECK;
+int pr_harness_measure_cost(const char *temp_dir, unsigned n, double *ret_s,
+                            struct pr_err *err) PR_MUST_CHECK;
 
 #endif

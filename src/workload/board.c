@@ -30,7 +30,7 @@ enum {
     NAMES_MAX = 100, /* boards of one process in one second */
 };
 
-struct pr_board {
+struct pr_tensorboard {
     int fd;
     off_t good; /* length of the file: whole records. The writer's own */
     pthread_t thread;
@@ -54,7 +54,7 @@ static size_t varint_bytes(uint64_t v)
     return n;
 }
 
-static void put_varint(struct pr_buf *b, uint64_t v)
+static void protobuf_put_varint(struct pr_buf *b, uint64_t v)
 {
     for (; v >= 0x80; v >>= 7)
         pr_buf_char(b, (char)(v | 0x80));
@@ -64,36 +64,36 @@ static void put_varint(struct pr_buf *b, uint64_t v)
 /* Field numbers and kinds of wire are from event.proto and summary.proto. */
 enum { VARINT = 0, FIXED64 = 1, BYTES = 2, FIXED32 = 5 };
 
-static void put_key(struct pr_buf *b, unsigned field, unsigned wire)
+static void protobuf_put_key(struct pr_buf *b, unsigned field, unsigned wire)
 {
-    put_varint(b, field << 3 | wire);
+    protobuf_put_varint(b, field << 3 | wire);
 }
 
-static void put_double(struct pr_buf *b, unsigned field, double d)
+static void protobuf_put_double(struct pr_buf *b, unsigned field, double d)
 {
     uint64_t bits;
 
     memcpy(&bits, &d, sizeof bits);
     bits = htole64(bits);
-    put_key(b, field, FIXED64);
+    protobuf_put_key(b, field, FIXED64);
     pr_buf_add(b, &bits, sizeof bits);
 }
 
-static void put_float(struct pr_buf *b, unsigned field, float f)
+static void protobuf_put_float(struct pr_buf *b, unsigned field, float f)
 {
     uint32_t bits;
 
     memcpy(&bits, &f, sizeof bits);
     bits = htole32(bits);
-    put_key(b, field, FIXED32);
+    protobuf_put_key(b, field, FIXED32);
     pr_buf_add(b, &bits, sizeof bits);
 }
 
-static void put_bytes(struct pr_buf *b, unsigned field, const char *s,
-                      size_t len)
+static void protobuf_put_bytes(struct pr_buf *b, unsigned field, const char *s,
+                               size_t len)
 {
-    put_key(b, field, BYTES);
-    put_varint(b, len);
+    protobuf_put_key(b, field, BYTES);
+    protobuf_put_varint(b, len);
     pr_buf_add(b, s, len);
 }
 
@@ -115,7 +115,7 @@ static size_t begin_record(struct pr_buf *b, uint64_t wall_ns)
 
     pr_buf_add(b, head, sizeof head);
     /* wall_time; nanoseconds since 1970 are more than a double holds */
-    put_double(b, 1, (double)seconds + (double)rest / 1e9);
+    protobuf_put_double(b, 1, (double)seconds + (double)rest / 1e9);
     return at;
 }
 
@@ -146,32 +146,32 @@ static bool put_version(struct pr_buf *b)
     static const char version[] = "brain.Event:2";
     size_t at = begin_record(b, pr_wall_clock_ns());
 
-    put_bytes(b, 3, version, sizeof version - 1); /* file_version */
+    protobuf_put_bytes(b, 3, version, sizeof version - 1); /* file_version */
     return end_record(b, at);
 }
 
-static bool put_scalar(struct pr_buf *b, const char *tag, int64_t step,
-                       double value, uint64_t wall_ns)
+static bool tensorboard_put_scalar(struct pr_buf *b, const char *tag,
+                                   int64_t step, double value, uint64_t wall_ns)
 {
     size_t tag_len = strlen(tag);
     size_t value_len = 1 + varint_bytes(tag_len) + tag_len + 1 + sizeof(float);
     size_t at = begin_record(b, wall_ns);
 
-    put_key(b, 2, VARINT); /* step */
-    put_varint(b, (uint64_t)step);
-    put_key(b, 5, BYTES); /* summary */
-    put_varint(b, 1 + varint_bytes(value_len) + value_len);
-    put_key(b, 1, BYTES); /* its value */
-    put_varint(b, value_len);
-    put_bytes(b, 1, tag, tag_len); /* tag */
-    put_float(b, 2, (float)value); /* simple_value */
+    protobuf_put_key(b, 2, VARINT); /* step */
+    protobuf_put_varint(b, (uint64_t)step);
+    protobuf_put_key(b, 5, BYTES); /* summary */
+    protobuf_put_varint(b, 1 + varint_bytes(value_len) + value_len);
+    protobuf_put_key(b, 1, BYTES); /* its value */
+    protobuf_put_varint(b, value_len);
+    protobuf_put_bytes(b, 1, tag, tag_len); /* tag */
+    protobuf_put_float(b, 2, (float)value); /* simple_value */
     return end_record(b, at);
 }
 
 /* ---- the writer */
 
 /* What a failed write has left is cut off: readers see whole records. */
-static int write_out(struct pr_board *b)
+static int write_out(struct pr_tensorboard *b)
 {
     int code;
 
@@ -186,7 +186,7 @@ static int write_out(struct pr_board *b)
 }
 
 /* Called with the lock held, which is open during the write. */
-static void flush(struct pr_board *b)
+static void tensorboard_flush(struct pr_tensorboard *b)
 {
     struct pr_buf full = b->out;
     int code = 0;
@@ -206,7 +206,7 @@ static void flush(struct pr_board *b)
 
 static void *writer_main(void *arg)
 {
-    struct pr_board *b = arg;
+    struct pr_tensorboard *b = arg;
     struct timespec t;
 
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -217,15 +217,15 @@ static void *writer_main(void *arg)
         t.tv_sec++;
         while (!b->stop && rc != ETIMEDOUT && b->out.len < EARLY_BYTES)
             rc = pthread_cond_timedwait(&b->wake, &b->lock, &t);
-        flush(b);
+        tensorboard_flush(b);
         clock_gettime(CLOCK_MONOTONIC, &t);
     }
     pthread_mutex_unlock(&b->lock);
     return NULL;
 }
 
-void pr_board_scalar(struct pr_board *b, const char *tag, int64_t step,
-                     double value, uint64_t wall_ns)
+void pr_tensorboard_add_scalar(struct pr_tensorboard *b, const char *tag,
+                               int64_t step, double value, uint64_t wall_ns)
 {
     if (!b)
         return;
@@ -233,7 +233,8 @@ void pr_board_scalar(struct pr_board *b, const char *tag, int64_t step,
     pthread_mutex_lock(&b->lock);
     while (b->out.len >= FULL_BYTES && !b->failed)
         pthread_cond_wait(&b->room, &b->lock);
-    if (!b->failed && !put_scalar(&b->out, tag, step, value, wall_ns))
+    if (!b->failed &&
+        !tensorboard_put_scalar(&b->out, tag, step, value, wall_ns))
         b->failed = ENOMEM;
     if (b->out.len >= EARLY_BYTES)
         pthread_cond_signal(&b->wake);
@@ -243,7 +244,8 @@ void pr_board_scalar(struct pr_board *b, const char *tag, int64_t step,
 /* ---- opening and closing */
 
 /* A name of its own for a second board within a second. */
-static int open_file(struct pr_board *b, const char *folder, struct pr_err *err)
+static int tensorboard_open_file(struct pr_tensorboard *b, const char *folder,
+                                 struct pr_err *err)
 {
     unsigned long long seconds = pr_wall_clock_ns() / 1000000000u;
     char host[256] = "";
@@ -272,7 +274,7 @@ static int open_file(struct pr_board *b, const char *folder, struct pr_err *err)
     return pr_fail_errno(err, PR_E_IO, b->path, "cannot create");
 }
 
-static int write_version(struct pr_board *b, struct pr_err *err)
+static int write_version(struct pr_tensorboard *b, struct pr_err *err)
 {
     int code;
 
@@ -284,7 +286,7 @@ static int write_version(struct pr_board *b, struct pr_err *err)
     return code ? pr_fail_errno(err, PR_E_IO, b->path, "cannot write") : PR_OK;
 }
 
-static int start_writer(struct pr_board *b, struct pr_err *err)
+static int start_writer(struct pr_tensorboard *b, struct pr_err *err)
 {
     pthread_condattr_t monotonic;
 
@@ -302,18 +304,19 @@ static int start_writer(struct pr_board *b, struct pr_err *err)
     return pr_fail(err, PR_E_IO, "", "cannot start a thread");
 }
 
-static void release(struct pr_board *b)
+static void tensorboard_free(struct pr_tensorboard *b)
 {
     if (b->fd >= 0)
         (void)close(b->fd);
-    pr_buf_done(&b->out);
-    pr_buf_done(&b->writing);
+    pr_buf_free(&b->out);
+    pr_buf_free(&b->writing);
     pr_free(b);
 }
 
-int pr_board_open(const char *folder, struct pr_board **ret, struct pr_err *err)
+int pr_tensorboard_open(const char *folder, struct pr_tensorboard **ret,
+                        struct pr_err *err)
 {
-    struct pr_board *b;
+    struct pr_tensorboard *b;
     int rc = pr_make_dirs(folder, err);
 
     if (rc)
@@ -324,7 +327,7 @@ int pr_board_open(const char *folder, struct pr_board **ret, struct pr_err *err)
     b->fd = -1;
     b->out = (struct pr_buf)PR_BUF_INIT(2 * FULL_BYTES);
     b->writing = b->out;
-    rc = open_file(b, folder, err);
+    rc = tensorboard_open_file(b, folder, err);
     if (!rc) {
         rc = write_version(b, err);
         if (!rc)
@@ -333,14 +336,14 @@ int pr_board_open(const char *folder, struct pr_board **ret, struct pr_err *err)
             (void)unlink(b->path);
     }
     if (rc) {
-        release(b);
+        tensorboard_free(b);
         return rc;
     }
     *ret = b;
     return PR_OK;
 }
 
-int pr_board_close(struct pr_board *b, struct pr_err *err)
+int pr_tensorboard_close(struct pr_tensorboard *b, struct pr_err *err)
 {
     int rc = PR_OK;
 
@@ -352,7 +355,7 @@ int pr_board_close(struct pr_board *b, struct pr_err *err)
     pthread_mutex_unlock(&b->lock);
     pthread_join(b->thread, NULL);
     pthread_mutex_lock(&b->lock);
-    flush(b); /* what came while the writer was ending */
+    tensorboard_flush(b); /* what came while the writer was ending */
     pthread_mutex_unlock(&b->lock);
     pthread_cond_destroy(&b->room);
     pthread_cond_destroy(&b->wake);
@@ -362,6 +365,6 @@ int pr_board_close(struct pr_board *b, struct pr_err *err)
         rc = pr_fail_nomem(err);
     else if (b->failed)
         rc = pr_fail_errno(err, PR_E_IO, b->path, "cannot write");
-    release(b);
+    tensorboard_free(b);
     return rc;
 }

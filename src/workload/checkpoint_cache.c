@@ -13,41 +13,43 @@ struct look {
     bool known;
 };
 
-static int look_at(struct look *l, const char *path, struct pr_err *err)
+static int cache_check_file(struct look *l, const char *path,
+                            struct pr_err *err)
 {
     uint64_t cached = 0, bytes = 0;
-    int rc = l->drop ? pr_storage_drop(l->st, path, err) : PR_OK;
+    int rc = l->drop ? pr_storage_drop_cache(l->st, path, err) : PR_OK;
 
     if (rc)
         return rc;
-    rc = pr_storage_cached(l->st, path, &cached, &bytes, err);
+    rc = pr_storage_cached_bytes(l->st, path, &cached, &bytes, err);
     l->known = l->known && rc == 1;
     l->cached += cached;
     l->bytes += bytes;
     return rc < 0 && rc != PR_E_UNAVAIL ? rc : PR_OK;
 }
 
-int pr_ckpt_cached(const struct pr_ckpt_shape *shape, struct pr_storage *st,
-                   const char *folder, bool drop, double *ret,
-                   struct pr_err *err)
+int pr_checkpoint_cached_share(const struct pr_checkpoint_shape *shape,
+                               struct pr_storage *st, const char *folder,
+                               bool drop, double *ret, struct pr_err *err)
 {
     struct look l = {.st = st, .drop = drop, .known = true};
     int rc = PR_OK;
 
     for (uint64_t i = 0; !rc && i < shape->ranks; i++) {
-        uint64_t rank = shape->first + i, files = pr_ckpt_files(shape, rank);
+        uint64_t rank = shape->first + i,
+                 files = pr_checkpoint_file_count(shape, rank);
 
         for (uint64_t n = 0; !rc && n < files; n++) {
-            struct pr_ckpt_file f;
+            struct pr_checkpoint_file f;
             char path[80 + sizeof f.name];
 
-            pr_ckpt_file(shape, rank, n, &f);
+            pr_checkpoint_get_file(shape, rank, n, &f);
             snprintf(path, sizeof path, "%s/%s", folder, f.name);
-            rc = look_at(&l, path, err);
+            rc = cache_check_file(&l, path, err);
         }
     }
     if (rc && err && err->sys_errno == ENOENT)
-        (void)pr_hint(err, "%s", pr_ckpt_other_model);
+        (void)pr_hint(err, "%s", pr_checkpoint_other_model);
     if (!rc)
         *ret = l.known && l.bytes ? (double)l.cached / (double)l.bytes : -1;
     return rc;

@@ -13,14 +13,14 @@
 enum { THREADS_MAX = 64 };
 
 struct hand {
-    struct pr_crew *crew;
+    struct pr_checkpoint_threads *crew;
     struct pr_storage *st;
-    struct pr_ckpt_io io;
+    struct pr_checkpoint_io io;
     pthread_t thread;
 };
 
-struct pr_crew {
-    const struct pr_ckpt_shape *shape;
+struct pr_checkpoint_threads {
+    const struct pr_checkpoint_shape *shape;
     const bool *stop;
     struct hand *hands;
     unsigned count, started;
@@ -31,7 +31,7 @@ struct pr_crew {
 
     struct pr_clock *clock;
 
-    const struct pr_crew_job *job;
+    const struct pr_checkpoint_threads_job *job;
     _Atomic uint32_t number; /* of the job; a thread does each once */
     _Atomic uint32_t busy;   /* threads that are at it */
     _Atomic bool quit;
@@ -46,37 +46,38 @@ struct pr_crew {
 
 /* ---- one rank */
 
-static int do_file(struct hand *h, const struct pr_crew_job *job,
-                   const struct pr_ckpt_file *f, struct pr_err *err)
+static int do_file(struct hand *h, const struct pr_checkpoint_threads_job *job,
+                   const struct pr_checkpoint_file *f, struct pr_err *err)
 {
     if (job->is_read)
-        return pr_ckpt_file_read(&h->io, job->folder, f, job->key,
-                                 h->crew->shape->opts.verify, err);
-    return pr_ckpt_file_write(&h->io, job->folder, f, job->key, err);
+        return pr_checkpoint_file_read(&h->io, job->folder, f, job->key,
+                                       h->crew->shape->opts.verify, err);
+    return pr_checkpoint_file_write(&h->io, job->folder, f, job->key, err);
 }
 
 /* i is the number of the rank among those run here. */
-static int do_rank(struct hand *h, const struct pr_crew_job *job, uint64_t i,
-                   struct pr_err *err)
+static int do_rank(struct hand *h, const struct pr_checkpoint_threads_job *job,
+                   uint64_t i, struct pr_err *err)
 {
-    struct pr_crew *c = h->crew;
+    struct pr_checkpoint_threads *c = h->crew;
     uint64_t rank = c->shape->first +
                     (i + (job->is_read ? job->shift : 0)) % c->shape->ranks;
-    uint64_t files = pr_ckpt_files(c->shape, rank);
+    uint64_t files = pr_checkpoint_file_count(c->shape, rank);
     uint64_t since = files ? job->start_ns : pr_now(c->clock);
     int rc = PR_OK;
 
     for (uint64_t n = 0; !rc && n < files; n++) {
-        struct pr_ckpt_file f;
+        struct pr_checkpoint_file f;
 
-        pr_ckpt_file(c->shape, rank, n, &f);
+        pr_checkpoint_get_file(c->shape, rank, n, &f);
         rc = do_file(h, job, &f, err);
     }
     c->took[i] = (struct rank_time){pr_now(c->clock) - since, files > 0};
     return rc;
 }
 
-static void note_error(struct pr_crew *c, const struct pr_err *err)
+static void note_error(struct pr_checkpoint_threads *c,
+                       const struct pr_err *err)
 {
     pthread_mutex_lock(&c->lock);
     /* That others had to stop is no reason of its own. */
@@ -86,9 +87,9 @@ static void note_error(struct pr_crew *c, const struct pr_err *err)
     __atomic_store_n(&c->halt, true, __ATOMIC_RELAXED);
 }
 
-static void do_job(struct hand *h, const struct pr_crew_job *job)
+static void do_job(struct hand *h, const struct pr_checkpoint_threads_job *job)
 {
-    struct pr_crew *c = h->crew;
+    struct pr_checkpoint_threads *c = h->crew;
     struct pr_err err = {0};
     int rc = PR_OK;
 
@@ -105,10 +106,10 @@ static void do_job(struct hand *h, const struct pr_crew_job *job)
 
 /* ---- threads */
 
-static void *live(void *ctx)
+static void *checkpoint_thread_main(void *ctx)
 {
     struct hand *h = ctx;
-    struct pr_crew *c = h->crew;
+    struct pr_checkpoint_threads *c = h->crew;
     uint32_t seen = 0;
 
     for (;;) {
@@ -127,12 +128,13 @@ static void *live(void *ctx)
 
 /* Blocks in more than half of the free memory would push out what is
  * measured. */
-static unsigned threads_for(struct pr_crew *c, const struct pr_storage *st)
+static unsigned checkpoint_choose_threads(struct pr_checkpoint_threads *c,
+                                          const struct pr_storage *st)
 {
-    const struct pr_ckpt_shape *s = c->shape;
+    const struct pr_checkpoint_shape *s = c->shape;
     uint64_t n = s->opts.writers ? (uint64_t)s->opts.writers : THREADS_MAX;
     uint64_t block = s->opts.block_size * pr_storage_depth(st);
-    uint64_t fit = pr_data_free_memory() / 2 / (block + 65536);
+    uint64_t fit = pr_machine_available_memory() / 2 / (block + 65536);
 
     fit = fit ? fit : 1;
     if (n > s->ranks)
@@ -146,7 +148,7 @@ static unsigned threads_for(struct pr_crew *c, const struct pr_storage *st)
     return (unsigned)fit;
 }
 
-static int open_hand(struct pr_crew *c, struct hand *h,
+static int open_hand(struct pr_checkpoint_threads *c, struct hand *h,
                      struct pr_storage *first, struct pr_err *err)
 {
     int rc = pr_storage_open_beside(first, &h->st, err);
@@ -156,11 +158,11 @@ static int open_hand(struct pr_crew *c, struct hand *h,
         return rc;
     pr_storage_stop_by(h->st, &c->halt);
     pr_storage_time_by(h->st, c->clock);
-    return pr_ckpt_io_init(&h->io, c->shape, h->st, &c->halt, err);
+    return pr_checkpoint_io_init(&h->io, c->shape, h->st, &c->halt, err);
 }
 
-static int start_hands(struct pr_crew *c, struct pr_storage *first,
-                       struct pr_err *err)
+static int start_hands(struct pr_checkpoint_threads *c,
+                       struct pr_storage *first, struct pr_err *err)
 {
     int rc = PR_OK;
 
@@ -170,7 +172,7 @@ static int start_hands(struct pr_crew *c, struct pr_storage *first,
         struct hand *h = &c->hands[c->started];
 
         pr_attend(c->clock, 1);
-        if (pthread_create(&h->thread, NULL, live, h)) {
+        if (pthread_create(&h->thread, NULL, checkpoint_thread_main, h)) {
             pr_attend(c->clock, -1);
             pr_fail(err, PR_E_NOMEM, "checkpoint.writers",
                     "cannot start thread %u of %u", c->started + 1, c->count);
@@ -181,11 +183,13 @@ static int start_hands(struct pr_crew *c, struct pr_storage *first,
     return rc;
 }
 
-int pr_crew_new(const struct pr_ckpt_shape *shape, struct pr_storage *first,
-                const bool *stop, struct pr_clock *clock, struct pr_crew **ret,
-                struct pr_err *err)
+int pr_checkpoint_threads_new(const struct pr_checkpoint_shape *shape,
+                              struct pr_storage *first, const bool *stop,
+                              struct pr_clock *clock,
+                              struct pr_checkpoint_threads **ret,
+                              struct pr_err *err)
 {
-    struct pr_crew *c = pr_alloc_zeroed(sizeof *c);
+    struct pr_checkpoint_threads *c = pr_alloc_zeroed(sizeof *c);
     int rc;
 
     if (!c)
@@ -193,26 +197,26 @@ int pr_crew_new(const struct pr_ckpt_shape *shape, struct pr_storage *first,
     c->shape = shape;
     c->stop = stop;
     c->clock = clock;
-    c->count = threads_for(c, first);
+    c->count = checkpoint_choose_threads(c, first);
     pthread_mutex_init(&c->lock, NULL);
     c->hands = pr_alloc_zeroed(c->count * sizeof *c->hands);
     c->took = pr_alloc_zeroed((size_t)shape->ranks * sizeof *c->took);
     rc = c->hands && c->took ? start_hands(c, first, err) : pr_fail_nomem(err);
     if (rc) {
-        pr_crew_free(c);
+        pr_checkpoint_threads_free(c);
         return rc;
     }
     *ret = c;
     return PR_OK;
 }
 
-static void tell_all(struct pr_crew *c)
+static void tell_all(struct pr_checkpoint_threads *c)
 {
     c->number++;
     pr_wake(c->clock, &c->number, UINT32_MAX);
 }
 
-void pr_crew_free(struct pr_crew *c)
+void pr_checkpoint_threads_free(struct pr_checkpoint_threads *c)
 {
     if (!c)
         return;
@@ -230,22 +234,22 @@ void pr_crew_free(struct pr_crew *c)
     pr_free(c);
 }
 
-unsigned pr_crew_threads(const struct pr_crew *c)
+unsigned pr_checkpoint_threads_count(const struct pr_checkpoint_threads *c)
 {
     return c->count;
 }
 
-const char *pr_crew_note(const struct pr_crew *c)
+const char *pr_checkpoint_threads_warning(const struct pr_checkpoint_threads *c)
 {
     for (unsigned i = 0; i < c->count; i++)
-        if (*pr_storage_note(c->hands[i].st))
-            return pr_storage_note(c->hands[i].st);
+        if (*pr_storage_warning(c->hands[i].st))
+            return pr_storage_warning(c->hands[i].st);
     return c->note;
 }
 
 /* ---- a job */
 
-static uint64_t all_bytes(const struct pr_crew *c)
+static uint64_t checkpoint_threads_bytes(const struct pr_checkpoint_threads *c)
 {
     uint64_t sum = 0;
 
@@ -254,10 +258,11 @@ static uint64_t all_bytes(const struct pr_crew *c)
     return sum;
 }
 
-void pr_crew_begin(struct pr_crew *c, const struct pr_crew_job *job)
+void pr_checkpoint_threads_begin(struct pr_checkpoint_threads *c,
+                                 const struct pr_checkpoint_threads_job *job)
 {
     memset(c->took, 0, (size_t)c->shape->ranks * sizeof *c->took);
-    c->before = all_bytes(c);
+    c->before = checkpoint_threads_bytes(c);
     c->job = job;
     c->busy = c->count;
     c->next = 0;
@@ -266,7 +271,8 @@ void pr_crew_begin(struct pr_crew *c, const struct pr_crew_job *job)
     tell_all(c);
 }
 
-bool pr_crew_wait(struct pr_crew *c, unsigned milliseconds)
+bool pr_checkpoint_threads_wait(struct pr_checkpoint_threads *c,
+                                unsigned milliseconds)
 {
     uint64_t until = pr_now(c->clock) + milliseconds * UINT64_C(1000000);
     uint32_t busy;
@@ -278,12 +284,13 @@ bool pr_crew_wait(struct pr_crew *c, unsigned milliseconds)
     return busy == 0;
 }
 
-uint64_t pr_crew_bytes(const struct pr_crew *c)
+uint64_t pr_checkpoint_threads_job_bytes(const struct pr_checkpoint_threads *c)
 {
-    return all_bytes(c) - c->before;
+    return checkpoint_threads_bytes(c) - c->before;
 }
 
-int pr_crew_error(const struct pr_crew *c, struct pr_err *err)
+int pr_checkpoint_threads_error(const struct pr_checkpoint_threads *c,
+                                struct pr_err *err)
 {
     if (c->error.code && err)
         *err = c->error;
@@ -292,7 +299,8 @@ int pr_crew_error(const struct pr_crew *c, struct pr_err *err)
     return c->error.code;
 }
 
-bool pr_crew_took(const struct pr_crew *c, uint64_t i, uint64_t *ret_ns)
+bool pr_checkpoint_threads_rank_time(const struct pr_checkpoint_threads *c,
+                                     uint64_t i, uint64_t *ret_ns)
 {
     *ret_ns = c->took[i].ns;
     return c->took[i].had_files;

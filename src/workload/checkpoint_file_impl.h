@@ -7,39 +7,42 @@
 #include <limits.h>
 
 /* A file and its tensors. */
-struct pr_ckpt_subject {
-    struct pr_ckpt_io *io;
-    const struct pr_ckpt_file *file;
+struct pr_checkpoint_subject {
+    struct pr_checkpoint_io *io;
+    const struct pr_checkpoint_file *file;
     uint64_t key; /* of the file's contents */
     struct pr_tensor_list list;
     char path[PATH_MAX];
 };
 
 /* It must stay where it is. */
-int pr_ckpt_subject_init(struct pr_ckpt_subject *s, struct pr_ckpt_io *io,
-                         const char *path, const struct pr_ckpt_file *f,
-                         uint64_t key, struct pr_err *err) PR_MUST_CHECK;
+int pr_checkpoint_subject_init(struct pr_checkpoint_subject *s,
+                               struct pr_checkpoint_io *io, const char *path,
+                               const struct pr_checkpoint_file *f, uint64_t key,
+                               struct pr_err *err) PR_MUST_CHECK;
 
 /* What TensorFlow has beside a file of contents: its name. */
-int pr_ckpt_companion_path(const struct pr_ckpt_subject *s,
-                           char out[static PATH_MAX],
-                           struct pr_err *err) PR_MUST_CHECK;
+int pr_checkpoint_companion_path(const struct pr_checkpoint_subject *s,
+                                 char out[static PATH_MAX],
+                                 struct pr_err *err) PR_MUST_CHECK;
 
 /* PR_E_INTR when it is time to stop. */
-int pr_ckpt_look_at_stop(const struct pr_ckpt_io *io, const char *path,
-                         struct pr_err *err) PR_MUST_CHECK;
-void pr_ckpt_count(struct pr_ckpt_io *io, size_t bytes);
+int pr_checkpoint_check_stop(const struct pr_checkpoint_io *io,
+                             const char *path,
+                             struct pr_err *err) PR_MUST_CHECK;
+void pr_checkpoint_io_count(struct pr_checkpoint_io *io, size_t bytes);
 
 /* What a tensor holds: noise, or ones. */
-struct pr_ckpt_contents {
+struct pr_checkpoint_contents {
     bool is_noise;
     uint64_t key; /* or the number 1 */
 };
-struct pr_ckpt_contents pr_ckpt_contents(const struct pr_ckpt_subject *s,
-                                         const struct pr_tensor_piece *p);
+struct pr_checkpoint_contents
+pr_checkpoint_get_contents(const struct pr_checkpoint_subject *s,
+                           const struct pr_tensor_piece *p);
 
 /* Its bytes at off, a multiple of PR_NOISE_BLOCK. */
-void pr_ckpt_make(const struct pr_ckpt_contents *c, uint8_t *out, size_t len,
-                  uint64_t off);
+void pr_checkpoint_fill_contents(const struct pr_checkpoint_contents *c,
+                                 uint8_t *out, size_t len, uint64_t off);
 
 #endif

@@ -17,12 +17,12 @@ typedef unsigned long long ull;
 
 enum { AHEAD = 8 << 20, MEMORY_BYTES_NS = 4 };
 
-const char pr_ckpt_other_model[] =
+const char pr_checkpoint_other_model[] =
     "it may have been written with other parameters: sections model and "
     "checkpoint, exp.accelerators, emulate.framework";
 
 struct reading {
-    struct pr_ckpt_subject *s;
+    struct pr_checkpoint_subject *s;
     struct pr_object obj;
     uint64_t at;       /* after the block */
     uint64_t ahead;    /* where to look ahead again */
@@ -45,10 +45,10 @@ static void look_ahead(struct reading *r)
 
 static int next_block(struct reading *r, struct pr_err *err)
 {
-    struct pr_ckpt_io *io = r->s->io;
+    struct pr_checkpoint_io *io = r->s->io;
     uint64_t left = r->obj.size - r->at;
     size_t n = left < io->block_bytes ? (size_t)left : io->block_bytes;
-    int rc = pr_ckpt_look_at_stop(io, r->s->path, err);
+    int rc = pr_checkpoint_check_stop(io, r->s->path, err);
 
     if (!rc && r->at >= r->ahead)
         look_ahead(r);
@@ -59,12 +59,12 @@ static int next_block(struct reading *r, struct pr_err *err)
         return rc;
     r->at += n;
     r->left = n;
-    pr_ckpt_count(io, n);
+    pr_checkpoint_io_count(io, n);
     return PR_OK;
 }
 
-static int differs(const struct reading *r, const uint8_t *want,
-                   const struct pr_tensor *t, struct pr_err *err)
+static int reading_fail_differs(const struct reading *r, const uint8_t *want,
+                                const struct pr_tensor *t, struct pr_err *err)
 {
     uint64_t at = r->at - r->left;
 
@@ -82,8 +82,8 @@ static int differs(const struct reading *r, const uint8_t *want,
 }
 
 /* The next bytes must be these; t is the tensor they are of, or NULL. */
-static int compare(struct reading *r, const uint8_t *want, uint64_t len,
-                   const struct pr_tensor *t, struct pr_err *err)
+static int reading_compare(struct reading *r, const uint8_t *want, uint64_t len,
+                           const struct pr_tensor *t, struct pr_err *err)
 {
     while (len) {
         int rc = r->left ? PR_OK : next_block(r, err);
@@ -92,7 +92,7 @@ static int compare(struct reading *r, const uint8_t *want, uint64_t len,
         if (rc)
             return rc;
         if (memcmp(r->data, want, n) != 0)
-            return differs(r, want, t, err);
+            return reading_fail_differs(r, want, t, err);
         r->data += n;
         r->left -= n;
         want += n;
@@ -103,27 +103,28 @@ static int compare(struct reading *r, const uint8_t *want, uint64_t len,
 
 /* Up to a block of noise of a tensor, at off. What lies in one piece is looked
  * at where it is. */
-static int compare_part(struct reading *r, const struct pr_ckpt_contents *c,
-                        size_t len, uint64_t off, const struct pr_tensor *t,
+static int compare_part(struct reading *r,
+                        const struct pr_checkpoint_contents *c, size_t len,
+                        uint64_t off, const struct pr_tensor *t,
                         struct pr_err *err)
 {
     uint8_t *want = r->s->io->want;
 
     if (c->is_noise && r->left >= len &&
-        pr_noise_is(r->data, len, c->key, off / PR_NOISE_BLOCK)) {
+        pr_noise_is_intact(r->data, len, c->key, off / PR_NOISE_BLOCK)) {
         r->data += len;
         r->left -= len;
         return PR_OK;
     }
-    pr_ckpt_make(c, want, len, off);
-    return compare(r, want, len, t, err);
+    pr_checkpoint_fill_contents(c, want, len, off);
+    return reading_compare(r, want, len, t, err);
 }
 
 static int compare_tensor(struct reading *r, const struct pr_tensor_piece *p,
                           uint32_t *ret_crc, struct pr_err *err)
 {
-    struct pr_ckpt_contents c = pr_ckpt_contents(r->s, p);
-    bool wants_crc = pr_tensor_wants_crc(r->s->io->layout);
+    struct pr_checkpoint_contents c = pr_checkpoint_get_contents(r->s, p);
+    bool wants_crc = pr_tensor_needs_crc(r->s->io->layout);
     uint32_t crc = 0;
 
     for (uint64_t off = 0; off < p->bytes; off += PR_NOISE_BLOCK) {
@@ -142,7 +143,7 @@ static int compare_tensor(struct reading *r, const struct pr_tensor_piece *p,
     return PR_OK;
 }
 
-static int verify(struct reading *r, struct pr_err *err)
+static int reading_verify(struct reading *r, struct pr_err *err)
 {
     struct pr_tensor_walk walk;
     struct pr_tensor_piece p;
@@ -152,7 +153,7 @@ static int verify(struct reading *r, struct pr_err *err)
     while ((rc = pr_tensor_walk_next(&walk, &p, err)) == 1) {
         uint32_t crc = 0;
 
-        rc = p.text ? compare(r, p.text, p.bytes, NULL, err)
+        rc = p.text ? reading_compare(r, p.text, p.bytes, NULL, err)
                     : compare_tensor(r, &p, &crc, err);
         if (rc)
             break;
@@ -171,7 +172,7 @@ struct size {
     uint64_t bytes;
 };
 
-static int by_size(const void *a, const void *b)
+static int compare_checkpoint_tensors(const void *a, const void *b)
 {
     const struct size *x = a, *y = b;
 
@@ -181,9 +182,9 @@ static int by_size(const void *a, const void *b)
 }
 
 /* In any order: names are the writer's own. Empty ones leave no trace. */
-static int check_model(const struct reading *r,
-                       const struct pr_found_list *found, struct pr_arena *a,
-                       struct pr_err *err)
+static int reading_check_model(const struct reading *r,
+                               const struct pr_tensor_found_list *found,
+                               struct pr_arena *a, struct pr_err *err)
 {
     const struct pr_tensor_list *list = &r->s->list;
     struct size *want = PR_ARENA_ARRAY(a, struct size, list->count + 1);
@@ -202,23 +203,25 @@ static int check_model(const struct reading *r,
     }
     for (size_t i = 0; i < found->count; i++)
         have[i] = (struct size){found->items[i].type, found->items[i].bytes};
-    qsort(want, n, sizeof *want, by_size);
-    qsort(have, found->count, sizeof *have, by_size);
+    qsort(want, n, sizeof *want, compare_checkpoint_tensors);
+    qsort(have, found->count, sizeof *have, compare_checkpoint_tensors);
     for (size_t i = 0; i < n || i < found->count; i++)
-        if (i >= n || i >= found->count || by_size(&want[i], &have[i]) != 0) {
+        if (i >= n || i >= found->count ||
+            compare_checkpoint_tensors(&want[i], &have[i]) != 0) {
             pr_fail(err, PR_E_FORMAT, r->s->path,
                     "holds %zu tensors that are not the %zu of this model",
                     found->count, n);
-            return pr_hint(err, "%s", pr_ckpt_other_model);
+            return pr_hint(err, "%s", pr_checkpoint_other_model);
         }
     return PR_OK;
 }
 
 /* The checksum of one tensor while blocks come by. */
-static int check_sum(struct reading *r, const struct pr_found_list *found,
-                     size_t i, struct pr_err *err)
+static int reading_check_crc(struct reading *r,
+                             const struct pr_tensor_found_list *found, size_t i,
+                             struct pr_err *err)
 {
-    const struct pr_found *f = &found->items[i];
+    const struct pr_tensor_found *f = &found->items[i];
     uint64_t at = r->at - r->left, left = f->bytes;
     uint32_t crc = 0;
     int rc = PR_OK;
@@ -252,14 +255,14 @@ static int check_sum(struct reading *r, const struct pr_found_list *found,
 
 /* TensorFlow's table beside the file. 1: there is one that is not ours. */
 static int read_table(const struct reading *r, struct pr_arena *a,
-                      struct pr_found_list *ret, struct pr_err *err)
+                      struct pr_tensor_found_list *ret, struct pr_err *err)
 {
     enum { MOST = 64 << 20 };
     struct pr_object obj;
     char path[PATH_MAX];
     const uint8_t *part;
     uint8_t *all;
-    int rc = pr_ckpt_companion_path(r->s, path, err);
+    int rc = pr_checkpoint_companion_path(r->s, path, err);
 
     if (!rc)
         rc = pr_object_open(r->s->io->st, path, &obj, err);
@@ -271,7 +274,7 @@ static int read_table(const struct reading *r, struct pr_arena *a,
             pr_fail(err, PR_E_FORMAT, path,
                     "has %llu bytes, %d are read at most", (ull)obj.size, MOST);
     for (uint64_t at = 0; !rc && at < obj.size;) {
-        struct pr_ckpt_io *io = r->s->io;
+        struct pr_checkpoint_io *io = r->s->io;
         uint64_t left = obj.size - at;
         size_t n = left < io->block_bytes ? (size_t)left : io->block_bytes;
 
@@ -284,8 +287,8 @@ static int read_table(const struct reading *r, struct pr_arena *a,
     if (!rc && obj.size && all[0] == '{')
         rc = 1;
     else if (!rc)
-        rc = pr_found_bundle(all, (size_t)obj.size, r->obj.size, path, a, ret,
-                             err);
+        rc = pr_tensor_find_bundle(all, (size_t)obj.size, r->obj.size, path, a,
+                                   ret, err);
     pr_object_close(&obj);
     return rc;
 }
@@ -296,14 +299,14 @@ static int read_table(const struct reading *r, struct pr_arena *a,
 static int is_by_torch(struct reading *r, bool *ret, struct pr_err *err)
 {
     enum { HEAD = 512 };
-    struct pr_ckpt_io *io = r->s->io;
+    struct pr_checkpoint_io *io = r->s->io;
     size_t n = r->obj.size < HEAD ? (size_t)r->obj.size : HEAD;
     const uint8_t *head;
     int rc = pr_object_fetch(&r->obj, 0, n, io->block,
                              (size_t)(io->want - io->block), &head, err);
 
     if (!rc)
-        *ret = pr_found_is_torch(head, n) &&
+        *ret = pr_tensor_find_is_torch(head, n) &&
                memmem(head, n, "\x80\2}q", 4) != NULL;
     return rc;
 }
@@ -314,7 +317,7 @@ static int wrong_size(const struct reading *r, uint64_t want,
     pr_fail(err, PR_E_FORMAT, r->s->path,
             "has %llu bytes, but of this model it would have %llu",
             (ull)r->obj.size, (ull)want);
-    return pr_hint(err, "%s", pr_ckpt_other_model);
+    return pr_hint(err, "%s", pr_checkpoint_other_model);
 }
 
 static int read_plainly(struct reading *r, struct pr_err *err)
@@ -330,11 +333,11 @@ static int read_foreign(struct reading *r, bool is_torch, uint64_t want,
                         bool is_verified, struct pr_err *err)
 {
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(65536);
-    struct pr_found_list found = {0};
+    struct pr_tensor_found_list found = {0};
     int rc = a ? PR_OK : pr_fail_nomem(err);
 
     if (!rc && is_torch)
-        rc = pr_found_torch(r->s->io->st, r->s->path, a, &found, err);
+        rc = pr_tensor_find_torch(r->s->io->st, r->s->path, a, &found, err);
     else if (!rc && r->s->io->shape->is_tensorflow)
         rc = read_table(r, a, &found, err);
     else if (!rc)
@@ -342,9 +345,9 @@ static int read_foreign(struct reading *r, bool is_torch, uint64_t want,
     if (rc == 1)
         return wrong_size(r, want, err);
     if (!rc)
-        rc = check_model(r, &found, a, err);
+        rc = reading_check_model(r, &found, a, err);
     for (size_t i = 0; !rc && is_verified && i < found.count; i++)
-        rc = check_sum(r, &found, i, err);
+        rc = reading_check_crc(r, &found, i, err);
     return rc ? rc : read_plainly(r, err);
 }
 
@@ -355,28 +358,28 @@ static int read_whole(struct reading *r, bool is_verified, struct pr_err *err)
     int rc = PR_OK;
 
     /* Archives of ours and of torch.save can be of one size. */
-    if (r->obj.size != want || pr_tensor_wants_crc(r->s->io->layout))
+    if (r->obj.size != want || pr_tensor_needs_crc(r->s->io->layout))
         rc = is_by_torch(r, &is_torch, err);
     if (rc)
         return rc;
     if (is_torch || r->obj.size != want)
         return read_foreign(r, is_torch, want, is_verified, err);
-    return is_verified ? verify(r, err) : read_plainly(r, err);
+    return is_verified ? reading_verify(r, err) : read_plainly(r, err);
 }
 
-int pr_ckpt_file_read(struct pr_ckpt_io *io, const char *path,
-                      const struct pr_ckpt_file *f, uint64_t key,
-                      bool is_verified, struct pr_err *err)
+int pr_checkpoint_file_read(struct pr_checkpoint_io *io, const char *path,
+                            const struct pr_checkpoint_file *f, uint64_t key,
+                            bool is_verified, struct pr_err *err)
 {
-    struct pr_ckpt_subject s;
+    struct pr_checkpoint_subject s;
     struct reading r = {.s = &s};
-    int rc = pr_ckpt_subject_init(&s, io, path, f, key, err);
+    int rc = pr_checkpoint_subject_init(&s, io, path, f, key, err);
 
     if (rc)
         return rc;
     rc = pr_object_open(io->st, s.path, &r.obj, err);
     if (rc && err && err->sys_errno == ENOENT)
-        (void)pr_hint(err, "%s", pr_ckpt_other_model);
+        (void)pr_hint(err, "%s", pr_checkpoint_other_model);
     if (rc)
         return rc;
     rc = read_whole(&r, is_verified, err);

@@ -12,7 +12,7 @@
 #include <string.h>
 
 struct writing {
-    struct pr_ckpt_subject *s;
+    struct pr_checkpoint_subject *s;
     struct pr_object obj;
     uint64_t at; /* of the block in the file */
     size_t len;  /* of what is in it */
@@ -21,22 +21,22 @@ struct writing {
 static int put_out(struct writing *w, const uint8_t *data, size_t len,
                    struct pr_err *err)
 {
-    struct pr_ckpt_io *io = w->s->io;
-    int rc = pr_ckpt_look_at_stop(io, w->s->path, err);
+    struct pr_checkpoint_io *io = w->s->io;
+    int rc = pr_checkpoint_check_stop(io, w->s->path, err);
 
     if (!rc)
         rc = pr_object_write(&w->obj, w->at, data, len, err);
     if (!rc) {
         w->at += len;
-        pr_ckpt_count(io, len);
+        pr_checkpoint_io_count(io, len);
     }
     return rc;
 }
 
 /* Writes what is whole, and moves the rest to the front. */
-static int flush(struct writing *w, struct pr_err *err)
+static int writing_flush_blocks(struct writing *w, struct pr_err *err)
 {
-    struct pr_ckpt_io *io = w->s->io;
+    struct pr_checkpoint_io *io = w->s->io;
     size_t done = 0;
 
     while (w->len - done >= io->block_bytes) {
@@ -51,10 +51,10 @@ static int flush(struct writing *w, struct pr_err *err)
     return PR_OK;
 }
 
-static int put_text(struct writing *w, const uint8_t *text, uint64_t len,
-                    struct pr_err *err)
+static int writing_put_text(struct writing *w, const uint8_t *text,
+                            uint64_t len, struct pr_err *err)
 {
-    struct pr_ckpt_io *io = w->s->io;
+    struct pr_checkpoint_io *io = w->s->io;
     int rc = PR_OK;
 
     while (!rc && len) {
@@ -65,20 +65,20 @@ static int put_text(struct writing *w, const uint8_t *text, uint64_t len,
         text += n;
         len -= n;
         w->len += n;
-        rc = flush(w, err);
+        rc = writing_flush_blocks(w, err);
     }
     return rc;
 }
 
 /* How much to make at once: to the end of the block and a bit over; where it
  * is looked at again, for its CRC, what the cache holds. */
-static size_t portion(const struct writing *w, uint64_t left)
+static size_t writing_portion_bytes(const struct writing *w, uint64_t left)
 {
-    const struct pr_ckpt_io *io = w->s->io;
+    const struct pr_checkpoint_io *io = w->s->io;
     size_t room = io->block_bytes - w->len;
     size_t n = (room + PR_NOISE_BLOCK - 1) / PR_NOISE_BLOCK * PR_NOISE_BLOCK;
 
-    if (pr_tensor_wants_crc(io->layout))
+    if (pr_tensor_needs_crc(io->layout))
         n = PR_NOISE_BLOCK;
     return left < n ? (size_t)left : n;
 }
@@ -86,21 +86,22 @@ static size_t portion(const struct writing *w, uint64_t left)
 static int put_tensor(struct writing *w, const struct pr_tensor_piece *p,
                       uint32_t *ret_crc, struct pr_err *err)
 {
-    struct pr_ckpt_contents c = pr_ckpt_contents(w->s, p);
-    bool wants_crc = pr_tensor_wants_crc(w->s->io->layout);
+    struct pr_checkpoint_contents c = pr_checkpoint_get_contents(w->s, p);
+    bool wants_crc = pr_tensor_needs_crc(w->s->io->layout);
     uint32_t crc = 0;
 
     for (uint64_t off = 0; off < p->bytes;) {
         uint8_t *to = w->s->io->block + w->len;
-        size_t n = portion(w, p->bytes - off);
+        size_t n = writing_portion_bytes(w, p->bytes - off);
         int rc;
 
-        pr_ckpt_make(&c, to, n, off);
+        pr_checkpoint_fill_contents(&c, to, n, off);
         if (wants_crc)
             crc = pr_crc32(crc, to, n);
         off += n;
         w->len += n;
-        rc = w->len < w->s->io->block_bytes ? PR_OK : flush(w, err);
+        rc = w->len < w->s->io->block_bytes ? PR_OK
+                                            : writing_flush_blocks(w, err);
         if (rc)
             return rc;
     }
@@ -117,7 +118,7 @@ static int write_pieces(struct writing *w, struct pr_tensor_walk *walk,
     while ((rc = pr_tensor_walk_next(walk, &p, err)) == 1) {
         uint32_t crc = 0;
 
-        rc = p.text ? put_text(w, p.text, p.bytes, err)
+        rc = p.text ? writing_put_text(w, p.text, p.bytes, err)
                     : put_tensor(w, &p, &crc, err);
         if (rc)
             return rc;
@@ -129,9 +130,9 @@ static int write_pieces(struct writing *w, struct pr_tensor_walk *walk,
     return rc;
 }
 
-static int write_whole(struct writing *w, struct pr_err *err)
+static int writing_write_file(struct writing *w, struct pr_err *err)
 {
-    struct pr_ckpt_io *io = w->s->io;
+    struct pr_checkpoint_io *io = w->s->io;
     struct pr_tensor_walk walk;
     int rc;
 
@@ -145,8 +146,8 @@ static int write_whole(struct writing *w, struct pr_err *err)
 
 /* ---- what TensorFlow has beside it: a list of what is in it */
 
-int pr_ckpt_companion_path(const struct pr_ckpt_subject *s,
-                           char out[static PATH_MAX], struct pr_err *err)
+int pr_checkpoint_companion_path(const struct pr_checkpoint_subject *s,
+                                 char out[static PATH_MAX], struct pr_err *err)
 {
     const char *end =
         strstr(s->path + strlen(s->path) - strlen(s->file->name), ".data-");
@@ -160,7 +161,8 @@ int pr_ckpt_companion_path(const struct pr_ckpt_subject *s,
     return PR_OK;
 }
 
-static void list_tensors(const struct pr_ckpt_subject *s, struct pr_buf *text)
+static void list_tensors(const struct pr_checkpoint_subject *s,
+                         struct pr_buf *text)
 {
     pr_buf_printf(text, "{\"data\": \"%s\", \"tensors\": [", s->file->name);
     for (uint64_t i = 0; i < s->list.count; i++) {
@@ -176,9 +178,9 @@ static void list_tensors(const struct pr_ckpt_subject *s, struct pr_buf *text)
     pr_buf_str(text, "]}\n");
 }
 
-int pr_ckpt_text_write(struct pr_storage *st, const char *path,
-                       const char *text, size_t len, bool sync,
-                       struct pr_err *err)
+int pr_checkpoint_file_write_text(struct pr_storage *st, const char *path,
+                                  const char *text, size_t len, bool sync,
+                                  struct pr_err *err)
 {
     struct pr_object obj;
     int rc = pr_object_create(st, path, len, &obj, err);
@@ -194,27 +196,27 @@ int pr_ckpt_text_write(struct pr_storage *st, const char *path,
     return rc;
 }
 
-static int write_companion(const struct pr_ckpt_subject *s, const char *path,
-                           struct pr_err *err)
+static int write_companion(const struct pr_checkpoint_subject *s,
+                           const char *path, struct pr_err *err)
 {
     PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(SIZE_MAX / 2);
 
     list_tensors(s, &text);
     if (!pr_buf_ok(&text))
         return pr_fail_nomem(err);
-    return pr_ckpt_text_write(s->io->st, path, text.data, text.len,
-                              s->io->shape->opts.fsync, err);
+    return pr_checkpoint_file_write_text(s->io->st, path, text.data, text.len,
+                                         s->io->shape->opts.fsync, err);
 }
 
 /* The companion first, so that it is never missing. */
-static int finish(struct writing *w, struct pr_err *err)
+static int writing_finish(struct writing *w, struct pr_err *err)
 {
     char path[PATH_MAX];
     int rc;
 
     if (!w->s->io->shape->is_tensorflow)
         return pr_object_commit(&w->obj, err);
-    rc = pr_ckpt_companion_path(w->s, path, err);
+    rc = pr_checkpoint_companion_path(w->s, path, err);
     if (!rc)
         rc = write_companion(w->s, path, err);
     if (rc) {
@@ -227,13 +229,13 @@ static int finish(struct writing *w, struct pr_err *err)
     return rc;
 }
 
-int pr_ckpt_file_write(struct pr_ckpt_io *io, const char *path,
-                       const struct pr_ckpt_file *f, uint64_t key,
-                       struct pr_err *err)
+int pr_checkpoint_file_write(struct pr_checkpoint_io *io, const char *path,
+                             const struct pr_checkpoint_file *f, uint64_t key,
+                             struct pr_err *err)
 {
-    struct pr_ckpt_subject s;
+    struct pr_checkpoint_subject s;
     struct writing w = {.s = &s};
-    int rc = pr_ckpt_subject_init(&s, io, path, f, key, err);
+    int rc = pr_checkpoint_subject_init(&s, io, path, f, key, err);
 
     if (rc)
         return rc;
@@ -241,9 +243,9 @@ int pr_ckpt_file_write(struct pr_ckpt_io *io, const char *path,
         io->st, s.path, pr_tensor_file_bytes(io->layout, &s.list), &w.obj, err);
     if (rc)
         return rc;
-    rc = write_whole(&w, err);
+    rc = writing_write_file(&w, err);
     if (!rc)
-        return finish(&w, err);
+        return writing_finish(&w, err);
     pr_object_discard(&w.obj);
     return rc;
 }

@@ -22,7 +22,7 @@ struct seat {
     uint64_t pp, dp, mp;
 };
 
-static struct seat seat_of(const struct pr_ckpt_shape *s, uint64_t rank)
+static struct seat seat_of(const struct pr_checkpoint_shape *s, uint64_t rank)
 {
     return (struct seat){
         .pp = rank / s->tp % s->pp,
@@ -31,31 +31,31 @@ static struct seat seat_of(const struct pr_ckpt_shape *s, uint64_t rank)
     };
 }
 
-static bool is_writer(const struct pr_ckpt_shape *s, uint64_t rank)
+static bool is_writer(const struct pr_checkpoint_shape *s, uint64_t rank)
 {
     return s->parallelism.zero_stage > 0 || rank < s->mp;
 }
 
-static bool has_state(const struct pr_ckpt_shape *s)
+static bool has_state(const struct pr_checkpoint_shape *s)
 {
     return strcmp(s->model.type, "transformer") != 0 &&
            s->model.model_size_bytes > 0;
 }
 
 /* ZeRO 1 and 2 leave the parameters whole: the first copy saves them. */
-static bool copies_share_layers(const struct pr_ckpt_shape *s)
+static bool copies_share_layers(const struct pr_checkpoint_shape *s)
 {
     return s->parallelism.zero_stage == 1 || s->parallelism.zero_stage == 2;
 }
 
-static bool has_file_per_layer(const struct pr_ckpt_shape *s)
+static bool has_file_per_layer(const struct pr_checkpoint_shape *s)
 {
     return copies_share_layers(s) && s->pp > 1;
 }
 
 /* The layers of a stage; false: it has none. Before the first stands the
  * embedding, after the last the head and its norm. */
-static bool stage_layers(const struct pr_ckpt_shape *s, uint64_t stage,
+static bool stage_layers(const struct pr_checkpoint_shape *s, uint64_t stage,
                          uint64_t *first, uint64_t *last)
 {
     uint64_t layers, each, rest;
@@ -76,7 +76,7 @@ static bool stage_layers(const struct pr_ckpt_shape *s, uint64_t stage,
     return true;
 }
 
-static uint64_t layer_files(const struct pr_ckpt_shape *s, uint64_t stage)
+static uint64_t layer_files(const struct pr_checkpoint_shape *s, uint64_t stage)
 {
     uint64_t first, last;
 
@@ -87,13 +87,14 @@ static uint64_t layer_files(const struct pr_ckpt_shape *s, uint64_t stage)
 
 /* ---- tensors of layers */
 
-static uint64_t shard(const struct pr_ckpt_shape *s, uint64_t elements)
+static uint64_t shape_shard_elements(const struct pr_checkpoint_shape *s,
+                                     uint64_t elements)
 {
     return s->parallelism.zero_stage == 3 ? elements / s->dp : elements;
 }
 
 /* Elements of tensor i of layer n; 0: there is none. */
-static uint64_t layer_tensor(const struct pr_ckpt_shape *s, uint64_t n,
+static uint64_t layer_tensor(const struct pr_checkpoint_shape *s, uint64_t n,
                              unsigned i)
 {
     const struct pr_model_transformer_opts *t = &s->transformer;
@@ -107,12 +108,12 @@ static uint64_t layer_tensor(const struct pr_ckpt_shape *s, uint64_t n,
     };
 
     if (n > 0 && n <= layers)
-        return shard(s, inner[i]);
+        return shape_shard_elements(s, inner[i]);
     if (i > 0)
         return 0;
     if (n == layers + 2)
-        return shard(s, h);
-    return shard(s, h * (uint64_t)t->vocab_size / s->tp);
+        return shape_shard_elements(s, h);
+    return shape_shard_elements(s, h * (uint64_t)t->vocab_size / s->tp);
 }
 
 /* What layer n has: only tensors with something in them are saved. */
@@ -120,7 +121,7 @@ struct layer {
     uint64_t tensors, elements;
 };
 
-static struct layer layer_at(const struct pr_ckpt_shape *s, uint64_t n)
+static struct layer layer_at(const struct pr_checkpoint_shape *s, uint64_t n)
 {
     struct layer l = {0};
 
@@ -133,7 +134,7 @@ static struct layer layer_at(const struct pr_ckpt_shape *s, uint64_t n)
 }
 
 /* All layers but those at the ends are alike. */
-static struct layer layers_from_to(const struct pr_ckpt_shape *s,
+static struct layer layers_from_to(const struct pr_checkpoint_shape *s,
                                    uint64_t first, uint64_t last)
 {
     uint64_t layers = (uint64_t)s->model.num_layers;
@@ -160,7 +161,7 @@ static void name_tensor(struct pr_tensor *t, uint64_t layer, uint64_t i)
 }
 
 /* Tensor i of layers that begin with `layer`. */
-static void computed_tensor(const struct pr_ckpt_shape *s, uint64_t layer,
+static void computed_tensor(const struct pr_checkpoint_shape *s, uint64_t layer,
                             uint64_t i, struct pr_tensor *ret)
 {
     uint64_t layers = (uint64_t)s->model.num_layers, each, skip;
@@ -191,20 +192,20 @@ static void computed_tensor(const struct pr_ckpt_shape *s, uint64_t layer,
 
 /* ---- the optimiser */
 
-static uint64_t optimizer_part(const struct pr_ckpt_shape *s)
+static uint64_t optimizer_part(const struct pr_checkpoint_shape *s)
 {
     return s->parameters / (s->parallelism.zero_stage > 0 ? s->all : s->mp);
 }
 
-static bool has_optimizer(const struct pr_ckpt_shape *s)
+static bool has_optimizer(const struct pr_checkpoint_shape *s)
 {
     if (s->groups.is_given)
         return s->groups.count > 0;
     return optimizer_part(s) > 0;
 }
 
-static void optimizer_size(const struct pr_ckpt_shape *s,
-                           struct pr_ckpt_file *f)
+static void optimizer_size(const struct pr_checkpoint_shape *s,
+                           struct pr_checkpoint_file *f)
 {
     uint64_t other = 5 * (uint64_t)s->transformer.hidden_size;
 
@@ -218,7 +219,7 @@ static void optimizer_size(const struct pr_ckpt_shape *s,
                pr_tensor_type_bytes(s->optimizer_type);
 }
 
-static void optimizer_tensor(const struct pr_ckpt_shape *s, uint64_t i,
+static void optimizer_tensor(const struct pr_checkpoint_shape *s, uint64_t i,
                              struct pr_tensor *ret)
 {
     if (!s->groups.is_given) {
@@ -241,7 +242,8 @@ static void optimizer_tensor(const struct pr_ckpt_shape *s, uint64_t i,
 
 /* ---- files */
 
-static void layers_size(const struct pr_ckpt_shape *s, struct pr_ckpt_file *f)
+static void layers_size(const struct pr_checkpoint_shape *s,
+                        struct pr_checkpoint_file *f)
 {
     struct layer l;
 
@@ -257,10 +259,10 @@ static void layers_size(const struct pr_ckpt_shape *s, struct pr_ckpt_file *f)
 }
 
 /* The k-th file of a stage's layers; its name depends on the rank. */
-static void layers_file(const struct pr_ckpt_shape *s, uint64_t stage,
-                        uint64_t k, struct pr_ckpt_file *f)
+static void layers_file(const struct pr_checkpoint_shape *s, uint64_t stage,
+                        uint64_t k, struct pr_checkpoint_file *f)
 {
-    f->kind = PR_CKPT_LAYERS;
+    f->kind = PR_CHECKPOINT_LAYERS;
     stage_layers(s, stage, &f->first_layer, &f->last_layer);
     if (has_file_per_layer(s)) {
         f->first_layer += k;
@@ -269,15 +271,16 @@ static void layers_file(const struct pr_ckpt_shape *s, uint64_t stage,
     layers_size(s, f);
 }
 
-static void name_file(const struct pr_ckpt_shape *s, struct pr_ckpt_file *f)
+static void name_file(const struct pr_checkpoint_shape *s,
+                      struct pr_checkpoint_file *f)
 {
     const char *end = s->is_tensorflow ? ".pb-1.data-00000-of-00001" : ".pt";
     struct seat at = seat_of(s, f->rank);
     size_t room = sizeof f->name;
 
-    if (f->kind == PR_CKPT_STATE)
+    if (f->kind == PR_CHECKPOINT_STATE)
         snprintf(f->name, room, "model_states-%llu%s", (ull)f->rank, end);
-    else if (f->kind == PR_CKPT_OPTIMIZER)
+    else if (f->kind == PR_CHECKPOINT_OPTIMIZER)
         snprintf(f->name, room, "zero_pp_rank_%llu_mp_rank_%llu_optim_states%s",
                  (ull)at.dp, (ull)at.mp, end);
     else if (has_file_per_layer(s))
@@ -290,7 +293,8 @@ static void name_file(const struct pr_ckpt_shape *s, struct pr_ckpt_file *f)
                  (ull)at.dp, (ull)at.mp, end);
 }
 
-uint64_t pr_ckpt_files(const struct pr_ckpt_shape *s, uint64_t rank)
+uint64_t pr_checkpoint_file_count(const struct pr_checkpoint_shape *s,
+                                  uint64_t rank)
 {
     struct seat at = seat_of(s, rank);
     uint64_t n = 0;
@@ -302,19 +306,19 @@ uint64_t pr_ckpt_files(const struct pr_ckpt_shape *s, uint64_t rank)
     return n + has_state(s) + has_optimizer(s);
 }
 
-void pr_ckpt_file(const struct pr_ckpt_shape *s, uint64_t rank, uint64_t number,
-                  struct pr_ckpt_file *ret)
+void pr_checkpoint_get_file(const struct pr_checkpoint_shape *s, uint64_t rank,
+                            uint64_t number, struct pr_checkpoint_file *ret)
 {
-    uint64_t files = pr_ckpt_files(s, rank);
+    uint64_t files = pr_checkpoint_file_count(s, rank);
 
     assert(number < files);
-    *ret = (struct pr_ckpt_file){.rank = rank, .number = number};
+    *ret = (struct pr_checkpoint_file){.rank = rank, .number = number};
     if (number == 0 && has_state(s)) {
-        ret->kind = PR_CKPT_STATE;
+        ret->kind = PR_CHECKPOINT_STATE;
         ret->tensors = 1;
         ret->bytes = s->model.model_size_bytes;
     } else if (number == files - 1 && has_optimizer(s)) {
-        ret->kind = PR_CKPT_OPTIMIZER;
+        ret->kind = PR_CHECKPOINT_OPTIMIZER;
         optimizer_size(s, ret);
     } else {
         layers_file(s, seat_of(s, rank).pp, number - has_state(s), ret);
@@ -322,15 +326,16 @@ void pr_ckpt_file(const struct pr_ckpt_shape *s, uint64_t rank, uint64_t number,
     name_file(s, ret);
 }
 
-void pr_ckpt_tensor(const struct pr_ckpt_shape *s, const struct pr_ckpt_file *f,
-                    uint64_t i, struct pr_tensor *ret)
+void pr_checkpoint_get_tensor(const struct pr_checkpoint_shape *s,
+                              const struct pr_checkpoint_file *f, uint64_t i,
+                              struct pr_tensor *ret)
 {
     assert(i < f->tensors);
-    if (f->kind == PR_CKPT_STATE) {
+    if (f->kind == PR_CHECKPOINT_STATE) {
         snprintf(ret->name, sizeof ret->name, "a");
         ret->type = PR_TENSOR_INT8;
         ret->elements = s->model.model_size_bytes;
-    } else if (f->kind == PR_CKPT_OPTIMIZER) {
+    } else if (f->kind == PR_CHECKPOINT_OPTIMIZER) {
         optimizer_tensor(s, i, ret);
     } else if (s->layers.is_given) {
         name_tensor(ret, f->first_layer, s->layers.numbers[i]);
@@ -342,7 +347,8 @@ void pr_ckpt_tensor(const struct pr_ckpt_shape *s, const struct pr_ckpt_file *f,
     }
 }
 
-const char *pr_ckpt_folder(char out[static 64], uint64_t epoch, uint64_t step)
+const char *pr_checkpoint_folder_name(char out[static 64], uint64_t epoch,
+                                      uint64_t step)
 {
     snprintf(out, 64, "global_epoch%llu_step%llu", (ull)epoch, (ull)step);
     return out;

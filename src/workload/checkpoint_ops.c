@@ -3,7 +3,8 @@
 
 #include <math.h>
 
-static void add_total(struct pr_ckpt_total *t, const struct pr_ckpt_op *op)
+static void add_total(struct pr_checkpoint_total *t,
+                      const struct pr_checkpoint_op *op)
 {
     double rate = op->slowest_s > 0 ? (double)op->bytes / op->slowest_s : 0;
 
@@ -22,15 +23,16 @@ static void add_total(struct pr_ckpt_total *t, const struct pr_ckpt_op *op)
     t->rate_square += rate * rate;
 }
 
-int pr_ckpt_ops_add(struct pr_ckpt_ops *all, const struct pr_ckpt_op *op,
-                    struct pr_arena *a, struct pr_err *err)
+int pr_checkpoint_ops_add(struct pr_checkpoint_ops *all,
+                          const struct pr_checkpoint_op *op, struct pr_arena *a,
+                          struct pr_err *err)
 {
-    struct pr_ckpt_op *copy;
+    struct pr_checkpoint_op *copy;
 
     add_total(&all->total[op->is_read], op);
-    if (!pr_ckpt_ops_lists(all))
+    if (!pr_checkpoint_ops_has_room(all))
         return PR_OK;
-    copy = PR_ARENA_NEW(a, struct pr_ckpt_op);
+    copy = PR_ARENA_NEW(a, struct pr_checkpoint_op);
     if (!copy)
         return pr_fail_nomem(err);
     *copy = *op;
@@ -44,15 +46,15 @@ int pr_ckpt_ops_add(struct pr_ckpt_ops *all, const struct pr_ckpt_op *op,
     return PR_OK;
 }
 
-double pr_ckpt_mean(double sum, uint64_t count)
+double pr_checkpoint_mean(double sum, uint64_t count)
 {
     return count ? sum / (double)count : 0;
 }
 
-double pr_ckpt_stdev(double sum, double square, uint64_t count)
+double pr_checkpoint_stdev(double sum, double square, uint64_t count)
 {
-    double mean = pr_ckpt_mean(sum, count);
-    double d = pr_ckpt_mean(square, count) - mean * mean;
+    double mean = pr_checkpoint_mean(sum, count);
+    double d = pr_checkpoint_mean(square, count) - mean * mean;
 
     return d > 0 ? sqrt(d) : 0;
 }

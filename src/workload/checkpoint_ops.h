@@ -13,14 +13,14 @@
 
 /* Which one: it is named after epoch and step; block is the number of the
  * steps before it, in its epoch. */
-struct pr_ckpt_at {
+struct pr_checkpoint_at {
     uint64_t epoch, step, block;
 };
 
 /* What one checkpoint took. Seconds from the moment that all ranks began. */
-struct pr_ckpt_op {
+struct pr_checkpoint_op {
     bool is_read;
-    struct pr_ckpt_at at;
+    struct pr_checkpoint_at at;
     uint64_t start_ns, end_ns, start_wall_ns, end_wall_ns;
     uint64_t bytes, files;
     double slowest_s, mean_s, fastest_s; /* of ranks that took part */
@@ -28,13 +28,13 @@ struct pr_ckpt_op {
     uint64_t writers; /* ranks that took part */
     double cached; /* share that was in the page cache before reading; -1: not
                       known */
-    struct pr_ckpt_op *next;
+    struct pr_checkpoint_op *next;
 };
 
-struct pr_ckpt_ops {
-    struct pr_ckpt_op *first, *last;
-    uint64_t listed; /* at most PR_CKPT_LISTED; more are only summed up */
-    struct pr_ckpt_total {
+struct pr_checkpoint_ops {
+    struct pr_checkpoint_op *first, *last;
+    uint64_t listed; /* at most PR_CHECKPOINT_LISTED; more are only summed up */
+    struct pr_checkpoint_total {
         uint64_t count, bytes;
         double slowest_s, mean_s; /* sums */
         double slowest_square, slowest_max_s;
@@ -43,20 +43,22 @@ struct pr_ckpt_ops {
         double rate, rate_square; /* of bytes / slowest_s */
     } total[2];                   /* written, read */
 };
-enum { PR_CKPT_LISTED = 10000 };
+enum { PR_CHECKPOINT_LISTED = 10000 };
 
 /* Whether the next one is listed. */
-static inline bool pr_ckpt_ops_lists(const struct pr_ckpt_ops *all)
+static inline bool
+pr_checkpoint_ops_has_room(const struct pr_checkpoint_ops *all)
 {
-    return all->listed < PR_CKPT_LISTED;
+    return all->listed < PR_CHECKPOINT_LISTED;
 }
 
 /* Adds one. */
-int pr_ckpt_ops_add(struct pr_ckpt_ops *all, const struct pr_ckpt_op *op,
-                    struct pr_arena *a, struct pr_err *err) PR_MUST_CHECK;
+int pr_checkpoint_ops_add(struct pr_checkpoint_ops *all,
+                          const struct pr_checkpoint_op *op, struct pr_arena *a,
+                          struct pr_err *err) PR_MUST_CHECK;
 
 /* Mean and deviation of the population, from sums. */
-double pr_ckpt_mean(double sum, uint64_t count);
-double pr_ckpt_stdev(double sum, double square, uint64_t count);
+double pr_checkpoint_mean(double sum, uint64_t count);
+double pr_checkpoint_stdev(double sum, double square, uint64_t count);
 
 #endif

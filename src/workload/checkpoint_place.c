@@ -17,9 +17,10 @@
 enum { LOOKED_FOR = 10000 }; /* checkpoints that may be there already */
 
 /* Where data lies may also be said for all experiments: prony run -d. */
-int pr_ckpt_place_find(struct pr_ckpt_place *p, const struct pr_ckpt_shape *s,
-                       const struct pr_storage_opts *storage,
-                       struct pr_err *err)
+int pr_checkpoint_place_find(struct pr_checkpoint_place *p,
+                             const struct pr_checkpoint_shape *s,
+                             const struct pr_storage_opts *storage,
+                             struct pr_err *err)
 {
     const char *name = s->opts.checkpoint_folder, *root = getenv("PRONY_DATA");
     bool below = root && *root && *name != '/';
@@ -38,52 +39,55 @@ int pr_ckpt_place_find(struct pr_ckpt_place *p, const struct pr_ckpt_shape *s,
     return PR_OK;
 }
 
-const char pr_ckpt_place_hint[] =
+const char pr_checkpoint_place_hint[] =
     "checkpoint.checkpoint_folder must be a folder that can be written to";
 
-int pr_ckpt_place_open(const struct pr_ckpt_place *p, struct pr_storage **ret,
-                       struct pr_err *err)
+int pr_checkpoint_place_open(const struct pr_checkpoint_place *p,
+                             struct pr_storage **ret, struct pr_err *err)
 {
     int rc = pr_storage_open(&p->storage, ret, err);
 
     if (rc == PR_E_IO)
-        (void)pr_hint(err, "%s", pr_ckpt_place_hint);
+        (void)pr_hint(err, "%s", pr_checkpoint_place_hint);
     return rc;
 }
 
 /* How many of them are there: those are replaced one by one. */
-static int count_old(struct pr_storage *st, const struct pr_ckpt_names *names,
-                     uint64_t *ret, struct pr_err *err)
+static int count_old(struct pr_storage *st,
+                     const struct pr_checkpoint_names *names, uint64_t *ret,
+                     struct pr_err *err)
 {
     struct pr_object_info info;
-    struct pr_ckpt_at at;
+    struct pr_checkpoint_at at;
     char name[64];
     int rc = 0;
 
     *ret = 0;
     for (uint64_t i = 0; rc >= 0 && i < names->count && i < LOOKED_FOR; i++) {
         names->at(names->ctx, i, &at);
-        rc = pr_storage_stat(st, pr_ckpt_folder(name, at.epoch, at.step), &info,
-                             err);
+        rc = pr_storage_stat(
+            st, pr_checkpoint_folder_name(name, at.epoch, at.step), &info, err);
         *ret += rc == 1;
     }
     return rc < 0 ? rc : PR_OK;
 }
 
-int pr_ckpt_place_room(struct pr_storage *st, const struct pr_ckpt_shape *s,
-                       const struct pr_ckpt_names *names,
-                       struct pr_ckpt_room *ret, struct pr_err *err)
+int pr_checkpoint_place_get_room(struct pr_storage *st,
+                                 const struct pr_checkpoint_shape *s,
+                                 const struct pr_checkpoint_names *names,
+                                 struct pr_checkpoint_room *ret,
+                                 struct pr_err *err)
 {
     uint64_t keep = (uint64_t)s->opts.keep, writes = names->count, old = 0;
     struct pr_storage_space space;
-    struct pr_ckpt_sum sum;
+    struct pr_checkpoint_sum sum;
     int rc = pr_storage_space(st, "", &space, err);
 
     if (!rc && !keep) /* else old ones may stay for a while */
         rc = count_old(st, names, &old, err);
     if (rc)
         return rc;
-    pr_ckpt_sum(s, s->first, s->ranks, &sum);
+    pr_checkpoint_sum_ranks(s, s->first, s->ranks, &sum);
     ret->free = space.bytes;
     ret->at_once = keep && keep + 1 < writes ? keep + 1 : writes;
     /* The last one needs its room before the one it replaces is gone. */
@@ -96,14 +100,16 @@ int pr_ckpt_place_room(struct pr_storage *st, const struct pr_ckpt_shape *s,
     return PR_OK;
 }
 
-int pr_ckpt_place_check(const struct pr_ckpt_place *p, struct pr_storage *st,
-                        const struct pr_ckpt_shape *s,
-                        const struct pr_ckpt_names *names, struct pr_err *err)
+int pr_checkpoint_place_check_room(const struct pr_checkpoint_place *p,
+                                   struct pr_storage *st,
+                                   const struct pr_checkpoint_shape *s,
+                                   const struct pr_checkpoint_names *names,
+                                   struct pr_err *err)
 {
     char want[16], got[16], two[16];
-    struct pr_ckpt_room room;
+    struct pr_checkpoint_room room;
     uint64_t one;
-    int rc = pr_ckpt_place_room(st, s, names, &room, err);
+    int rc = pr_checkpoint_place_get_room(st, s, names, &room, err);
 
     if (rc || room.free == UINT64_MAX || room.need <= room.free)
         return rc;
@@ -136,7 +142,8 @@ static int note_part(void *ctx, const char *name, bool is_folder)
 
 /* One that was put aside for a new one, which then did not come, gets its name
  * back; everything else goes. */
-static int settle(struct pr_storage *st, const char *part, struct pr_err *err)
+static int checkpoint_settle_leftover(struct pr_storage *st, const char *part,
+                                      struct pr_err *err)
 {
     bool is_old = strncmp(part, OLD, sizeof OLD - 1) == 0, swapped;
     const char *name = strstr(part, FIRST);
@@ -149,7 +156,7 @@ static int settle(struct pr_storage *st, const char *part, struct pr_err *err)
               : pr_storage_publish(st, part, name, true, &swapped, err);
 }
 
-int pr_ckpt_place_clean(struct pr_storage *st, struct pr_err *err)
+int pr_checkpoint_place_clean(struct pr_storage *st, struct pr_err *err)
 {
     PR_AUTO_BUF struct pr_buf parts = PR_BUF_INIT(16 << 20);
     int rc = pr_storage_list(st, "", note_part, &parts, err);
@@ -159,7 +166,7 @@ int pr_ckpt_place_clean(struct pr_storage *st, struct pr_err *err)
     for (char *at = parts.data, *end;
          !rc && parts.len && (end = strchr(at, '\n')); at = end + 1) {
         *end = '\0';
-        rc = settle(st, at, err);
+        rc = checkpoint_settle_leftover(st, at, err);
     }
     return rc;
 }

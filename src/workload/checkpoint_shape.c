@@ -12,13 +12,14 @@ typedef unsigned long long ull;
  * optimiser state is the most, three times the parameters of eight bytes. */
 #define MOST 100000000000000000ULL
 
-static bool is(const char *a, const char *b)
+static bool shape_is_text(const char *a, const char *b)
 {
     return strcmp(a, b) == 0;
 }
 
-static int fill_sections(struct pr_ckpt_shape *s, const struct pr_value *params,
-                         struct pr_arena *a, struct pr_err *err)
+static int shape_fill_sections(struct pr_checkpoint_shape *s,
+                               const struct pr_value *params,
+                               struct pr_arena *a, struct pr_err *err)
 {
     struct pr_emulate_opts emulate;
     const struct {
@@ -37,7 +38,7 @@ static int fill_sections(struct pr_ckpt_shape *s, const struct pr_value *params,
         rc = pr_opt_fill(all[i].section, params, a, all[i].to, err);
     if (rc)
         return rc;
-    s->is_tensorflow = is(emulate.framework, "tensorflow");
+    s->is_tensorflow = shape_is_text(emulate.framework, "tensorflow");
     if (!pr_tensor_type_find(s->model.model_datatype, &s->model_type) ||
         !pr_tensor_type_find(s->model.optimizer_datatype, &s->optimizer_type))
         return pr_fail(err, PR_E_BUG, "model", "a type has no tensors");
@@ -47,11 +48,12 @@ static int fill_sections(struct pr_ckpt_shape *s, const struct pr_value *params,
 /* ---- what cannot be done */
 
 /* Python's None in a text means that there is none. */
-static int refuse_python(const struct pr_ckpt_shape *s, struct pr_err *err)
+static int shape_refuse_python(const struct pr_checkpoint_shape *s,
+                               struct pr_err *err)
 {
     const char *name = s->opts.checkpoint_mechanism_classname;
 
-    if (!*name || is(name, "None"))
+    if (!*name || shape_is_text(name, "None"))
         return PR_OK;
     pr_fail(err, PR_E_CONF, "checkpoint.checkpoint_mechanism_classname",
             "Python classes cannot be used: checkpoints are native");
@@ -60,7 +62,7 @@ static int refuse_python(const struct pr_ckpt_shape *s, struct pr_err *err)
 }
 
 /* A map of it may have come apart into one parameter for each key. */
-static bool has_ksm(const struct pr_ckpt_shape *s,
+static bool has_ksm(const struct pr_checkpoint_shape *s,
                     const struct pr_value *params)
 {
     static const char prefix[] = "checkpoint.ksm.";
@@ -76,7 +78,7 @@ static bool has_ksm(const struct pr_ckpt_shape *s,
     return false;
 }
 
-static int check_counts(const struct pr_ckpt_shape *s,
+static int check_counts(const struct pr_checkpoint_shape *s,
                         const struct pr_value *params, struct pr_err *err)
 {
     int64_t writes = s->opts.num_checkpoints_write;
@@ -113,7 +115,7 @@ static int check_counts(const struct pr_ckpt_shape *s,
     return PR_OK;
 }
 
-static int check_stages(const struct pr_ckpt_shape *s, struct pr_err *err)
+static int check_stages(const struct pr_checkpoint_shape *s, struct pr_err *err)
 {
     int64_t layers = s->model.num_layers;
 
@@ -136,7 +138,7 @@ static int check_stages(const struct pr_ckpt_shape *s, struct pr_err *err)
 
 /* ---- ranks */
 
-static int spread_subset(struct pr_ckpt_shape *s, struct pr_err *err)
+static int spread_subset(struct pr_checkpoint_shape *s, struct pr_err *err)
 {
     s->first = (uint64_t)s->opts.first_rank;
     if (s->parallelism.data <= 0) {
@@ -161,7 +163,7 @@ static int spread_subset(struct pr_ckpt_shape *s, struct pr_err *err)
                         "model.parallelism.data");
 }
 
-static int spread_all(struct pr_ckpt_shape *s, struct pr_err *err)
+static int spread_all(struct pr_checkpoint_shape *s, struct pr_err *err)
 {
     if (s->opts.first_rank) {
         pr_fail(err, PR_E_CONF, "checkpoint.first_rank",
@@ -185,16 +187,16 @@ static int spread_all(struct pr_ckpt_shape *s, struct pr_err *err)
 
 /* ---- sizes */
 
-static int too_large(const char *key, struct pr_err *err)
+static int shape_fail_too_large(const char *key, struct pr_err *err)
 {
     pr_fail(err, PR_E_CONF, key, "makes a checkpoint larger than any storage");
     return pr_hint(err, "look for a digit too many");
 }
 
 /* Sizes are whole numbers of bytes; those that are 0 are left out. */
-static int read_list(const char *key, const struct pr_value *list,
-                     uint64_t divisor, struct pr_arena *a,
-                     struct pr_ckpt_list *ret, struct pr_err *err)
+static int shape_read_list(const char *key, const struct pr_value *list,
+                           uint64_t divisor, struct pr_arena *a,
+                           struct pr_checkpoint_list *ret, struct pr_err *err)
 {
     uint64_t *elements, *numbers;
     uint32_t n = list && list->kind == PR_LIST ? list->len : 0;
@@ -203,7 +205,7 @@ static int read_list(const char *key, const struct pr_value *list,
     numbers = PR_ARENA_ARRAY(a, uint64_t, n + 1);
     if (!elements || !numbers)
         return pr_fail_nomem(err);
-    *ret = (struct pr_ckpt_list){
+    *ret = (struct pr_checkpoint_list){
         .is_given = n > 0, .elements = elements, .numbers = numbers};
     for (uint32_t i = 0; i < n; i++) {
         const struct pr_value *v = &list->items[i];
@@ -211,7 +213,7 @@ static int read_list(const char *key, const struct pr_value *list,
             return pr_fail(err, PR_E_CONF, key,
                            "wants sizes in bytes, whole numbers from 0 on");
         if ((uint64_t)v->i > MOST || ret->sum > MOST)
-            return too_large(key, err);
+            return shape_fail_too_large(key, err);
         if ((uint64_t)v->i / divisor == 0)
             continue;
         elements[ret->count] = (uint64_t)v->i / divisor;
@@ -222,7 +224,7 @@ static int read_list(const char *key, const struct pr_value *list,
 }
 
 /* *sum += a * b. */
-static bool add(uint64_t *sum, uint64_t a, uint64_t b)
+static bool shape_add_product(uint64_t *sum, uint64_t a, uint64_t b)
 {
     uint64_t product;
 
@@ -230,7 +232,7 @@ static bool add(uint64_t *sum, uint64_t a, uint64_t b)
            !__builtin_add_overflow(*sum, product, sum);
 }
 
-static int count_parameters(struct pr_ckpt_shape *s, struct pr_err *err)
+static int count_parameters(struct pr_checkpoint_shape *s, struct pr_err *err)
 {
     const struct pr_model_transformer_opts *t = &s->transformer;
     uint64_t h = (uint64_t)t->hidden_size, ffn = (uint64_t)t->ffn_hidden_size;
@@ -241,54 +243,60 @@ static int count_parameters(struct pr_ckpt_shape *s, struct pr_err *err)
     if (s->model.num_layers < 1 || (s->layers.is_given && s->groups.is_given))
         return PR_OK;
     kv *= (uint64_t)t->num_kv_heads; /* at most 1e13 */
-    if (!add(&layer, h, h + 2 * kv) || !add(&layer, h, h) ||
-        !add(&layer, 3 * h, ffn) || !add(&all, layers, layer) ||
-        !add(&all, 2 * (uint64_t)t->vocab_size, h) || all > MOST)
-        return too_large("model.transformer", err);
+    if (!shape_add_product(&layer, h, h + 2 * kv) ||
+        !shape_add_product(&layer, h, h) ||
+        !shape_add_product(&layer, 3 * h, ffn) ||
+        !shape_add_product(&all, layers, layer) ||
+        !shape_add_product(&all, 2 * (uint64_t)t->vocab_size, h) || all > MOST)
+        return shape_fail_too_large("model.transformer", err);
     s->parameters = all;
     return PR_OK;
 }
 
-static int check_sizes(struct pr_ckpt_shape *s, struct pr_err *err)
+static int check_sizes(struct pr_checkpoint_shape *s, struct pr_err *err)
 {
-    if (!is(s->model.type, "transformer") && s->model.model_size_bytes > MOST)
-        return too_large("model.model_size_bytes", err);
+    if (!shape_is_text(s->model.type, "transformer") &&
+        s->model.model_size_bytes > MOST)
+        return shape_fail_too_large("model.model_size_bytes", err);
     if (s->model.num_layers > 0 &&
         s->layers.sum > MOST / (uint64_t)s->model.num_layers)
-        return too_large("model.layer_parameters", err);
-    pr_ckpt_sum(s, 0, s->all, &s->whole);
+        return shape_fail_too_large("model.layer_parameters", err);
+    pr_checkpoint_sum_ranks(s, 0, s->all, &s->whole);
     if (s->whole.disk_bytes > INT64_MAX)
-        return too_large("model.parallelism", err);
-    pr_ckpt_sum(s, s->first, s->ranks, &s->here);
+        return shape_fail_too_large("model.parallelism", err);
+    pr_checkpoint_sum_ranks(s, s->first, s->ranks, &s->here);
     s->has_sums = true;
     return PR_OK;
 }
 
-int pr_ckpt_shape_init(struct pr_ckpt_shape *s, const struct pr_value *params,
-                       uint64_t ranks, struct pr_arena *a, struct pr_err *err)
+int pr_checkpoint_shape_init(struct pr_checkpoint_shape *s,
+                             const struct pr_value *params, uint64_t ranks,
+                             struct pr_arena *a, struct pr_err *err)
 {
-    struct pr_ckpt_shape made = {.ranks = ranks ? ranks : 1};
-    int rc = fill_sections(&made, params, a, err);
+    struct pr_checkpoint_shape made = {.ranks = ranks ? ranks : 1};
+    int rc = shape_fill_sections(&made, params, a, err);
 
     if (!rc) {
         made.tp = (uint64_t)made.parallelism.tensor;
         made.pp = (uint64_t)made.parallelism.pipeline;
         made.mp = made.tp * made.pp;
-        rc = refuse_python(&made, err);
+        rc = shape_refuse_python(&made, err);
     }
     if (!rc)
         rc = check_stages(&made, err);
     if (!rc)
-        rc = is(made.opts.mode, "subset") ? spread_subset(&made, err)
-                                          : spread_all(&made, err);
+        rc = shape_is_text(made.opts.mode, "subset") ? spread_subset(&made, err)
+                                                     : spread_all(&made, err);
     if (!rc)
         rc = check_counts(&made, params, err);
     if (!rc)
-        rc = read_list("model.layer_parameters", made.model.layer_parameters,
-                       made.tp, a, &made.layers, err);
+        rc = shape_read_list("model.layer_parameters",
+                             made.model.layer_parameters, made.tp, a,
+                             &made.layers, err);
     if (!rc)
-        rc = read_list("model.optimization_groups",
-                       made.model.optimization_groups, 1, a, &made.groups, err);
+        rc = shape_read_list("model.optimization_groups",
+                             made.model.optimization_groups, 1, a, &made.groups,
+                             err);
     if (!rc)
         rc = count_parameters(&made, err);
     if (!rc)

@@ -43,7 +43,7 @@ static int find_in_maps(const char *proc, struct pr_darshan *d)
     return found;
 }
 
-bool pr_darshan_loaded(const char *proc, struct pr_darshan *ret)
+bool pr_darshan_is_loaded(const char *proc, struct pr_darshan *ret)
 {
     const char *preload = getenv("LD_PRELOAD");
     struct pr_darshan d = {
@@ -90,8 +90,8 @@ static void tell_sight(const char *engine, struct pr_buf *out)
                     "storage did\n");
 }
 
-void pr_darshan_tell(const struct pr_darshan *d, const char *engine,
-                     struct pr_buf *out)
+void pr_darshan_describe(const struct pr_darshan *d, const char *engine,
+                         struct pr_buf *out)
 {
     if (!d->loaded && d->named) {
         pr_buf_printf(out,

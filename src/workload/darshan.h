@@ -20,12 +20,12 @@ struct pr_darshan {
 
 /* Looks for its library in PROC/self/maps, and at the environment. True when
  * it is loaded; where there are no maps, when LD_PRELOAD names it. */
-bool pr_darshan_loaded(const char *proc, struct pr_darshan *ret);
+bool pr_darshan_is_loaded(const char *proc, struct pr_darshan *ret);
 
 /* What to tell the user, a line each without a full stop: whether it will
  * write a log, and what is in it when files are read by this engine ("pread",
  * "io_uring", …). */
-void pr_darshan_tell(const struct pr_darshan *d, const char *engine,
-                     struct pr_buf *out);
+void pr_darshan_describe(const struct pr_darshan *d, const char *engine,
+                         struct pr_buf *out);
 
 #endif

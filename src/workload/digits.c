@@ -32,7 +32,7 @@ static const signed char figures[PR_DIGITS_CLASSES][2 * POINTS] = {
      50, 4,  70, 11, 79, 30, 76, 58, 62, 95, END},
 };
 
-bool pr_digits_init(struct pr_digits *d, unsigned dims, const int64_t *at)
+bool pr_digits_init(struct pr_digit_images *d, unsigned dims, const int64_t *at)
 {
     int64_t side;
 
@@ -66,7 +66,7 @@ struct spot {
 
 /* How far a place is from the stroke a b. Whole numbers until the root, so
  * that there is nothing to round differently. */
-static double distance(struct spot p, struct spot a, struct spot b)
+static double stroke_distance(struct spot p, struct spot a, struct spot b)
 {
     int64_t dx = b.x - a.x, dy = b.y - a.y, len2 = dx * dx + dy * dy;
     int64_t px = p.x - a.x, py = p.y - a.y, along = px * dx + py * dy;
@@ -75,13 +75,13 @@ static double distance(struct spot p, struct spot a, struct spot b)
     if (along <= 0)
         return sqrt((double)(px * px + py * py));
     if (along >= len2)
-        return distance(p, b, b);
+        return stroke_distance(p, b, b);
     cross = (double)(px * dy - py * dx);
     return sqrt(cross * cross / (double)len2);
 }
 
 /* The pixel a place is in, 0 to max. */
-static unsigned pixel(int64_t v, unsigned max)
+static unsigned pen_pixel(int64_t v, unsigned max)
 {
     return v <= 0 ? 0 : v / UNIT >= max ? max : (unsigned)(v / UNIT);
 }
@@ -89,20 +89,20 @@ static unsigned pixel(int64_t v, unsigned max)
 static uint8_t ink_at(const struct pen *pen, struct spot p, struct spot a,
                       struct spot b)
 {
-    int64_t ink = pen->thick + UNIT / 2 - (int64_t)distance(p, a, b);
+    int64_t ink = pen->thick + UNIT / 2 - (int64_t)stroke_distance(p, a, b);
 
     ink = ink < 0 ? 0 : ink > UNIT ? UNIT : ink;
     return (uint8_t)(ink * 255 / UNIT);
 }
 
-static void stroke(const struct pen *pen, struct spot a, struct spot b)
+static void pen_draw_stroke(const struct pen *pen, struct spot a, struct spot b)
 {
     int64_t reach = pen->thick + UNIT;
-    unsigned top = pixel((a.y < b.y ? a.y : b.y) - reach, pen->rows);
-    unsigned end = pixel((a.y > b.y ? a.y : b.y) + reach + UNIT, pen->rows);
-    unsigned left = pixel((a.x < b.x ? a.x : b.x) - reach, pen->columns);
+    unsigned top = pen_pixel((a.y < b.y ? a.y : b.y) - reach, pen->rows);
+    unsigned end = pen_pixel((a.y > b.y ? a.y : b.y) + reach + UNIT, pen->rows);
+    unsigned left = pen_pixel((a.x < b.x ? a.x : b.x) - reach, pen->columns);
     unsigned right =
-        pixel((a.x > b.x ? a.x : b.x) + reach + UNIT, pen->columns);
+        pen_pixel((a.x > b.x ? a.x : b.x) + reach + UNIT, pen->columns);
 
     for (unsigned r = top; r < end; r++)
         for (unsigned c = left; c < right; c++) {
@@ -124,31 +124,31 @@ struct hand {
     struct pr_rng rng;
 };
 
-static double between(struct pr_rng *r, double low, double high)
+static double rng_between(struct pr_rng *r, double low, double high)
 {
     return low + (high - low) * pr_rng_double(r);
 }
 
-static void take_hand(struct hand *h, const struct pr_digits *d)
+static void take_hand(struct hand *h, const struct pr_digit_images *d)
 {
-    double wide = between(&h->rng, 0.50, 0.80) * d->columns / 100;
-    double high = between(&h->rng, 0.60, 0.90) * d->rows / 100;
-    double slant = between(&h->rng, -0.35, 0.35);
-    double turn = between(&h->rng, -0.20, 0.20);
+    double wide = rng_between(&h->rng, 0.50, 0.80) * d->columns / 100;
+    double high = rng_between(&h->rng, 0.60, 0.90) * d->rows / 100;
+    double slant = rng_between(&h->rng, -0.35, 0.35);
+    double turn = rng_between(&h->rng, -0.20, 0.20);
 
     h->xx = wide;
     h->xy = wide * (slant + turn);
     h->yx = -high * turn;
     h->yy = high;
-    h->x0 = d->columns * (0.5 + between(&h->rng, -0.10, 0.10));
-    h->y0 = d->rows * (0.5 + between(&h->rng, -0.08, 0.08));
-    h->shaky = between(&h->rng, 0, 4);
+    h->x0 = d->columns * (0.5 + rng_between(&h->rng, -0.10, 0.10));
+    h->y0 = d->rows * (0.5 + rng_between(&h->rng, -0.08, 0.08));
+    h->shaky = rng_between(&h->rng, 0, 4);
 }
 
-static struct spot place(struct hand *h, const signed char *point)
+static struct spot hand_place_point(struct hand *h, const signed char *point)
 {
-    double x = point[0] - 50 + between(&h->rng, -h->shaky, h->shaky);
-    double y = point[1] - 50 + between(&h->rng, -h->shaky, h->shaky);
+    double x = point[0] - 50 + rng_between(&h->rng, -h->shaky, h->shaky);
+    double y = point[1] - 50 + rng_between(&h->rng, -h->shaky, h->shaky);
 
     return (struct spot){llround(UNIT * (h->x0 + h->xx * x - h->xy * y)),
                          llround(UNIT * (h->y0 + h->yx * x + h->yy * y))};
@@ -166,9 +166,9 @@ static void draw_figure(const struct pen *pen, struct hand *h,
             points++;
             continue;
         }
-        to = place(h, points);
+        to = hand_place_point(h, points);
         if (down)
-            stroke(pen, from, to);
+            pen_draw_stroke(pen, from, to);
         from = to;
         down = true;
         points += 2;
@@ -176,9 +176,9 @@ static void draw_figure(const struct pen *pen, struct hand *h,
 }
 
 /* Spots and a paper that is not quite white. */
-static void spoil(struct hand *h, uint8_t *gray, size_t count)
+static void hand_spoil_paper(struct hand *h, uint8_t *gray, size_t count)
 {
-    unsigned much = (unsigned)between(&h->rng, 10, 60);
+    unsigned much = (unsigned)rng_between(&h->rng, 10, 60);
     uint64_t word = 0;
 
     for (size_t i = 0; i < count; i++, word >>= 8) {
@@ -191,8 +191,8 @@ static void spoil(struct hand *h, uint8_t *gray, size_t count)
     }
 }
 
-int32_t pr_digits_draw(const struct pr_digits *d, bool held_out, uint64_t i,
-                       uint8_t *gray)
+int32_t pr_digits_draw(const struct pr_digit_images *d, bool held_out,
+                       uint64_t i, uint8_t *gray)
 {
     size_t count = (size_t)d->rows * d->columns;
     unsigned side = d->rows < d->columns ? d->rows : d->columns;
@@ -203,14 +203,14 @@ int32_t pr_digits_draw(const struct pr_digits *d, bool held_out, uint64_t i,
     pr_rng_seed(&h.rng, d->seed, i << 1 | held_out);
     label = (int32_t)(pr_rng_u64(&h.rng) % PR_DIGITS_CLASSES);
     take_hand(&h, d);
-    pen.thick = llround(UNIT * between(&h.rng, 0.03, 0.07) * side);
+    pen.thick = llround(UNIT * rng_between(&h.rng, 0.03, 0.07) * side);
     memset(gray, 0, count);
     draw_figure(&pen, &h, figures[label]);
-    spoil(&h, gray, count);
+    hand_spoil_paper(&h, gray, count);
     return label;
 }
 
-void pr_digits_numbers(const struct pr_digits *d, const uint8_t *gray,
+void pr_digits_numbers(const struct pr_digit_images *d, const uint8_t *gray,
                        float *out)
 {
     size_t count = (size_t)d->rows * d->columns;

@@ -7,13 +7,13 @@
 
 enum { STREAM_WINDOW = 1024 }; /* of tf.data, where nothing else is asked for */
 
-static bool is(const char *a, const char *b)
+static bool emulate_is_text(const char *a, const char *b)
 {
     return strcmp(a, b) == 0;
 }
 
-static int fill_sections(struct pr_emulate *e, struct pr_job *job,
-                         struct pr_err *err)
+static int emulate_fill_sections(struct pr_emulate *e, struct pr_job *job,
+                                 struct pr_err *err)
 {
     const struct {
         const struct pr_opt_section *section;
@@ -29,7 +29,7 @@ static int fill_sections(struct pr_emulate *e, struct pr_job *job,
         {&pr_profiling_section, &e->profiling},
         {&pr_emulate_section, &e->opts},
     };
-    int rc = pr_storage_fill(job->params, job->arena, &e->storage, err);
+    int rc = pr_storage_read_opts(job->params, job->arena, &e->storage, err);
 
     for (size_t i = 0; !rc && i < sizeof all / sizeof *all; i++)
         rc = pr_opt_fill(all[i].section, job->params, job->arena, all[i].to,
@@ -57,7 +57,7 @@ static void apply_reader(struct pr_emulate *e)
 {
     if (e->set.spec.payload == PR_RAW)
         e->reader.decode = false;
-    if (e->reader.odirect && is(e->storage.engine, "pread"))
+    if (e->reader.odirect && emulate_is_text(e->storage.engine, "pread"))
         e->storage.engine = "direct";
     e->storage.request_size = e->reader.transfer_size ? e->reader.transfer_size
                                                       : e->storage.request_size;
@@ -72,12 +72,12 @@ static void apply_data_root(struct pr_emulate *e)
 {
     const char *root = getenv("PRONY_DATA");
 
-    if (root && *root && is(e->storage.storage_root, "./"))
+    if (root && *root && emulate_is_text(e->storage.storage_root, "./"))
         e->storage.storage_root = root;
 }
 
-static const char *text_of(const struct pr_value *params, const char *name,
-                           const char *otherwise)
+static const char *emulate_text_param(const struct pr_value *params,
+                                      const char *name, const char *otherwise)
 {
     const struct pr_value *v = pr_get(params, name);
 
@@ -109,7 +109,7 @@ int pr_emulate_init(struct pr_emulate *e, struct pr_job *job,
 
     memset(e, 0, sizeof *e);
     e->job = job;
-    rc = fill_sections(e, job, err);
+    rc = emulate_fill_sections(e, job, err);
     if (!rc)
         rc = find_accelerators(e, err);
     if (!rc)
@@ -117,24 +117,26 @@ int pr_emulate_init(struct pr_emulate *e, struct pr_job *job,
     if (!rc)
         rc = pr_dataset_init(&e->set, job->params, job->arena, err);
     if (!rc && e->workflow.checkpoint)
-        rc = pr_ckpt_shape_init(&e->checkpoint, job->params, e->accelerators,
-                                job->arena, err);
+        rc = pr_checkpoint_shape_init(&e->checkpoint, job->params,
+                                      e->accelerators, job->arena, err);
     if (!rc)
         rc = pr_emulate_check_params(e, err);
     if (rc)
         return rc;
     apply_reader(e);
     apply_data_root(e);
-    e->model = text_of(job->params, "model.name",
-                       text_of(job->params, "model", "default"));
-    e->folder = *e->output.folder ? e->output.folder
-                                  : text_of(job->params, "hydra.run.dir", "");
+    e->model =
+        emulate_text_param(job->params, "model.name",
+                           emulate_text_param(job->params, "model", "default"));
+    e->folder = *e->output.folder
+                    ? e->output.folder
+                    : emulate_text_param(job->params, "hydra.run.dir", "");
     if (getrandom(&e->random, sizeof e->random, 0) < 0)
         return pr_fail_errno(err, PR_E_IO, "", "cannot get random numbers");
     return PR_OK;
 }
 
-bool pr_emulate_only_saves(const struct pr_emulate *e)
+bool pr_emulate_is_save_only(const struct pr_emulate *e)
 {
     return e->workflow.checkpoint && !e->workflow.train;
 }
@@ -143,19 +145,19 @@ static uint64_t window_of(const struct pr_emulate *e, uint64_t total)
 {
     uint64_t size = (uint64_t)e->reader.shuffle_size;
 
-    if (!size && is(e->reader.data_loader, "tensorflow"))
+    if (!size && emulate_is_text(e->reader.data_loader, "tensorflow"))
         size = STREAM_WINDOW;
     /* A buffer that holds all of it is a full shuffle. */
     return size < total / e->accelerators ? size : 0;
 }
 
-void pr_emulate_order(const struct pr_emulate *e, bool evaluation,
-                      unsigned epoch, struct pr_order_opts *ret)
+void pr_emulate_fill_order_opts(const struct pr_emulate *e, bool evaluation,
+                                unsigned epoch, struct pr_order_opts *ret)
 {
     const struct pr_reader_opts *r = &e->reader;
     uint64_t files = e->set.files[evaluation ? PR_VALID : PR_TRAIN];
-    bool by_chance =
-        is(r->file_shuffle, "random") || is(r->sample_shuffle, "random");
+    bool by_chance = emulate_is_text(r->file_shuffle, "random") ||
+                     emulate_is_text(r->sample_shuffle, "random");
     uint64_t seed = by_chance ? e->random : (uint64_t)e->train.seed;
 
     *ret = (struct pr_order_opts){
@@ -164,19 +166,21 @@ void pr_emulate_order(const struct pr_emulate *e, bool evaluation,
         .accelerators = e->accelerators,
         .batch = (uint64_t)(evaluation ? r->batch_size_eval : r->batch_size),
         .drop_last = r->drop_last,
-        .shared =
-            is(r->file_access, "shared") || is(r->file_access, "collective"),
+        .shared = emulate_is_text(r->file_access, "shared") ||
+                  emulate_is_text(r->file_access, "collective"),
         /* Held-out data is looked at, not learned from: order is nothing. But
          * DLIO shuffles its files, too. */
-        .shuffle_files = !is(r->file_shuffle, "off") &&
-                         (!evaluation || is(e->opts.compat, "dlio")),
-        .shuffle_samples = !evaluation && !is(r->sample_shuffle, "off"),
+        .shuffle_files =
+            !emulate_is_text(r->file_shuffle, "off") &&
+            (!evaluation || emulate_is_text(e->opts.compat, "dlio")),
+        .shuffle_samples =
+            !evaluation && !emulate_is_text(r->sample_shuffle, "off"),
         .window = window_of(e, files * e->set.spec.samples),
         .seed = e->train.seed_change_epoch ? seed + epoch : seed,
     };
 }
 
-bool pr_emulate_evaluates(const struct pr_emulate *e, unsigned epoch)
+bool pr_emulate_has_evaluation(const struct pr_emulate *e, unsigned epoch)
 {
     int64_t first = e->evaluation.eval_after_epoch;
 
@@ -184,35 +188,36 @@ bool pr_emulate_evaluates(const struct pr_emulate *e, unsigned epoch)
            (epoch - first) % e->evaluation.epochs_between_evals == 0;
 }
 
-uint64_t pr_emulate_steps(const struct pr_emulate *e, uint64_t batches,
-                          uint64_t done)
+uint64_t pr_emulate_count_steps(const struct pr_emulate *e, uint64_t batches,
+                                uint64_t done)
 {
     uint64_t cap;
 
     if (e->train.total_training_steps <= 0)
         return batches;
     cap = (uint64_t)e->train.total_training_steps;
-    if (is(e->train.total_training_steps_of, "run"))
+    if (emulate_is_text(e->train.total_training_steps_of, "run"))
         cap = cap > done ? cap - done : 0;
     return cap < batches ? cap : batches;
 }
 
-uint64_t pr_emulate_all_steps(const struct pr_emulate *e, uint64_t batches)
+uint64_t pr_emulate_count_all_steps(const struct pr_emulate *e,
+                                    uint64_t batches)
 {
     uint64_t epochs = (uint64_t)e->train.epochs;
-    uint64_t each = pr_emulate_steps(e, batches, 0), all;
+    uint64_t each = pr_emulate_count_steps(e, batches, 0), all;
 
-    if (is(e->train.total_training_steps_of, "run"))
+    if (emulate_is_text(e->train.total_training_steps_of, "run"))
         each = batches;
     if (__builtin_mul_overflow(each, epochs, &all))
         all = UINT64_MAX;
     /* A cap of the run is one of all its steps. */
-    return is(e->train.total_training_steps_of, "run")
-               ? pr_emulate_steps(e, all, 0)
+    return emulate_is_text(e->train.total_training_steps_of, "run")
+               ? pr_emulate_count_steps(e, all, 0)
                : all;
 }
 
-uint64_t pr_emulate_all_evals(const struct pr_emulate *e)
+uint64_t pr_emulate_count_evaluations(const struct pr_emulate *e)
 {
     int64_t first = e->evaluation.eval_after_epoch;
 
@@ -224,15 +229,16 @@ uint64_t pr_emulate_all_evals(const struct pr_emulate *e)
                       1);
 }
 
-bool pr_emulate_reads(const struct pr_emulate *e)
+bool pr_emulate_needs_storage(const struct pr_emulate *e)
 {
-    return !is(e->reader.data_loader, "synthetic") &&
-           !is(e->reader.data_loader, "none") &&
+    return !emulate_is_text(e->reader.data_loader, "synthetic") &&
+           !emulate_is_text(e->reader.data_loader, "none") &&
            !(e->set.format->flags & PR_FORMAT_EMPTY);
 }
 
 bool pr_emulate_has_files(const struct pr_emulate *e)
 {
-    return pr_emulate_reads(e) && !is(e->storage.engine, "null") &&
-           !is(e->storage.engine, "memory");
+    return pr_emulate_needs_storage(e) &&
+           !emulate_is_text(e->storage.engine, "null") &&
+           !emulate_is_text(e->storage.engine, "memory");
 }

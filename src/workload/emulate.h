@@ -27,7 +27,7 @@ struct pr_emulate {
     struct pr_metric_opts metric;
     struct pr_profiling_opts profiling;
     struct pr_emulate_opts opts;
-    struct pr_ckpt_shape checkpoint; /* filled with workflow.checkpoint */
+    struct pr_checkpoint_shape checkpoint; /* filled with workflow.checkpoint */
     struct pr_duration compute, eval, preprocess;
     uint64_t accelerators;
     double train_bytes; /* of the files that were found; 0: not looked */
@@ -50,27 +50,28 @@ int pr_emulate_check(const struct pr_emulate *e,
                      struct pr_err *err) PR_MUST_CHECK;
 
 /* Checkpoints are all there is to do. */
-bool pr_emulate_only_saves(const struct pr_emulate *e);
+bool pr_emulate_is_save_only(const struct pr_emulate *e);
 
 /* The order of an epoch (from 1) of training or evaluation. */
-void pr_emulate_order(const struct pr_emulate *e, bool evaluation,
-                      unsigned epoch, struct pr_order_opts *ret);
+void pr_emulate_fill_order_opts(const struct pr_emulate *e, bool evaluation,
+                                unsigned epoch, struct pr_order_opts *ret);
 
 /* Whether an epoch is followed by an evaluation. */
-bool pr_emulate_evaluates(const struct pr_emulate *e, unsigned epoch);
+bool pr_emulate_has_evaluation(const struct pr_emulate *e, unsigned epoch);
 
 /* Steps of an epoch's training: what the order has, or the cap. done: steps
  * of the epochs before. */
-uint64_t pr_emulate_steps(const struct pr_emulate *e, uint64_t batches,
-                          uint64_t done);
+uint64_t pr_emulate_count_steps(const struct pr_emulate *e, uint64_t batches,
+                                uint64_t done);
 
 /* Over all epochs: steps of training, and how many evaluations. */
-uint64_t pr_emulate_all_steps(const struct pr_emulate *e, uint64_t batches);
-uint64_t pr_emulate_all_evals(const struct pr_emulate *e);
+uint64_t pr_emulate_count_all_steps(const struct pr_emulate *e,
+                                    uint64_t batches);
+uint64_t pr_emulate_count_evaluations(const struct pr_emulate *e);
 
 /* Whether samples come from storage at all, and whether that is a place that
  * outlives the process. */
-bool pr_emulate_reads(const struct pr_emulate *e);
+bool pr_emulate_needs_storage(const struct pr_emulate *e);
 bool pr_emulate_has_files(const struct pr_emulate *e);
 
 #endif

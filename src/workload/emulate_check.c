@@ -3,27 +3,27 @@
 
 #include <string.h>
 
-static bool is(const char *a, const char *b)
+static bool is_param_text(const char *a, const char *b)
 {
     return strcmp(a, b) == 0;
 }
 
 /* Python's None in a text means that there is none. */
-static bool names_class(const char *text)
+static bool is_python_class(const char *text)
 {
-    return *text && !is(text, "None");
+    return *text && !is_param_text(text, "None");
 }
 
 /* DLIO can be extended by Python classes; we have no Python to run them. */
-static int refuse_python(const struct pr_emulate *e, struct pr_err *err)
+static int emulate_refuse_python(const struct pr_emulate *e, struct pr_err *err)
 {
     const char *key = NULL;
 
-    if (names_class(e->reader.reader_classname))
+    if (is_python_class(e->reader.reader_classname))
         key = "reader.reader_classname";
-    else if (names_class(e->reader.data_loader_classname))
+    else if (is_python_class(e->reader.data_loader_classname))
         key = "reader.data_loader_classname";
-    else if (is(e->reader.data_loader, "custom"))
+    else if (is_param_text(e->reader.data_loader, "custom"))
         key = "reader.data_loader=custom";
     if (!key)
         return PR_OK;
@@ -50,7 +50,7 @@ static int check_alone(const struct pr_emulate *e, struct pr_err *err)
 {
     const struct pr_checkpoint_opts *o = &e->checkpoint.opts;
 
-    if (!pr_emulate_only_saves(e) || e->workflow.generate_data ||
+    if (!pr_emulate_is_save_only(e) || e->workflow.generate_data ||
         o->num_checkpoints_write > 0 || o->num_checkpoints_read > 0)
         return PR_OK;
     pr_fail(err, PR_E_CONF, "checkpoint",
@@ -62,7 +62,7 @@ static int check_alone(const struct pr_emulate *e, struct pr_err *err)
 /* Some ranks of a job may be those that write nothing. */
 static int check_writers(const struct pr_emulate *e, struct pr_err *err)
 {
-    const struct pr_ckpt_shape *c = &e->checkpoint;
+    const struct pr_checkpoint_shape *c = &e->checkpoint;
 
     if (!e->workflow.checkpoint || c->here.files)
         return PR_OK;
@@ -79,11 +79,12 @@ static int check_writers(const struct pr_emulate *e, struct pr_err *err)
 static int check_verify(const struct pr_emulate *e, struct pr_err *err)
 {
     const struct pr_checkpoint_opts *o = &e->checkpoint.opts;
-    const char *engine = e->workflow.checkpoint && !is(o->engine, "same")
-                             ? o->engine
-                             : e->storage.engine;
+    const char *engine =
+        e->workflow.checkpoint && !is_param_text(o->engine, "same")
+            ? o->engine
+            : e->storage.engine;
 
-    if (!e->workflow.checkpoint || !o->verify || !is(engine, "null"))
+    if (!e->workflow.checkpoint || !o->verify || !is_param_text(engine, "null"))
         return PR_OK;
     pr_fail(err, PR_E_CONF, "checkpoint.verify",
             "there is nothing to compare: the engine null keeps nothing");
@@ -97,7 +98,7 @@ static int check_log_file(const struct pr_emulate *e, struct pr_err *err)
     size_t n = strlen(name);
 
     if (n > 4 && n < 200 && !strchr(name, '/') && *name != '.' &&
-        is(name + n - 4, ".log"))
+        is_param_text(name + n - 4, ".log"))
         return PR_OK;
     pr_fail(err, PR_E_CONF, "output.log_file",
             "wants a name that ends with .log and has no slash, got '%s'",
@@ -110,7 +111,8 @@ static int check_direct(const struct pr_emulate *e, struct pr_err *err)
 {
     const char *engine = e->storage.engine;
 
-    if (!e->reader.odirect || is(engine, "pread") || is(engine, "direct"))
+    if (!e->reader.odirect || is_param_text(engine, "pread") ||
+        is_param_text(engine, "direct"))
         return PR_OK;
     pr_fail(err, PR_E_CONF, "reader.odirect",
             "reads by storage.engine=direct, but '%s' is asked for", engine);
@@ -140,9 +142,10 @@ static int check_samples(const struct pr_emulate *e, struct pr_err *err)
     struct pr_order order;
     int rc;
 
-    pr_emulate_order(e, false, 1, &opts);
+    pr_emulate_fill_order_opts(e, false, 1, &opts);
     rc = pr_order_init(&order, &opts, err);
-    if (is(e->opts.compat, "dlio")) /* it always drops what is left */
+    if (is_param_text(e->opts.compat,
+                      "dlio")) /* it always drops what is left */
         order.batches = order.total / opts.batch / opts.accelerators;
     if (rc || order.batches || !e->train.epochs || !e->workflow.train)
         return rc;
@@ -163,8 +166,8 @@ int pr_emulate_check_params(const struct pr_emulate *e, struct pr_err *err)
 {
     static int (*const checks[])(const struct pr_emulate *e,
                                  struct pr_err *err) = {
-        refuse_python,   check_workflow, check_log_file, check_direct,
-        check_delivered, check_alone,    check_writers,  check_verify,
+        emulate_refuse_python, check_workflow, check_log_file, check_direct,
+        check_delivered,       check_alone,    check_writers,  check_verify,
     };
     int rc = PR_OK;
 

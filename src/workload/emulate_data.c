@@ -17,21 +17,21 @@ enum { LOOK_AT = 64 };
 
 static int made_so_far(void *ctx, const struct pr_generate_status *s)
 {
-    struct pr_emulate_data *d = ctx;
+    struct pr_data_session *d = ctx;
     double done =
         s->files_total ? (double)s->files / (double)s->files_total : 0;
 
-    pr_progress_say(d->progress, done, "%s data: %llu of %llu files", s->phase,
-                    (unsigned long long)s->files,
-                    (unsigned long long)s->files_total);
+    pr_progress_write(d->progress, done, "%s data: %llu of %llu files",
+                      s->phase, (unsigned long long)s->files,
+                      (unsigned long long)s->files_total);
     return __atomic_load_n(d->stop, __ATOMIC_RELAXED);
 }
 
-int pr_data_make(struct pr_emulate_data *d, struct pr_err *err)
+int pr_data_session_make(struct pr_data_session *d, struct pr_err *err)
 {
     struct pr_emulate *e = d->e;
-    struct pr_generate_opts opts = {.resume = true,
-                                    .later = !pr_params_sync(e->job->params)};
+    struct pr_generate_opts opts = {
+        .resume = true, .later = !pr_job_needs_sync(e->job->params)};
     struct pr_generate_result made;
     int rc;
 
@@ -50,19 +50,19 @@ int pr_data_make(struct pr_emulate_data *d, struct pr_err *err)
 /* ---- opening it */
 
 /* What is in memory is made by the process that reads it. */
-static int fill_memory(struct pr_emulate_data *d, struct pr_err *err)
+static int fill_memory(struct pr_data_session *d, struct pr_err *err)
 {
     const struct pr_dataset *set = &d->e->set;
     char name[PR_NAME_BYTES];
     struct pr_writer *w;
-    struct pr_sides sides;
+    struct pr_dataset_sides sides;
     struct pr_file_spec spec;
     uint64_t bytes;
     int rc = pr_writer_new(set->format, d->st, &w, err);
 
     if (rc)
         return rc;
-    pr_sides_start(&sides);
+    pr_dataset_sides_start(&sides);
     for (uint64_t i = 0; pr_dataset_folder(set, i, name), !rc && *name; i++)
         rc = pr_storage_make_folder(d->st, name, err);
     for (uint64_t f = 0; !rc && f < pr_dataset_files(set); f++) {
@@ -76,7 +76,7 @@ static int fill_memory(struct pr_emulate_data *d, struct pr_err *err)
     return rc;
 }
 
-static bool skips_errors(const struct pr_emulate_data *d)
+static bool skips_errors(const struct pr_data_session *d)
 {
     return strcmp(d->e->reader.on_error, "skip") == 0;
 }
@@ -90,18 +90,18 @@ static enum pr_check_files check_of(const char *word)
 
 static void found_so_far(void *ctx, uint64_t done, uint64_t of)
 {
-    struct pr_emulate_data *d = ctx;
+    struct pr_data_session *d = ctx;
 
-    pr_progress_say(d->progress, (double)done / (double)of,
-                    "looking for files: %llu of %llu", (unsigned long long)done,
-                    (unsigned long long)of);
+    pr_progress_write(d->progress, (double)done / (double)of,
+                      "looking for files: %llu of %llu",
+                      (unsigned long long)done, (unsigned long long)of);
 }
 
-static int find_files(struct pr_emulate_data *d, struct pr_dataset_found *ret,
+static int find_files(struct pr_data_session *d, struct pr_dataset_found *ret,
                       struct pr_err *err)
 {
     struct pr_emulate *e = d->e;
-    struct pr_find_opts opts = {
+    struct pr_dataset_find_opts opts = {
         .wanted = {[PR_TRAIN] = true, [PR_VALID] = e->workflow.evaluation},
         .check = check_of(e->opts.check_files),
         .stop = d->stop,
@@ -129,7 +129,7 @@ static uint64_t memory_bytes(void)
 }
 
 /* A set that fits in memory measures memory from the second epoch on. */
-static void warn_of_cache(struct pr_emulate_data *d)
+static void warn_of_cache(struct pr_data_session *d)
 {
     const struct pr_emulate *e = d->e;
     uint64_t data = d->stats->data_bytes, memory = memory_bytes();
@@ -165,7 +165,7 @@ static int expected_bytes(const struct pr_dataset *set, double *ret,
 
 /* Files of somebody else's may be anything. What was looked at tells a mean
  * that is the less certain the more sizes vary. */
-static int warn_of_sizes(struct pr_emulate_data *d,
+static int warn_of_sizes(struct pr_data_session *d,
                          const struct pr_dataset_found *found,
                          struct pr_err *err)
 {
@@ -196,14 +196,14 @@ static int warn_of_sizes(struct pr_emulate_data *d,
 }
 
 /* Files say what is in them, but our plan goes by the parameters. */
-static int warn_of_shape(struct pr_emulate_data *d,
+static int warn_of_shape(struct pr_data_session *d,
                          const struct pr_dataset_found *found,
                          struct pr_err *err)
 {
     const char *name;
     bool marked;
-    int rc =
-        pr_generate_differs(&d->e->set, &d->e->storage, &name, &marked, err);
+    int rc = pr_generate_find_difference(&d->e->set, &d->e->storage, &name,
+                                         &marked, err);
 
     if (rc == PR_E_FORMAT || rc == PR_E_IO) {
         marked = false; /* a marker that cannot be read says nothing */
@@ -218,7 +218,7 @@ static int warn_of_shape(struct pr_emulate_data *d,
 }
 
 /* That nothing is decoded may be why a storage looks so good. */
-static void note_payload(struct pr_emulate_data *d)
+static void note_payload(struct pr_data_session *d)
 {
     if (d->e->set.spec.payload == PR_RAW)
         pr_buf_str(d->notes,
@@ -227,11 +227,11 @@ static void note_payload(struct pr_emulate_data *d)
 }
 
 /* What is held in memory may not take most of it. */
-static int check_memory(const struct pr_emulate_data *d, bool all,
+static int check_memory(const struct pr_data_session *d, bool all,
                         struct pr_err *err)
 {
     struct pr_dataset set = d->e->set;
-    uint64_t bytes = 0, most = pr_data_free_memory() / 2;
+    uint64_t bytes = 0, most = pr_machine_available_memory() / 2;
     char a[16], b[16];
     bool exact;
     int rc;
@@ -255,7 +255,7 @@ static int check_memory(const struct pr_emulate_data *d, bool all,
                    all ? "" : " in a file");
 }
 
-int pr_data_open(struct pr_emulate_data *d, struct pr_err *err)
+int pr_data_session_open(struct pr_data_session *d, struct pr_err *err)
 {
     const struct pr_emulate *e = d->e;
     struct pr_dataset_found found;
@@ -263,7 +263,7 @@ int pr_data_open(struct pr_emulate_data *d, struct pr_err *err)
 
     if (rc)
         return rc;
-    if (!pr_emulate_reads(e))
+    if (!pr_emulate_needs_storage(e))
         return PR_OK;
     note_payload(d);
     if (strcmp(e->storage.engine, "null") == 0) {
@@ -282,7 +282,7 @@ int pr_data_open(struct pr_emulate_data *d, struct pr_err *err)
     return rc;
 }
 
-void pr_data_close(struct pr_emulate_data *d)
+void pr_data_session_close(struct pr_data_session *d)
 {
     pr_storage_close(d->st);
     d->st = NULL;
@@ -290,12 +290,13 @@ void pr_data_close(struct pr_emulate_data *d)
 
 /* ---- the page cache */
 
-static uint64_t first_of(const struct pr_dataset *set, enum pr_split split)
+static uint64_t data_first_file(const struct pr_dataset *set,
+                                enum pr_split split)
 {
     return split == PR_TRAIN ? 0 : set->files[PR_TRAIN];
 }
 
-static int drop_files(struct pr_emulate_data *d, enum pr_split split,
+static int drop_files(struct pr_data_session *d, enum pr_split split,
                       struct pr_err *err)
 {
     const struct pr_dataset *set = &d->e->set;
@@ -305,21 +306,22 @@ static int drop_files(struct pr_emulate_data *d, enum pr_split split,
 
     pr_progress_start(d->progress);
     for (uint64_t i = 0; !rc && i < n; i++) {
-        pr_dataset_name(set, first_of(set, split) + i, PR_NAME_DATA, name);
-        rc = pr_storage_drop(d->st, name, err);
+        pr_dataset_name(set, data_first_file(set, split) + i, PR_NAME_DATA,
+                        name);
+        rc = pr_storage_drop_cache(d->st, name, err);
         if (rc == PR_E_IO && skips_errors(d))
             rc = PR_OK; /* reading will tell */
-        if (pr_progress_due(d->progress))
-            pr_progress_say(d->progress, (double)i / (double)n,
-                            "dropping cached pages: %llu of %llu files",
-                            (unsigned long long)i, (unsigned long long)n);
+        if (pr_progress_is_due(d->progress))
+            pr_progress_write(d->progress, (double)i / (double)n,
+                              "dropping cached pages: %llu of %llu files",
+                              (unsigned long long)i, (unsigned long long)n);
         if (!rc && __atomic_load_n(d->stop, __ATOMIC_RELAXED))
             rc = pr_fail(err, PR_E_INTR, "", "interrupted");
     }
     return rc;
 }
 
-static bool wants_drop(const struct pr_emulate_data *d, enum pr_split split)
+static bool wants_drop(const struct pr_data_session *d, enum pr_split split)
 {
     const char *when = d->e->opts.drop_cache;
 
@@ -331,7 +333,7 @@ static bool wants_drop(const struct pr_emulate_data *d, enum pr_split split)
 }
 
 /* Looking at some files tells enough. */
-static int look_at_cache(struct pr_emulate_data *d, enum pr_split split,
+static int look_at_cache(struct pr_data_session *d, enum pr_split split,
                          double *ret, struct pr_err *err)
 {
     const struct pr_dataset *set = &d->e->set;
@@ -341,8 +343,9 @@ static int look_at_cache(struct pr_emulate_data *d, enum pr_split split,
     int rc = 1;
 
     for (uint64_t i = 0; rc == 1 && i < n; i += each) {
-        pr_dataset_name(set, first_of(set, split) + i, PR_NAME_DATA, name);
-        rc = pr_storage_cached(d->st, name, &cached, &bytes, err);
+        pr_dataset_name(set, data_first_file(set, split) + i, PR_NAME_DATA,
+                        name);
+        rc = pr_storage_cached_bytes(d->st, name, &cached, &bytes, err);
         if (rc == 1) {
             in += cached;
             all += bytes;
@@ -356,8 +359,8 @@ static int look_at_cache(struct pr_emulate_data *d, enum pr_split split,
     return PR_OK;
 }
 
-int pr_data_before(struct pr_emulate_data *d, enum pr_split split,
-                   double *ret_cached, struct pr_err *err)
+int pr_data_session_before_phase(struct pr_data_session *d, enum pr_split split,
+                                 double *ret_cached, struct pr_err *err)
 {
     int rc = PR_OK;
 
@@ -365,7 +368,7 @@ int pr_data_before(struct pr_emulate_data *d, enum pr_split split,
     if (!pr_emulate_has_files(d->e))
         return PR_OK;
     if (wants_drop(d, split))
-        rc = d->e->opts.drop_all ? pr_storage_drop_all(err)
+        rc = d->e->opts.drop_all ? pr_storage_drop_all_caches(err)
                                  : drop_files(d, split, err);
     d->dropped[split] = true;
     /* What goes past the cache is not served from it. */
@@ -374,7 +377,7 @@ int pr_data_before(struct pr_emulate_data *d, enum pr_split split,
     return look_at_cache(d, split, ret_cached, err);
 }
 
-int pr_data_remove(struct pr_emulate_data *d, struct pr_err *err)
+int pr_data_session_remove(struct pr_data_session *d, struct pr_err *err)
 {
     const struct pr_emulate *e = d->e;
 

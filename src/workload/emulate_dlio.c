@@ -15,28 +15,28 @@ enum { PIECE_BYTES = 1 << 20 };
 struct page {
     struct pr_new_file file;
     struct pr_buf buf;
-    struct pr_jb jb;
+    struct pr_json_writer jb;
     int rc;
     struct pr_err *err;
 };
 
-static void flush(struct page *g)
+static void page_flush(struct page *g)
 {
     if (!g->rc && !pr_buf_ok(&g->buf))
         g->rc = pr_fail_nomem(g->err);
     if (!g->rc && g->buf.len)
-        g->rc = pr_file_put(&g->file, g->buf.data, g->buf.len, g->err);
+        g->rc = pr_file_append(&g->file, g->buf.data, g->buf.len, g->err);
     pr_buf_clear(&g->buf);
 }
 
 static void flush_if_full(struct page *g)
 {
     if (g->buf.len >= PIECE_BYTES)
-        flush(g);
+        page_flush(g);
 }
 
-static int path_of(char out[static 4096], const char *folder, const char *name,
-                   struct pr_err *err)
+static int dlio_file_path(char out[static 4096], const char *folder,
+                          const char *name, struct pr_err *err)
 {
     int n = snprintf(out, 4096, "%s/%s", folder, name);
 
@@ -44,11 +44,11 @@ static int path_of(char out[static 4096], const char *folder, const char *name,
                     : pr_fail(err, PR_E_IO, name, "its path is too long");
 }
 
-static int write_text(const char *folder, const char *name,
-                      const struct pr_buf *text, struct pr_err *err)
+static int dlio_write_text(const char *folder, const char *name,
+                           const struct pr_buf *text, struct pr_err *err)
 {
     char path[4096];
-    int rc = path_of(path, folder, name, err);
+    int rc = dlio_file_path(path, folder, name, err);
 
     if (!rc && !pr_buf_ok(text))
         rc = pr_fail_nomem(err);
@@ -59,7 +59,7 @@ static int write_text(const char *folder, const char *name,
 
 enum list { LOAD, PROC, COMPUTE };
 
-static uint64_t listed(const struct pr_phase *p, uint64_t r)
+static uint64_t dlio_listed_steps(const struct pr_emulate_phase *p, uint64_t r)
 {
     uint64_t steps = p->accel[r].steps;
 
@@ -67,51 +67,54 @@ static uint64_t listed(const struct pr_phase *p, uint64_t r)
 }
 
 /* To nanoseconds: a float has no more, and fewer digits are written faster. */
-static double tidy(double s)
+static double round_to_ns(double s)
 {
     return rint(s * 1e9) / 1e9;
 }
 
-static void put_list(struct page *g, const char *key, const struct pr_phase *p,
-                     const struct pr_block *b, uint64_t r, enum list which)
+static void page_put_list(struct page *g, const char *key,
+                          const struct pr_emulate_phase *p,
+                          const struct pr_emulate_block *b, uint64_t r,
+                          enum list which)
 {
-    uint64_t n = p->lists.room ? listed(p, r) : 0;
+    uint64_t n = p->lists.room ? dlio_listed_steps(p, r) : 0;
     /* Of an evaluation all; an accelerator may have fewer than the first. */
     uint64_t from = b ? b->first : 0, to = b ? b->first + b->steps : n;
 
-    pr_jb_arr(&g->jb, key);
+    pr_json_open_array(&g->jb, key);
     for (uint64_t i = from; i < n && i < to; i++) {
         size_t at = (size_t)(r * p->lists.room + i);
         double load = which == COMPUTE ? 0 : (double)p->lists.wait[at];
         double compute = which == LOAD ? 0 : (double)p->lists.compute[at];
 
-        pr_jb_float(&g->jb, NULL, tidy(load + compute));
+        pr_json_put_float(&g->jb, NULL, round_to_ns(load + compute));
         flush_if_full(g);
     }
-    pr_jb_end(&g->jb);
+    pr_json_close(&g->jb);
 }
 
-static void put_lists(struct page *g, const char *key,
-                      const struct pr_dlio_epoch *x, uint64_t r,
-                      enum list which)
+static void page_put_lists(struct page *g, const char *key,
+                           const struct pr_dlio_epoch_phases *x, uint64_t r,
+                           enum list which)
 {
-    struct pr_block b = {0};
+    struct pr_emulate_block b = {0};
     char name[32];
 
-    pr_jb_obj(&g->jb, key);
-    while (x->train && pr_phase_next_block(x->train, &b))
-        put_list(g, pr_dlio_block_name(&b, name), x->train, &b, r, which);
+    pr_json_open_object(&g->jb, key);
+    while (x->train && pr_emulate_phase_next_block(x->train, &b))
+        page_put_list(g, pr_dlio_block_name(&b, name), x->train, &b, r, which);
     if (x->eval)
-        put_list(g, "eval", x->eval, NULL, r, which);
-    pr_jb_end(&g->jb);
+        page_put_list(g, "eval", x->eval, NULL, r, which);
+    pr_json_close(&g->jb);
 }
 
 /* DLIO's figures of a block of an accelerator; of the last one they follow
  * from those of all. */
-static double block_figure(const struct pr_phase *p, const struct pr_block *b,
-                           uint64_t r, bool au)
+static double block_figure(const struct pr_emulate_phase *p,
+                           const struct pr_emulate_block *b, uint64_t r,
+                           bool au)
 {
-    const struct pr_accel_stats *a = &p->accel[r];
+    const struct pr_emulate_accelerator_stats *a = &p->accel[r];
     double all = au ? pr_dlio_au(p, r) : pr_dlio_throughput(p, r, 1);
     double before = au ? a->blocks_au : a->blocks_rate;
     const float *of = au ? b->rank_au : b->rank_rate;
@@ -126,44 +129,46 @@ static double block_figure(const struct pr_phase *p, const struct pr_block *b,
                        (double)(a->steps - a->blocks_steps));
 }
 
-static void put_figure(struct page *g, const struct pr_emulate *e,
-                       const struct pr_dlio_epoch *x, uint64_t r, bool au)
+static void page_put_measure(struct page *g, const struct pr_emulate *e,
+                             const struct pr_dlio_epoch_phases *x, uint64_t r,
+                             bool au)
 {
-    struct pr_block b = {0};
+    struct pr_emulate_block b = {0};
     char name[32];
 
-    pr_jb_obj(&g->jb, au ? "au" : "throughput");
-    while (x->train && pr_phase_next_block(x->train, &b))
+    pr_json_open_object(&g->jb, au ? "au" : "throughput");
+    while (x->train && pr_emulate_phase_next_block(x->train, &b))
         if (b.rank_au || !b.next) /* of the others nothing was kept */
-            pr_jb_float(&g->jb, pr_dlio_block_name(&b, name),
-                        block_figure(x->train, &b, r, au) *
-                            (au ? 1 : (double)pr_dlio_batch(e, false)));
+            pr_json_put_float(
+                &g->jb, pr_dlio_block_name(&b, name),
+                block_figure(x->train, &b, r, au) *
+                    (au ? 1 : (double)pr_dlio_batch_size(e, false)));
     if (x->eval)
-        pr_jb_float(
+        pr_json_put_float(
             &g->jb, "eval",
             au ? pr_dlio_au(x->eval, r)
-               : pr_dlio_throughput(x->eval, r, pr_dlio_batch(e, true)));
-    pr_jb_end(&g->jb);
+               : pr_dlio_throughput(x->eval, r, pr_dlio_batch_size(e, true)));
+    pr_json_close(&g->jb);
 }
 
-static void put_figures(struct page *g, const struct pr_emulate *e,
-                        const struct pr_dlio_epoch *x, uint64_t r)
+static void page_put_measures(struct page *g, const struct pr_emulate *e,
+                              const struct pr_dlio_epoch_phases *x, uint64_t r)
 {
-    put_figure(g, e, x, r, false);
-    put_figure(g, e, x, r, true);
+    page_put_measure(g, e, x, r, false);
+    page_put_measure(g, e, x, r, true);
 }
 
-static void put_epoch(struct page *g, const struct pr_emulate *e,
-                      const struct pr_dlio_epoch *x, uint64_t r)
+static void page_put_epoch(struct page *g, const struct pr_emulate *e,
+                           const struct pr_dlio_epoch_phases *x, uint64_t r)
 {
-    pr_dlio_open_epoch(&g->jb, x);
-    put_lists(g, "load", x, r, LOAD);
-    put_lists(g, "proc", x, r, PROC);
-    put_figures(g, e, x, r);
-    put_lists(g, "compute", x, r, COMPUTE);
-    pr_dlio_pairs(&g->jb, "host_meminfo", pr_dlio_first(x)->meminfo);
-    pr_dlio_put_time(&g->jb, "end", pr_dlio_last(x)->end_wall_ns);
-    pr_jb_end(&g->jb);
+    pr_dlio_begin_epoch(&g->jb, x);
+    page_put_lists(g, "load", x, r, LOAD);
+    page_put_lists(g, "proc", x, r, PROC);
+    page_put_measures(g, e, x, r);
+    page_put_lists(g, "compute", x, r, COMPUTE);
+    pr_dlio_put_pairs(&g->jb, "host_meminfo", pr_dlio_first_phase(x)->meminfo);
+    pr_dlio_put_time(&g->jb, "end", pr_dlio_last_phase(x)->end_wall_ns);
+    pr_json_close(&g->jb);
     flush_if_full(g);
 }
 
@@ -173,67 +178,68 @@ static void put_empty_epoch(struct page *g, const struct pr_emulate_stats *s)
     static const char *const names[] = {"load", "proc", "throughput", "au",
                                         "compute"};
 
-    pr_jb_obj(&g->jb, "1");
+    pr_json_open_object(&g->jb, "1");
     pr_dlio_put_time(&g->jb, "start", s->start_wall_ns);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        pr_jb_obj(&g->jb, names[i]);
-        pr_jb_end(&g->jb);
+        pr_json_open_object(&g->jb, names[i]);
+        pr_json_close(&g->jb);
     }
     pr_dlio_put_time(&g->jb, "end", s->end_wall_ns);
-    pr_jb_end(&g->jb);
+    pr_json_close(&g->jb);
 }
 
-static void put_host(struct pr_jb *jb, const struct pr_emulate *e,
-                     const struct pr_dlio_host *h)
+static void dlio_put_host(struct pr_json_writer *jb, const struct pr_emulate *e,
+                          const struct pr_dlio_host *h)
 {
-    pr_jb_float(jb, "host_memory_GB", h->memory_gb);
-    pr_jb_uint(jb, "host_cpu_count", h->cpus);
-    pr_jb_str(jb, "host_processor_name", h->processor);
-    pr_jb_int(jb, "potential_caching", pr_dlio_may_cache(e, h));
-    pr_dlio_pairs(jb, "host_cpuinfo", h->cpuinfo);
-    pr_dlio_pairs(jb, "host_meminfo", h->meminfo);
+    pr_json_put_float(jb, "host_memory_GB", h->memory_gb);
+    pr_json_put_uint(jb, "host_cpu_count", h->cpus);
+    pr_json_put_str(jb, "host_processor_name", h->processor);
+    pr_json_put_int(jb, "potential_caching", pr_dlio_can_cache(e, h));
+    pr_dlio_put_pairs(jb, "host_cpuinfo", h->cpuinfo);
+    pr_dlio_put_pairs(jb, "host_meminfo", h->meminfo);
 }
 
 /* Says so where lists are shorter than training was. */
-static void put_missing(struct pr_jb *jb, const struct pr_emulate_stats *s,
-                        uint64_t r)
+static void dlio_put_missing(struct pr_json_writer *jb,
+                             const struct pr_emulate_stats *s, uint64_t r)
 {
     uint64_t all = 0, have = 0;
 
-    for (const struct pr_phase *p = s->first; p; p = p->next) {
+    for (const struct pr_emulate_phase *p = s->first; p; p = p->next) {
         all += p->accel[r].steps;
-        have += listed(p, r);
+        have += dlio_listed_steps(p, r);
     }
     if (have == all)
         return;
-    pr_jb_obj(jb, "prony");
-    pr_jb_str(jb, "note",
-              "the lists hold the first steps only, the figures cover all");
-    pr_jb_uint(jb, "steps", all);
-    pr_jb_uint(jb, "steps_listed", have);
-    pr_jb_end(jb);
+    pr_json_open_object(jb, "prony");
+    pr_json_put_str(
+        jb, "note",
+        "the lists hold the first steps only, the figures cover all");
+    pr_json_put_uint(jb, "steps", all);
+    pr_json_put_uint(jb, "steps_listed", have);
+    pr_json_close(jb);
 }
 
 static void put_output(struct page *g, const struct pr_emulate *e,
                        const struct pr_emulate_stats *s,
                        const struct pr_dlio_host *h, uint64_t r)
 {
-    const struct pr_phase *cursor = s->first;
-    struct pr_dlio_epoch x;
+    const struct pr_emulate_phase *cursor = s->first;
+    struct pr_dlio_epoch_phases x;
 
-    pr_jb_init(&g->jb, &g->buf, 4);
-    pr_jb_obj(&g->jb, NULL);
-    put_host(&g->jb, e, h);
-    while (!g->rc && pr_dlio_next(&cursor, &x))
-        put_epoch(g, e, &x, r);
+    pr_json_writer_init(&g->jb, &g->buf, 4);
+    pr_json_open_object(&g->jb, NULL);
+    dlio_put_host(&g->jb, e, h);
+    while (!g->rc && pr_dlio_next_epoch(&cursor, &x))
+        page_put_epoch(g, e, &x, r);
     if (!s->first && s->checkpoints.first)
         put_empty_epoch(g, s);
-    pr_jb_str(&g->jb, "hostname", h->name);
-    put_missing(&g->jb, s, r);
+    pr_json_put_str(&g->jb, "hostname", h->name);
+    dlio_put_missing(&g->jb, s, r);
     while (g->jb.depth)
-        pr_jb_end(&g->jb);
+        pr_json_close(&g->jb);
     pr_buf_char(&g->buf, '\n');
-    flush(g);
+    page_flush(g);
 }
 
 static int write_output(struct page *g, const struct pr_emulate *e,
@@ -244,7 +250,7 @@ static int write_output(struct page *g, const struct pr_emulate *e,
     char name[48], path[4096];
 
     snprintf(name, sizeof name, "%" PRIu64 "_output.json", r);
-    g->rc = path_of(path, folder, name, g->err);
+    g->rc = dlio_file_path(path, folder, name, g->err);
     if (!g->rc)
         g->rc = pr_file_create(path, &g->file, g->err);
     if (g->rc)
@@ -277,19 +283,20 @@ static int write_ranks(const struct pr_emulate *e,
     for (uint64_t r = 0; !rc && r < e->accelerators && r < PR_DLIO_RANKS; r++) {
         if (!r || s->checkpoints.first) { /* else all are alike */
             pr_buf_clear(&times);
-            pr_dlio_times(s, r, &times);
+            pr_dlio_put_epoch_stats(s, r, &times);
         }
         rc = write_output(&g, e, s, h, folder, r);
         snprintf(name, sizeof name, "%" PRIu64 "_per_epoch_stats.json", r);
         if (!rc)
-            rc = write_text(folder, name, &times, err);
+            rc = dlio_write_text(folder, name, &times, err);
     }
-    pr_buf_done(&g.buf);
+    pr_buf_free(&g.buf);
     return rc;
 }
 
-int pr_dlio_write(const struct pr_emulate *e, const struct pr_emulate_stats *s,
-                  const char *folder, struct pr_err *err)
+int pr_dlio_write_files(const struct pr_emulate *e,
+                        const struct pr_emulate_stats *s, const char *folder,
+                        struct pr_err *err)
 {
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(1 << 16);
     PR_AUTO_BUF struct pr_buf summary = PR_BUF_INIT((size_t)1 << 30);
@@ -302,6 +309,6 @@ int pr_dlio_write(const struct pr_emulate *e, const struct pr_emulate_stats *s,
     rc = write_ranks(e, s, &h, folder, err);
     if (rc)
         return rc;
-    pr_dlio_summary(e, s, &h, &summary);
-    return write_text(folder, "summary.json", &summary, err);
+    pr_dlio_put_summary(e, s, &h, &summary);
+    return dlio_write_text(folder, "summary.json", &summary, err);
 }

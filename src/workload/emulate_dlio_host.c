@@ -52,7 +52,7 @@ struct piece {
     size_t len;
 };
 
-static struct piece strip(const char *from, const char *to)
+static struct piece piece_strip(const char *from, const char *to)
 {
     while (from < to && strchr(" \t\r", *from))
         from++;
@@ -66,18 +66,18 @@ struct pairs {
     size_t count;
 };
 
-static bool same(struct piece a, const char *s, size_t len)
+static bool piece_equals(struct piece a, const char *s, size_t len)
 {
     return a.len == len && memcmp(a.at, s, len) == 0;
 }
 
-static void put_pair(struct pairs *p, struct piece key, struct piece value)
+static void pairs_set(struct pairs *p, struct piece key, struct piece value)
 {
     size_t i = 0;
 
-    if (same(key, "processor", 9))
+    if (piece_equals(key, "processor", 9))
         return; /* as in DLIO: the processors are not told apart */
-    while (i < p->count && !same(p->key[i], key.at, key.len))
+    while (i < p->count && !piece_equals(p->key[i], key.at, key.len))
         i++;
     if (i == PAIRS_MAX)
         return;
@@ -95,12 +95,13 @@ static void read_pairs(struct pairs *p, const char *text)
 
         /* DLIO leaves out what has a second colon. */
         if (colon && !memchr(colon + 1, ':', (size_t)(end - colon - 1)))
-            put_pair(p, strip(text, colon), strip(colon + 1, end));
+            pairs_set(p, piece_strip(text, colon), piece_strip(colon + 1, end));
         text = *end ? end + 1 : end;
     }
 }
 
-void pr_dlio_pairs(struct pr_jb *jb, const char *key, const char *text)
+void pr_dlio_put_pairs(struct pr_json_writer *jb, const char *key,
+                       const char *text)
 {
     struct pairs p;
     char name[128];
@@ -109,15 +110,15 @@ void pr_dlio_pairs(struct pr_jb *jb, const char *key, const char *text)
         return;
     p.count = 0;
     read_pairs(&p, text);
-    pr_jb_obj(jb, key);
+    pr_json_open_object(jb, key);
     for (size_t i = 0; i < p.count; i++) {
         snprintf(name, sizeof name, "%.*s", (int)p.key[i].len, p.key[i].at);
-        pr_jb_strn(jb, name, p.value[i].at, p.value[i].len);
+        pr_json_put_strn(jb, name, p.value[i].at, p.value[i].len);
     }
-    pr_jb_end(jb);
+    pr_json_close(jb);
 }
 
-static double record_bytes(const struct pr_emulate *e)
+static double dlio_record_bytes(const struct pr_emulate *e)
 {
     const struct pr_value *dims = e->set.opts.record_dims;
 
@@ -131,15 +132,15 @@ double pr_dlio_data_gb(const struct pr_emulate *e)
     if (e->train_bytes > 0)
         return e->train_bytes / gib;
     return (double)e->set.opts.num_samples_per_file *
-           (double)e->set.files[PR_TRAIN] * record_bytes(e) / gib;
+           (double)e->set.files[PR_TRAIN] * dlio_record_bytes(e) / gib;
 }
 
-int pr_dlio_may_cache(const struct pr_emulate *e, const struct pr_dlio_host *h)
+int pr_dlio_can_cache(const struct pr_emulate *e, const struct pr_dlio_host *h)
 {
     return h->memory_gb > pr_dlio_data_gb(e);
 }
 
-const char *pr_dlio_time(char out[static 32], uint64_t wall_ns)
+const char *pr_dlio_format_time(char out[static 32], uint64_t wall_ns)
 {
     time_t seconds = (time_t)(wall_ns / 1000000000u);
     struct tm t;
@@ -151,20 +152,21 @@ const char *pr_dlio_time(char out[static 32], uint64_t wall_ns)
     return out;
 }
 
-const char *pr_dlio_meets(const struct pr_emulate *e, double au)
+const char *pr_dlio_met_word(const struct pr_emulate *e, double au)
 {
     return au >= e->metric.au * 100 ? "success" : "fail";
 }
 
-bool pr_dlio_next(const struct pr_phase **cursor, struct pr_dlio_epoch *ret)
+bool pr_dlio_next_epoch(const struct pr_emulate_phase **cursor,
+                        struct pr_dlio_epoch_phases *ret)
 {
-    const struct pr_phase *p = *cursor;
+    const struct pr_emulate_phase *p = *cursor;
     unsigned epoch;
 
     if (!p)
         return false;
     epoch = p->epoch;
-    *ret = (struct pr_dlio_epoch){0};
+    *ret = (struct pr_dlio_epoch_phases){0};
     for (; p && p->epoch == epoch; p = p->next)
         *(p->evaluation ? &ret->eval : &ret->train) = p;
     *cursor = p;

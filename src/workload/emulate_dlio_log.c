@@ -8,19 +8,19 @@
 
 #include <inttypes.h>
 
-void pr_dlio_stamp(struct pr_buf *out, uint64_t wall_ns)
+void pr_dlio_put_stamp(struct pr_buf *out, uint64_t wall_ns)
 {
     char text[32];
 
-    pr_buf_printf(out, "[OUTPUT] %s ", pr_dlio_time(text, wall_ns));
+    pr_buf_printf(out, "[OUTPUT] %s ", pr_dlio_format_time(text, wall_ns));
 }
 
 static void stamp_now(struct pr_buf *out)
 {
-    pr_dlio_stamp(out, pr_wall_clock_ns());
+    pr_dlio_put_stamp(out, pr_wall_clock_ns());
 }
 
-void pr_dlio_say_mode(const struct pr_emulate *e, struct pr_buf *out)
+void pr_dlio_log_mode(const struct pr_emulate *e, struct pr_buf *out)
 {
     const struct {
         bool on;
@@ -43,7 +43,7 @@ void pr_dlio_say_mode(const struct pr_emulate *e, struct pr_buf *out)
     pr_buf_printf(out, "] with %" PRIu64 " process(es)\n", e->accelerators);
 }
 
-void pr_dlio_say_making(bool is_end, struct pr_buf *out)
+void pr_dlio_log_making(bool is_end, struct pr_buf *out)
 {
     stamp_now(out);
     pr_buf_str(out,
@@ -58,7 +58,7 @@ static void say_caching(const struct pr_emulate *e, struct pr_buf *out)
     if (!a)
         return;
     pr_dlio_host_read(&h, a);
-    if (pr_dlio_may_cache(e, &h))
+    if (pr_dlio_can_cache(e, &h))
         pr_buf_str(out,
                    "[WARNING] The amount of dataset is smaller than the host "
                    "memory; data might be cached after the first epoch. "
@@ -91,7 +91,7 @@ static void say_cap(const struct pr_emulate *e, uint64_t steps,
 static void say_eval_steps(const struct pr_emulate *e, struct pr_buf *out)
 {
     uint64_t per_file = (uint64_t)e->set.opts.num_samples_per_file;
-    uint64_t batch = pr_dlio_batch(e, true);
+    uint64_t batch = pr_dlio_batch_size(e, true);
 
     stamp_now(out);
     pr_buf_printf(out,
@@ -102,7 +102,7 @@ static void say_eval_steps(const struct pr_emulate *e, struct pr_buf *out)
                   per_file, e->set.files[PR_VALID], batch, e->accelerators);
 }
 
-void pr_dlio_say_start(const struct pr_emulate *e, uint64_t steps,
+void pr_dlio_log_start(const struct pr_emulate *e, uint64_t steps,
                        struct pr_buf *out)
 {
     say_caching(e, out);
@@ -112,14 +112,14 @@ void pr_dlio_say_start(const struct pr_emulate *e, uint64_t steps,
                   " / %" PRIu64 " / %" PRIu64 " (samples per file * num files "
                   "/ batch size / comm size)\n",
                   steps, e->set.opts.num_samples_per_file,
-                  e->set.files[PR_TRAIN], pr_dlio_batch(e, false),
+                  e->set.files[PR_TRAIN], pr_dlio_batch_size(e, false),
                   e->accelerators);
     say_cap(e, steps, out);
     if (e->workflow.evaluation)
         say_eval_steps(e, out);
 }
 
-void pr_dlio_say_epoch(const struct pr_emulate *e, unsigned epoch,
+void pr_dlio_log_epoch(const struct pr_emulate *e, unsigned epoch,
                        uint64_t steps, struct pr_buf *out)
 {
     stamp_now(out);
@@ -131,19 +131,20 @@ void pr_dlio_say_epoch(const struct pr_emulate *e, unsigned epoch,
     else
         pr_buf_printf(out, "Starting epoch %u: %" PRIu64 " steps expected\n",
                       epoch, steps);
-    pr_dlio_say_next(1, out);
+    pr_dlio_log_next_block(1, out);
 }
 
-void pr_dlio_say_next(uint64_t block, struct pr_buf *out)
+void pr_dlio_log_next_block(uint64_t block, struct pr_buf *out)
 {
     stamp_now(out);
     pr_buf_printf(out, "Starting block %" PRIu64 "\n", block);
 }
 
-void pr_dlio_say_block(const struct pr_emulate *e, const struct pr_phase *p,
-                       const struct pr_block *b, struct pr_buf *out)
+void pr_dlio_log_block(const struct pr_emulate *e,
+                       const struct pr_emulate_phase *p,
+                       const struct pr_emulate_block *b, struct pr_buf *out)
 {
-    pr_dlio_stamp(out, b->end_wall_ns);
+    pr_dlio_put_stamp(out, b->end_wall_ns);
     pr_buf_printf(out,
                   "Ending block %" PRIu64 " - %" PRIu64
                   " steps completed in %.2f s\n",
@@ -158,7 +159,7 @@ void pr_dlio_say_block(const struct pr_emulate *e, const struct pr_phase *p,
                   "Epoch %u - Block %" PRIu64
                   " [Training] Throughput (samples/second): %.4f\n",
                   p->epoch, b->number,
-                  b->rate * (double)pr_dlio_batch(e, false) *
+                  b->rate * (double)pr_dlio_batch_size(e, false) *
                       (double)p->accelerators);
     stamp_now(out);
     pr_buf_printf(out,
@@ -171,30 +172,30 @@ void pr_dlio_say_block(const struct pr_emulate *e, const struct pr_phase *p,
 }
 
 /* Blocks before the last one were told of when they ended. */
-static void say_training(const struct pr_emulate *e, const struct pr_phase *p,
-                         struct pr_buf *out)
+static void say_training(const struct pr_emulate *e,
+                         const struct pr_emulate_phase *p, struct pr_buf *out)
 {
     uint64_t ended = p->last_block ? p->last_block->number : 0;
-    struct pr_block b = {0};
+    struct pr_emulate_block b = {0};
 
-    while (pr_phase_next_block(p, &b))
+    while (pr_emulate_phase_next_block(p, &b))
         if (b.number > ended)
-            pr_dlio_say_block(e, p, &b, out);
+            pr_dlio_log_block(e, p, &b, out);
     stamp_now(out);
     pr_buf_printf(
         out, "Ending epoch %u - %" PRIu64 " steps completed in %.2f s\n",
         p->epoch, p->accel[0].steps, (double)(p->end_ns - p->start_ns) / 1e9);
 }
 
-static void say_evaluation(const struct pr_emulate *e, const struct pr_phase *p,
-                           struct pr_buf *out)
+static void say_evaluation(const struct pr_emulate *e,
+                           const struct pr_emulate_phase *p, struct pr_buf *out)
 {
-    pr_dlio_stamp(out, p->start_wall_ns);
+    pr_dlio_put_stamp(out, p->start_wall_ns);
     pr_buf_printf(out, "Starting eval - %" PRIu64 " steps expected\n",
                   p->steps_planned);
-    pr_dlio_stamp(out, p->end_wall_ns);
+    pr_dlio_put_stamp(out, p->end_wall_ns);
     pr_buf_printf(out, "Ending eval - %" PRIu64 " steps completed in %.2f s\n",
-                  p->accel[0].steps, pr_phase_seconds(p));
+                  p->accel[0].steps, pr_emulate_phase_seconds(p));
     stamp_now(out);
     pr_buf_printf(out,
                   "Epoch %u [Eval] Accelerator Utilization [AU] (%%): %.4f\n",
@@ -202,12 +203,12 @@ static void say_evaluation(const struct pr_emulate *e, const struct pr_phase *p,
     stamp_now(out);
     pr_buf_printf(out, "Epoch %u [Eval] Throughput (samples/second): %.4f\n",
                   p->epoch,
-                  pr_dlio_throughput(p, 0, pr_dlio_batch(e, true)) *
+                  pr_dlio_throughput(p, 0, pr_dlio_batch_size(e, true)) *
                       (double)p->accelerators);
 }
 
-void pr_dlio_say_phase(const struct pr_emulate *e, const struct pr_phase *p,
-                       struct pr_buf *out)
+void pr_dlio_log_phase(const struct pr_emulate *e,
+                       const struct pr_emulate_phase *p, struct pr_buf *out)
 {
     if (p->evaluation)
         say_evaluation(e, p, out);
@@ -221,9 +222,10 @@ static void say_metric(const struct pr_emulate *e,
 {
     const char *kind = evaluation ? "Eval" : "Training";
     int digits = evaluation ? 6 : 4;
-    struct pr_dlio_figures f;
+    struct pr_dlio_measures f;
 
-    pr_dlio_figures(s, evaluation, pr_dlio_batch(e, evaluation), &f);
+    pr_dlio_compute_measures(s, evaluation, pr_dlio_batch_size(e, evaluation),
+                             &f);
     pr_buf_printf(out,
                   "[METRIC] %s Accelerator Utilization [AU] (%%): %.4f "
                   "(%.4f)\n",
@@ -234,10 +236,10 @@ static void say_metric(const struct pr_emulate *e,
                   kind, evaluation ? "" : "I/O ", digits, f.mb, digits,
                   f.mb_stdev);
     pr_buf_printf(out, "[METRIC] %s_au_meet_expectation: %s\n",
-                  evaluation ? "eval" : "train", pr_dlio_meets(e, f.au));
+                  evaluation ? "eval" : "train", pr_dlio_met_word(e, f.au));
 }
 
-void pr_dlio_say_end(const struct pr_emulate *e,
+void pr_dlio_log_end(const struct pr_emulate *e,
                      const struct pr_emulate_stats *s, struct pr_buf *out)
 {
     static const char line[] =
@@ -255,7 +257,7 @@ void pr_dlio_say_end(const struct pr_emulate *e,
                   e->accelerators);
     if (e->workflow.train)
         say_metric(e, s, false, out);
-    pr_dlio_say_checkpoints(s, out);
+    pr_dlio_log_checkpoints(s, out);
     if (e->workflow.evaluation)
         say_metric(e, s, true, out);
     pr_buf_str(out, line);

@@ -5,19 +5,19 @@
 
 enum { KEPT_MAX = 32 << 20 };
 
-void pr_log_init(struct pr_emulate_log *l)
+void pr_job_log_init(struct pr_job_log *l)
 {
-    *l = (struct pr_emulate_log){.text = PR_BUF_INIT(64 << 20),
-                                 .kept = PR_BUF_INIT(128 << 20)};
+    *l = (struct pr_job_log){.text = PR_BUF_INIT(64 << 20),
+                             .kept = PR_BUF_INIT(128 << 20)};
 }
 
-void pr_log_done(struct pr_emulate_log *l)
+void pr_job_log_free(struct pr_job_log *l)
 {
-    pr_buf_done(&l->text);
-    pr_buf_done(&l->kept);
+    pr_buf_free(&l->text);
+    pr_buf_free(&l->kept);
 }
 
-int pr_log_write(const struct pr_buf *lines, struct pr_err *err)
+int pr_job_log_write(const struct pr_buf *lines, struct pr_err *err)
 {
     if (!pr_buf_ok(lines))
         return pr_fail_nomem(err);
@@ -26,9 +26,9 @@ int pr_log_write(const struct pr_buf *lines, struct pr_err *err)
     return PR_OK;
 }
 
-int pr_log_show(struct pr_emulate_log *l, struct pr_err *err)
+int pr_job_log_print(struct pr_job_log *l, struct pr_err *err)
 {
-    int rc = l->text.len ? pr_log_write(&l->text, err) : PR_OK;
+    int rc = l->text.len ? pr_job_log_write(&l->text, err) : PR_OK;
 
     if (rc)
         return rc;
@@ -42,8 +42,8 @@ int pr_log_show(struct pr_emulate_log *l, struct pr_err *err)
     return pr_buf_ok(&l->kept) ? PR_OK : pr_fail_nomem(err);
 }
 
-int pr_log_save(const struct pr_emulate_log *l, const char *path,
-                struct pr_err *err)
+int pr_job_log_save(const struct pr_job_log *l, const char *path,
+                    struct pr_err *err)
 {
     return pr_file_write_later(path, l->kept.data, l->kept.len, err);
 }

@@ -9,23 +9,24 @@
 #include "base/buf.h"
 #include "base/err.h"
 
-struct pr_emulate_log {
+struct pr_job_log {
     struct pr_buf text; /* to be shown */
     struct pr_buf kept;
     bool is_cut; /* not all was kept */
 };
 
-void pr_log_init(struct pr_emulate_log *l);
-void pr_log_done(struct pr_emulate_log *l);
+void pr_job_log_init(struct pr_job_log *l);
+void pr_job_log_free(struct pr_job_log *l);
 
 /* Writes what was added since. */
-int pr_log_show(struct pr_emulate_log *l, struct pr_err *err) PR_MUST_CHECK;
+int pr_job_log_print(struct pr_job_log *l, struct pr_err *err) PR_MUST_CHECK;
 
 /* Writes lines that are not DLIO's. */
-int pr_log_write(const struct pr_buf *lines, struct pr_err *err) PR_MUST_CHECK;
+int pr_job_log_write(const struct pr_buf *lines,
+                     struct pr_err *err) PR_MUST_CHECK;
 
 /* The file, of what was shown. */
-int pr_log_save(const struct pr_emulate_log *l, const char *path,
-                struct pr_err *err) PR_MUST_CHECK;
+int pr_job_log_save(const struct pr_job_log *l, const char *path,
+                    struct pr_err *err) PR_MUST_CHECK;
 
 #endif

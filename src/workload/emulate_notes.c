@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-void pr_notes_ranks(const struct pr_emulate *e, struct pr_buf *notes)
+void pr_warnings_add_ranks(const struct pr_emulate *e, struct pr_buf *notes)
 {
     if (e->accelerators > PR_DLIO_RANKS)
         pr_buf_printf(notes,
@@ -16,9 +16,9 @@ void pr_notes_ranks(const struct pr_emulate *e, struct pr_buf *notes)
                       PR_DLIO_RANKS);
 }
 
-void pr_notes_copies(const struct pr_emulate *e, struct pr_buf *notes)
+void pr_warnings_add_copies(const struct pr_emulate *e, struct pr_buf *notes)
 {
-    const struct pr_ckpt_shape *c = &e->checkpoint;
+    const struct pr_checkpoint_shape *c = &e->checkpoint;
     int64_t data = c->parallelism.data;
 
     if (data > 0 && (uint64_t)data != c->dp)
@@ -31,8 +31,8 @@ void pr_notes_copies(const struct pr_emulate *e, struct pr_buf *notes)
             c->dp == 1 ? "copy" : "copies", (long long)data);
 }
 
-void pr_notes_cap(const struct pr_emulate *e, uint64_t batches,
-                  struct pr_buf *notes)
+void pr_warnings_add_step_cap(const struct pr_emulate *e, uint64_t batches,
+                              struct pr_buf *notes)
 {
     int64_t cap = e->train.total_training_steps;
     bool over_run = strcmp(e->train.total_training_steps_of, "run") == 0;
@@ -49,8 +49,8 @@ void pr_notes_cap(const struct pr_emulate *e, uint64_t batches,
                       (long long)cap, have, over_run ? "" : " in an epoch");
 }
 
-int pr_notes_evaluation(const struct pr_emulate *e, struct pr_buf *notes,
-                        bool *ret_has, struct pr_err *err)
+int pr_warnings_add_evaluation(const struct pr_emulate *e, struct pr_buf *notes,
+                               bool *ret_has, struct pr_err *err)
 {
     struct pr_order_opts opts;
     struct pr_order order;
@@ -59,7 +59,7 @@ int pr_notes_evaluation(const struct pr_emulate *e, struct pr_buf *notes,
     *ret_has = false;
     if (!e->workflow.evaluation)
         return PR_OK;
-    pr_emulate_order(e, true, 1, &opts);
+    pr_emulate_fill_order_opts(e, true, 1, &opts);
     rc = pr_order_init(&order, &opts, err);
     *ret_has = !rc && order.batches;
     if (!rc && !order.batches)
@@ -74,9 +74,9 @@ int pr_notes_evaluation(const struct pr_emulate *e, struct pr_buf *notes,
 
 static void note_skipped(const struct pr_emulate_stats *s, struct pr_buf *notes)
 {
-    struct pr_totals t;
+    struct pr_emulate_totals t;
 
-    pr_stats_total(s, false, &t);
+    pr_emulate_stats_sum(s, false, &t);
     if (t.failed)
         pr_buf_printf(notes,
                       "samples that could not be read and were skipped: %llu; "
@@ -86,9 +86,10 @@ static void note_skipped(const struct pr_emulate_stats *s, struct pr_buf *notes)
 }
 
 /* DLIO's formula takes two steps off, which leaves nothing of so few. */
-static void note_few(const struct pr_emulate_stats *s, struct pr_buf *notes)
+static void warn_few_steps(const struct pr_emulate_stats *s,
+                           struct pr_buf *notes)
 {
-    const struct pr_phase *p = s->first;
+    const struct pr_emulate_phase *p = s->first;
 
     while (p && (p->evaluation || p->steps_planned > 2))
         p = p->next;
@@ -102,13 +103,13 @@ static void note_few(const struct pr_emulate_stats *s, struct pr_buf *notes)
 static void note_ahead(const struct pr_emulate *e,
                        const struct pr_emulate_stats *s, struct pr_buf *notes)
 {
-    struct pr_dlio_figures f;
-    struct pr_totals t;
+    struct pr_dlio_measures f;
+    struct pr_emulate_totals t;
 
-    if (!pr_emulate_dlio_misleads(e, s))
+    if (!pr_emulate_is_dlio_misleading(e, s))
         return;
-    pr_stats_total(s, false, &t);
-    pr_dlio_figures(s, false, (uint64_t)e->reader.batch_size, &f);
+    pr_emulate_stats_sum(s, false, &t);
+    pr_dlio_compute_measures(s, false, (uint64_t)e->reader.batch_size, &f);
     pr_buf_printf(
         notes,
         "epochs are short beside what is read ahead: %.0f %% of the steps "
@@ -117,41 +118,43 @@ static void note_ahead(const struct pr_emulate *e,
         "out; %.1f %% and %.4g samples/s have it in; use more files, or a "
         "smaller reader.prefetch_size\n",
         100 * (double)t.ahead_steps / (double)t.counted_steps, f.au,
-        f.throughput, 100 * pr_totals_utilisation(&t),
+        f.throughput, 100 * pr_emulate_totals_utilisation(&t),
         (double)t.samples / t.seconds);
 }
 
-void pr_notes_steps(const struct pr_emulate *e,
-                    const struct pr_emulate_stats *s, struct pr_buf *notes)
+void pr_warnings_add_steps(const struct pr_emulate *e,
+                           const struct pr_emulate_stats *s,
+                           struct pr_buf *notes)
 {
     note_skipped(s, notes);
-    note_few(s, notes);
+    warn_few_steps(s, notes);
     note_ahead(e, s, notes);
 }
 
 /* The text up to the next line end; NULL: no more. */
-static const char *next_line(const struct pr_buf *notes, const char *at)
+static const char *warnings_next_line(const struct pr_buf *notes,
+                                      const char *at)
 {
     return notes->len ? strchr(at, '\n') : NULL;
 }
 
-void pr_notes_log(const struct pr_buf *notes, struct pr_buf *log)
+void pr_warnings_put_dlio_log(const struct pr_buf *notes, struct pr_buf *log)
 {
     const char *end;
 
-    for (const char *at = notes->data; (end = next_line(notes, at));
+    for (const char *at = notes->data; (end = warnings_next_line(notes, at));
          at = end + 1)
         pr_buf_printf(log, "[WARNING] %.*s\n", (int)(end - at), at);
 }
 
-void pr_notes_lines(const struct pr_buf *notes, struct pr_buf *out)
+void pr_warnings_put_lines(const struct pr_buf *notes, struct pr_buf *out)
 {
     const char *end;
 
-    for (const char *at = notes->data; (end = next_line(notes, at));
+    for (const char *at = notes->data; (end = warnings_next_line(notes, at));
          at = end + 1) {
         pr_buf_str(out, "__warning__= ");
-        pr_json_string(out, at, (size_t)(end - at));
+        pr_json_write_string(out, at, (size_t)(end - at));
         pr_buf_char(out, '\n');
     }
 }

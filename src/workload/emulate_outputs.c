@@ -29,35 +29,35 @@ struct outputs {
 /* ---- the names that a run writes */
 
 /* Where data is made and nothing else, there is a log and nothing else. */
-static bool measures(const struct pr_emulate *e)
+static bool outputs_has_measures(const struct pr_emulate *e)
 {
     return e->workflow.train || e->workflow.checkpoint;
 }
 
-static uint64_t ranks_of(const struct pr_emulate *e)
+static uint64_t outputs_count_ranks(const struct pr_emulate *e)
 {
-    if (!measures(e))
+    if (!outputs_has_measures(e))
         return 0;
     return e->accelerators < PR_DLIO_RANKS ? e->accelerators : PR_DLIO_RANKS;
 }
 
 /* Number n of them: two of each rank, then those of all together. False: there
  * are no more. */
-static bool name_of(const struct pr_emulate *e, uint64_t n,
-                    char out[static 256])
+static bool outputs_get_name(const struct pr_emulate *e, uint64_t n,
+                             char out[static 256])
 {
     const char *rest[MORE] = {e->output.log_file, "summary.json"};
-    uint64_t ranks = ranks_of(e);
-    size_t count = measures(e) ? 2 : 1;
+    uint64_t ranks = outputs_count_ranks(e);
+    size_t count = outputs_has_measures(e) ? 2 : 1;
 
     if (n < 2 * ranks) {
         snprintf(out, 256, "%" PRIu64 "_%s.json", n / 2,
                  n % 2 ? "per_epoch_stats" : "output");
         return true;
     }
-    if (measures(e) && pr_watch_has_trace(e))
+    if (outputs_has_measures(e) && pr_emulate_watch_has_trace(e))
         rest[count++] = "trace.json";
-    if (measures(e) && pr_watch_has_iostat(e))
+    if (outputs_has_measures(e) && pr_emulate_watch_has_iostat(e))
         rest[count++] = "iostat.json";
     n -= 2 * ranks;
     if (n < count)
@@ -65,8 +65,8 @@ static bool name_of(const struct pr_emulate *e, uint64_t n,
     return n < count;
 }
 
-static int path_of(const struct outputs *o, const char *name,
-                   char out[static 4096], struct pr_err *err)
+static int outputs_file_path(const struct outputs *o, const char *name,
+                             char out[static 4096], struct pr_err *err)
 {
     int n = snprintf(out, 4096, "%s/%s", o->e->folder, name);
 
@@ -76,12 +76,12 @@ static int path_of(const struct outputs *o, const char *name,
 
 /* ---- the mark */
 
-static int read_mark(struct outputs *o, struct pr_err *err)
+static int outputs_read_mark(struct outputs *o, struct pr_err *err)
 {
     char path[4096];
     struct pr_json_in in = {.name = path};
     struct pr_err why = {0};
-    int rc = path_of(o, mark_name, path, err);
+    int rc = outputs_file_path(o, mark_name, path, err);
 
     if (rc)
         return rc;
@@ -100,7 +100,8 @@ static int read_mark(struct outputs *o, struct pr_err *err)
     return PR_OK;
 }
 
-static bool looks_so(const struct stat *st, const struct pr_value *look)
+static bool outputs_is_unchanged(const struct stat *st,
+                                 const struct pr_value *look)
 {
     const struct pr_value *bytes = pr_get(look, "bytes");
     const struct pr_value *time = pr_get(look, "mtime_ns");
@@ -112,18 +113,18 @@ static bool looks_so(const struct stat *st, const struct pr_value *look)
 }
 
 /* Something under this name that is not ours. */
-static int check_one(const struct outputs *o, const char *name,
-                     struct pr_err *err)
+static int outputs_check_file(const struct outputs *o, const char *name,
+                              struct pr_err *err)
 {
     const struct pr_value *look = o->files ? pr_get(o->files, name) : NULL;
     char path[4096];
     struct stat st;
-    int rc = path_of(o, name, path, err);
+    int rc = outputs_file_path(o, name, path, err);
 
     if (rc || lstat(path, &st) < 0)
         return rc;
     if (look && S_ISREG(st.st_mode) &&
-        (look->kind != PR_MAP || looks_so(&st, look)))
+        (look->kind != PR_MAP || outputs_is_unchanged(&st, look)))
         return PR_OK;
     pr_fail(err, PR_E_CONF, path, "%s",
             look ? "was changed since prony wrote it, so it is kept"
@@ -131,74 +132,79 @@ static int check_one(const struct outputs *o, const char *name,
     return pr_hint(err, "move it away, or choose another output.folder");
 }
 
-static void put_look(const struct outputs *o, const char *name,
-                     struct pr_jb *jb)
+static void outputs_put_look(const struct outputs *o, const char *name,
+                             struct pr_json_writer *jb)
 {
     char path[4096];
     struct stat st;
 
-    if (path_of(o, name, path, NULL) || lstat(path, &st) < 0)
+    if (outputs_file_path(o, name, path, NULL) || lstat(path, &st) < 0)
         return;
-    pr_jb_obj(jb, name);
-    pr_jb_int(jb, "bytes", st.st_size);
-    pr_jb_int(jb, "mtime_ns",
-              st.st_mtim.tv_sec * (int64_t)1000000000 + st.st_mtim.tv_nsec);
-    pr_jb_end(jb);
+    pr_json_open_object(jb, name);
+    pr_json_put_int(jb, "bytes", st.st_size);
+    pr_json_put_int(jb, "mtime_ns",
+                    st.st_mtim.tv_sec * (int64_t)1000000000 +
+                        st.st_mtim.tv_nsec);
+    pr_json_close(jb);
 }
 
-static bool is_written(const struct pr_emulate *e, const char *name)
+static bool outputs_is_written(const struct pr_emulate *e, const char *name)
 {
     char own[256], *end;
     uint64_t rank = strtoull(name, &end, 10);
-    uint64_t at = 2 * (*end == '_' && rank < ranks_of(e) ? rank : ranks_of(e));
+    uint64_t at = 2 * (*end == '_' && rank < outputs_count_ranks(e)
+                           ? rank
+                           : outputs_count_ranks(e));
 
-    for (uint64_t i = at; i < at + MORE && name_of(e, i, own); i++)
+    for (uint64_t i = at; i < at + MORE && outputs_get_name(e, i, own); i++)
         if (strcmp(own, name) == 0)
             return true;
     return false;
 }
 
 /* Names of this run, and those of earlier ones that had more files. */
-static int write_mark(const struct outputs *o, bool written, struct pr_err *err)
+static int outputs_write_mark(const struct outputs *o, bool written,
+                              struct pr_err *err)
 {
     PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(MAX_MARK);
     char path[4096], name[256];
-    struct pr_jb jb;
-    int rc = path_of(o, mark_name, path, err);
+    struct pr_json_writer jb;
+    int rc = outputs_file_path(o, mark_name, path, err);
 
-    pr_jb_init(&jb, &text, 1);
-    pr_jb_obj(&jb, NULL);
-    pr_jb_str(&jb, "schema", "prony.output/1");
-    pr_jb_obj(&jb, "files");
-    for (uint64_t i = 0; name_of(o->e, i, name); i++)
+    pr_json_writer_init(&jb, &text, 1);
+    pr_json_open_object(&jb, NULL);
+    pr_json_put_str(&jb, "schema", "prony.output/1");
+    pr_json_open_object(&jb, "files");
+    for (uint64_t i = 0; outputs_get_name(o->e, i, name); i++)
         if (written)
-            put_look(o, name, &jb);
+            outputs_put_look(o, name, &jb);
         else
-            pr_jb_null(&jb, name);
+            pr_json_put_null(&jb, name);
     for (uint32_t i = 0; o->files && i < o->files->len; i++)
-        if (!is_written(o->e, o->files->members[i].key))
-            pr_jb_value(&jb, o->files->members[i].key,
-                        &o->files->members[i].value);
-    pr_jb_end(&jb);
-    pr_jb_end(&jb);
+        if (!outputs_is_written(o->e, o->files->members[i].key))
+            pr_json_put_value(&jb, o->files->members[i].key,
+                              &o->files->members[i].value);
+    pr_json_close(&jb);
+    pr_json_close(&jb);
     pr_buf_char(&text, '\n');
     if (!rc && !pr_buf_ok(&text))
         rc = pr_fail_nomem(err);
     if (rc)
         return rc;
-    return pr_params_sync(o->e->job->params)
+    return pr_job_needs_sync(o->e->job->params)
                ? pr_file_write(path, text.data, text.len, err)
                : pr_file_write_later(path, text.data, text.len, err);
 }
 
 /* ---- from outside */
 
-static int with_mark(const struct pr_emulate *e,
-                     int (*call)(const struct outputs *o, struct pr_err *err),
-                     struct pr_err *err)
+static int outputs_call_with_mark(const struct pr_emulate *e,
+                                  int (*call)(const struct outputs *o,
+                                              struct pr_err *err),
+                                  struct pr_err *err)
 {
     struct outputs o = {.e = e, .arena = pr_arena_new(16384)};
-    int rc = o.arena ? read_mark(&o, err) : pr_fail_nomem(err);
+    int rc = o.arena ? outputs_read_mark(&o, err) : pr_fail_nomem(err);
 
     if (!rc)
         rc = call(&o, err);
@@ -206,51 +212,53 @@ static int with_mark(const struct pr_emulate *e,
     return rc;
 }
 
-static int check_all(const struct outputs *o, struct pr_err *err)
+static int outputs_check_all(const struct outputs *o, struct pr_err *err)
 {
     char name[256];
     int rc = PR_OK;
 
-    for (uint64_t i = 0; !rc && name_of(o->e, i, name); i++)
-        rc = check_one(o, name, err);
+    for (uint64_t i = 0; !rc && outputs_get_name(o->e, i, name); i++)
+        rc = outputs_check_file(o, name, err);
     return rc;
 }
 
-static int claim(const struct outputs *o, struct pr_err *err)
+static int outputs_claim(const struct outputs *o, struct pr_err *err)
 {
-    int rc = check_all(o, err);
+    int rc = outputs_check_all(o, err);
 
-    return rc ? rc : write_mark(o, false, err);
+    return rc ? rc : outputs_write_mark(o, false, err);
 }
 
-static bool is_ours(void *ctx, const char *name)
+static bool outputs_is_ours(void *ctx, const char *name)
 {
-    return is_written(ctx, name);
+    return outputs_is_written(ctx, name);
 }
 
-static int settle(const struct outputs *o, struct pr_err *err)
+static int outputs_settle(const struct outputs *o, struct pr_err *err)
 {
-    int rc = pr_params_sync(o->e->job->params)
-                 ? pr_sync_files(o->e->folder, is_ours,
+    int rc = pr_job_needs_sync(o->e->job->params)
+                 ? pr_sync_files(o->e->folder, outputs_is_ours,
                                  (struct pr_emulate *)(uintptr_t)o->e, err)
                  : PR_OK;
 
-    return rc ? rc : write_mark(o, true, err);
+    return rc ? rc : outputs_write_mark(o, true, err);
 }
 
-int pr_outputs_check(const struct pr_emulate *e, struct pr_err *err)
+int pr_emulate_outputs_check(const struct pr_emulate *e, struct pr_err *err)
 {
-    return *e->folder ? with_mark(e, check_all, err) : PR_OK;
+    return *e->folder ? outputs_call_with_mark(e, outputs_check_all, err)
+                      : PR_OK;
 }
 
-int pr_outputs_claim(const struct pr_emulate *e, struct pr_err *err)
+int pr_emulate_outputs_claim(const struct pr_emulate *e, struct pr_err *err)
 {
     int rc = *e->folder ? pr_make_dirs(e->folder, err) : PR_OK;
 
-    return rc || !*e->folder ? rc : with_mark(e, claim, err);
+    return rc || !*e->folder ? rc
+                             : outputs_call_with_mark(e, outputs_claim, err);
 }
 
-int pr_outputs_settle(const struct pr_emulate *e, struct pr_err *err)
+int pr_emulate_outputs_settle(const struct pr_emulate *e, struct pr_err *err)
 {
-    return *e->folder ? with_mark(e, settle, err) : PR_OK;
+    return *e->folder ? outputs_call_with_mark(e, outputs_settle, err) : PR_OK;
 }

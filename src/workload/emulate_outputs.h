@@ -10,15 +10,15 @@
 #include "workload/emulate.h"
 
 /* PR_E_CONF names a file that would be replaced and is not ours. */
-int pr_outputs_check(const struct pr_emulate *e,
-                     struct pr_err *err) PR_MUST_CHECK;
+int pr_emulate_outputs_check(const struct pr_emulate *e,
+                             struct pr_err *err) PR_MUST_CHECK;
 
 /* Makes the folder, checks it, and says which names are ours from now on. */
-int pr_outputs_claim(const struct pr_emulate *e,
-                     struct pr_err *err) PR_MUST_CHECK;
+int pr_emulate_outputs_claim(const struct pr_emulate *e,
+                             struct pr_err *err) PR_MUST_CHECK;
 
 /* After the files were written; with run.fsync they outlive a power cut. */
-int pr_outputs_settle(const struct pr_emulate *e,
-                      struct pr_err *err) PR_MUST_CHECK;
+int pr_emulate_outputs_settle(const struct pr_emulate *e,
+                              struct pr_err *err) PR_MUST_CHECK;
 
 #endif

@@ -20,7 +20,7 @@ struct due {
 };
 
 struct run {
-    const struct pr_drive *d;
+    const struct pr_emulate_phase_opts *d;
     const struct pr_duration *time;
     bool barrier;
     struct accel *accel;
@@ -72,9 +72,9 @@ static struct due pop_due(struct run *r)
 
 /* ---- what there is to tell of a step */
 
-static void tell_trace(const struct run *r, const struct pr_step *s)
+static void tell_trace(const struct run *r, const struct pr_emulate_step *s)
 {
-    const struct pr_drive *d = r->d;
+    const struct pr_emulate_phase_opts *d = r->d;
     uint64_t epoch = d->phase->epoch;
 
     pr_trace_span(d->lane, PR_SPAN_FETCH, s->accelerator, 0, s->asked_ns,
@@ -84,9 +84,9 @@ static void tell_trace(const struct run *r, const struct pr_step *s)
 }
 
 /* One point for each step of the first accelerator, over all of them. */
-static void tell_board(struct run *r, const struct pr_step *s)
+static void tell_board(struct run *r, const struct pr_emulate_step *s)
 {
-    struct pr_board *b = r->d->board;
+    struct pr_tensorboard *b = r->d->board;
     int64_t step = (int64_t)(r->d->steps_before + s->step + 1);
     double seconds = (double)(s->end_ns - r->board_since) / 1e9;
     double all = seconds * (double)r->d->e->accelerators;
@@ -97,24 +97,24 @@ static void tell_board(struct run *r, const struct pr_step *s)
     r->board_samples += s->samples;
     if (s->accelerator || seconds <= 0)
         return;
-    pr_board_scalar(b, "throughput/samples_per_second", step,
-                    (double)r->board_samples / seconds, wall);
-    pr_board_scalar(b, "accelerator/utilisation", step,
-                    (double)r->board_compute / 1e9 / all, wall);
-    pr_board_scalar(b, "accelerator/wait_seconds", step,
-                    (double)r->board_wait / 1e9 / (double)r->d->e->accelerators,
-                    wall);
+    pr_tensorboard_add_scalar(b, "throughput/samples_per_second", step,
+                              (double)r->board_samples / seconds, wall);
+    pr_tensorboard_add_scalar(b, "accelerator/utilisation", step,
+                              (double)r->board_compute / 1e9 / all, wall);
+    pr_tensorboard_add_scalar(
+        b, "accelerator/wait_seconds", step,
+        (double)r->board_wait / 1e9 / (double)r->d->e->accelerators, wall);
     r->board_wait = r->board_compute = r->board_samples = 0;
     r->board_since = s->end_ns;
 }
 
 static void count_step(struct run *r, uint64_t a, uint64_t woke)
 {
-    const struct pr_drive *d = r->d;
+    const struct pr_emulate_phase_opts *d = r->d;
     const struct accel *x = &r->accel[a];
     uint64_t end = (uint64_t)d->e->window.exclude_end_steps;
     uint64_t in_block = x->step - d->phase->accel[a].blocks_steps;
-    struct pr_step s = {
+    struct pr_emulate_step s = {
         .accelerator = a,
         .step = x->step,
         .asked_ns = x->asked,
@@ -126,9 +126,10 @@ static void count_step(struct run *r, uint64_t a, uint64_t woke)
         .samples = pr_order_batch_samples(d->order, a, x->step),
     };
 
-    pr_stats_step(d->phase, &s,
-                  in_block >= (uint64_t)d->e->window.exclude_start_steps &&
-                      in_block + end < x->steps);
+    pr_emulate_stats_add_step(
+        d->phase, &s,
+        in_block >= (uint64_t)d->e->window.exclude_start_steps &&
+            in_block + end < x->steps);
     if (d->lane)
         tell_trace(r, &s);
     if (d->board && !d->phase->evaluation)
@@ -137,7 +138,7 @@ static void count_step(struct run *r, uint64_t a, uint64_t woke)
 
 /* ---- states */
 
-static int ask(struct run *r, uint64_t a, struct pr_err *err)
+static int phase_ask_batch(struct run *r, uint64_t a, struct pr_err *err)
 {
     struct accel *x = &r->accel[a];
     uint64_t ready;
@@ -157,7 +158,7 @@ static int ask_all(struct run *r, struct pr_err *err)
     int rc = PR_OK;
 
     for (uint64_t i = 0; !rc && i < r->ask_count; i++)
-        rc = ask(r, r->ask[i], err);
+        rc = phase_ask_batch(r, r->ask[i], err);
     r->ask_count = 0;
     return rc;
 }
@@ -188,17 +189,17 @@ static void open_barrier(struct run *r)
 
 /* The checkpoint, and on with it. Its time is nobody's: not of computing, not
  * of waiting. */
-static int save(struct run *r, struct pr_err *err)
+static int phase_save_checkpoint(struct run *r, struct pr_err *err)
 {
-    struct pr_phase *p = r->d->phase;
+    struct pr_emulate_phase *p = r->d->phase;
     uint64_t end = r->arrived_last, now;
     int rc;
 
-    if (!pr_stats_pause(p, r->d->e->job->arena, end))
+    if (!pr_emulate_stats_pause(p, r->d->e->job->arena, end))
         return pr_fail_nomem(err);
     rc = r->d->save(r->d->save_ctx, p, r->gate, err);
     now = pr_now(r->d->e->job->clock);
-    pr_stats_go_on(p, now);
+    pr_emulate_stats_resume(p, now);
     for (uint64_t i = 0; i < r->arrived_count; i++) {
         struct accel *x = &r->accel[r->arrived[i]];
 
@@ -236,7 +237,7 @@ static void end_step(struct run *r, uint64_t a, uint64_t now)
  * that is not the storage's fault. */
 static void count_stall(struct run *r, uint64_t now)
 {
-    struct pr_phase *p = r->d->phase;
+    struct pr_emulate_phase *p = r->d->phase;
     uint64_t late = now > r->due ? now - r->due : 0;
 
     if (late < STALL_NS)
@@ -256,7 +257,7 @@ static uint64_t end_due(struct run *r)
     return now;
 }
 
-static void tick(struct run *r, uint64_t now)
+static void phase_tick(struct run *r, uint64_t now)
 {
     uint64_t steps = UINT64_MAX;
 
@@ -285,9 +286,9 @@ static int wait_for_something(struct run *r, uint64_t now, struct pr_err *err)
 
 /* ---- a phase */
 
-static void start(struct run *r)
+static void phase_start(struct run *r)
 {
-    struct pr_phase *p = r->d->phase;
+    struct pr_emulate_phase *p = r->d->phase;
     const struct pr_emulate *e = r->d->e;
     uint64_t now = p->start_ns;
 
@@ -308,9 +309,9 @@ static void start(struct run *r)
     }
 }
 
-static void finish(struct run *r)
+static void phase_finish(struct run *r)
 {
-    struct pr_phase *p = r->d->phase;
+    struct pr_emulate_phase *p = r->d->phase;
 
     p->end_ns = p->start_ns;
     for (uint64_t a = 0; a < r->d->e->accelerators; a++)
@@ -323,27 +324,28 @@ static void finish(struct run *r)
     p->end_wall_ns = p->start_wall_ns + (p->end_ns - p->start_ns);
 }
 
-static int loop(struct run *r, struct pr_err *err)
+static int phase_loop(struct run *r, struct pr_err *err)
 {
     int rc = PR_OK;
 
-    start(r);
+    phase_start(r);
     while (!rc && r->live) {
         uint64_t now;
 
         rc = ask_all(r, err);
         now = end_due(r);
-        tick(r, now);
+        phase_tick(r, now);
         if (!rc && r->is_shut)
-            rc = save(r, err);
+            rc = phase_save_checkpoint(r, err);
         else if (!rc && r->live)
             rc = wait_for_something(r, now, err);
     }
-    finish(r);
+    phase_finish(r);
     return rc;
 }
 
-int pr_phase_run(const struct pr_drive *d, struct pr_err *err)
+int pr_emulate_phase_run(const struct pr_emulate_phase_opts *d,
+                         struct pr_err *err)
 {
     uint64_t n = d->e->accelerators;
     bool eval = d->phase->evaluation;
@@ -368,7 +370,7 @@ int pr_phase_run(const struct pr_drive *d, struct pr_err *err)
         rc = pr_feed_begin(d->feed, eval ? PR_VALID : PR_TRAIN, d->order,
                            d->phase->steps_planned, err);
     if (!rc) {
-        rc = loop(&r, err);
+        rc = phase_loop(&r, err);
         if (pr_feed_end(d->feed, &ended) && !rc) {
             rc = ended.code;
             if (err)

@@ -11,7 +11,7 @@
 enum { WAIT_NS = 100000000, AWAKE_NS = 150000 };
 
 struct loop {
-    struct pr_emulation *s;
+    struct pr_emulate_session *s;
     struct pr_order order;
     unsigned epoch;
     bool is_open; /* an epoch is being read */
@@ -37,7 +37,7 @@ static int next_epoch(void *ctx, struct pr_err *err)
     int rc = end_epoch(l, err);
 
     l->step = 0;
-    pr_emulate_order(&l->s->e, false, ++l->epoch, &opts);
+    pr_emulate_fill_order_opts(&l->s->e, false, ++l->epoch, &opts);
     if (!rc)
         rc = pr_order_init(&l->order, &opts, err);
     if (!rc) {
@@ -65,7 +65,7 @@ static int take_some(struct loop *l, uint64_t *ret_left, struct pr_err *err)
     return PR_OK;
 }
 
-static int take_all(struct loop *l, struct pr_err *err)
+static int probe_take_batches(struct loop *l, struct pr_err *err)
 {
     uint64_t left = 1;
     int rc = PR_OK;
@@ -86,8 +86,8 @@ static int take_all(struct loop *l, struct pr_err *err)
     return rc;
 }
 
-static int fetch(void *ctx, void **ret_batch, uint64_t *ret_samples,
-                 struct pr_err *err)
+static int emulate_probe_fetch(void *ctx, void **ret_batch,
+                               uint64_t *ret_samples, struct pr_err *err)
 {
     struct loop *l = ctx;
     uint64_t samples = 0;
@@ -98,7 +98,7 @@ static int fetch(void *ctx, void **ret_batch, uint64_t *ret_samples,
     for (uint64_t a = 0; a < l->s->e.accelerators; a++)
         if (l->step < pr_order_batches(&l->order, a))
             samples += pr_order_batch_samples(&l->order, a, l->step);
-    rc = take_all(l, err);
+    rc = probe_take_batches(l, err);
     if (rc)
         return rc;
     l->step++;
@@ -111,7 +111,7 @@ static int fetch(void *ctx, void **ret_batch, uint64_t *ret_samples,
 
 /* As long as the slowest accelerator; the last bit of it awake, for timers are
  * late. */
-static int use(void *ctx, void *batch, struct pr_err *err)
+static int emulate_probe_use(void *ctx, void *batch, struct pr_err *err)
 {
     struct loop *l = ctx;
     struct pr_clock *clock = l->s->e.job->clock;
@@ -133,7 +133,7 @@ static int use(void *ctx, void *batch, struct pr_err *err)
     return PR_OK;
 }
 
-static void note(struct pr_emulation *s)
+static void emulate_probe_add_warnings(struct pr_emulate_session *s)
 {
     if (s->e.accelerators > 1 && !s->e.train.barrier)
         pr_buf_str(&s->notes, "probe: accelerators wait for each other after "
@@ -142,9 +142,9 @@ static void note(struct pr_emulation *s)
         pr_buf_str(&s->notes, "probe: no checkpoints are written\n");
 }
 
-static int run(struct loop *l, struct pr_err *err)
+static int emulate_probe_run(struct loop *l, struct pr_err *err)
 {
-    struct pr_emulation *s = l->s;
+    struct pr_emulate_session *s = l->s;
     struct pr_probe_job j = {
         .job = s->e.job,
         .calls = PR_PROBE_CALLS_INIT,
@@ -156,16 +156,16 @@ static int run(struct loop *l, struct pr_err *err)
     };
     struct pr_err ended = {0};
     double cached;
-    int rc = pr_data_before(&s->data, PR_TRAIN, &cached, err);
+    int rc = pr_data_session_before_phase(&s->data, PR_TRAIN, &cached, err);
 
     pr_rng_seed(&l->rng, (uint64_t)s->e.train.seed, 0);
-    j.calls.fetch = fetch;
-    j.calls.use = use;
+    j.calls.fetch = emulate_probe_fetch;
+    j.calls.use = emulate_probe_use;
     j.calls.restart = next_epoch;
     j.calls.ctx = l;
-    note(s);
+    emulate_probe_add_warnings(s);
     if (!rc)
-        rc = pr_probe_do(&j, err);
+        rc = pr_probe_job_run(&j, err);
     if (end_epoch(l, &ended) && !rc) {
         rc = ended.code;
         if (err)
@@ -174,7 +174,8 @@ static int run(struct loop *l, struct pr_err *err)
     return rc;
 }
 
-int pr_emulation_probe(struct pr_emulation *s, struct pr_err *err)
+int pr_emulate_session_run_probe(struct pr_emulate_session *s,
+                                 struct pr_err *err)
 {
     struct loop *l = pr_alloc_zeroed(sizeof *l);
     int rc;
@@ -183,8 +184,8 @@ int pr_emulation_probe(struct pr_emulation *s, struct pr_err *err)
         return pr_fail_nomem(err);
     l->s = s;
     l->has = pr_alloc_zeroed(s->e.accelerators);
-    rc = l->has ? run(l, err) : pr_fail_nomem(err);
-    if (pr_feed_hangs(s->feed))
+    rc = l->has ? emulate_probe_run(l, err) : pr_fail_nomem(err);
+    if (pr_feed_is_hung(s->feed))
         return rc; /* a thread may come back to the order in it */
     pr_free(l->has);
     pr_free(l);

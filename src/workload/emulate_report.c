@@ -9,27 +9,28 @@
 
 #include <stdio.h>
 
-static int write_files(struct pr_emulation *s, const char *folder,
-                       struct pr_err *err)
+static int session_write_files(struct pr_emulate_session *s, const char *folder,
+                               struct pr_err *err)
 {
     char path[4096];
     int rc = PR_OK;
 
-    if (pr_emulation_measures(s))
-        rc = pr_dlio_write(&s->e, &s->stats, folder, err);
+    if (pr_emulate_session_has_measures(s))
+        rc = pr_dlio_write_files(&s->e, &s->stats, folder, err);
     if (rc)
         return rc;
     snprintf(path, sizeof path, "%s/%s", folder, s->e.output.log_file);
-    return pr_log_save(&s->log, path, err);
+    return pr_job_log_save(&s->log, path, err);
 }
 
-bool pr_emulation_measures(const struct pr_emulation *s)
+bool pr_emulate_session_has_measures(const struct pr_emulate_session *s)
 {
     return s->e.workflow.train || s->e.workflow.checkpoint;
 }
 
 /* What there is to say when data was made and nothing else. */
-static void put_generated(const struct pr_emulation *s, struct pr_buf *out)
+static void put_generated(const struct pr_emulate_session *s,
+                          struct pr_buf *out)
 {
     double seconds = s->stats.generated_s;
     uint64_t bytes = s->stats.generated_bytes;
@@ -49,47 +50,49 @@ static void put_generated(const struct pr_emulation *s, struct pr_buf *out)
 }
 
 /* Figures go to the log first: a disk that is full must not cost them. */
-static int print_results(struct pr_emulation *s, struct pr_err *err)
+static int session_write_results(struct pr_emulate_session *s,
+                                 struct pr_err *err)
 {
     PR_AUTO_BUF struct pr_buf out = PR_BUF_INIT(64 << 20);
 
-    if (pr_emulation_measures(s))
-        pr_emulate_results(&s->e, &s->stats, &out);
+    if (pr_emulate_session_has_measures(s))
+        pr_emulate_write_results(&s->e, &s->stats, &out);
     else
         put_generated(s, &out);
-    pr_notes_lines(&s->notes, &out);
-    return pr_log_write(&out, err);
+    pr_warnings_put_lines(&s->notes, &out);
+    return pr_job_log_write(&out, err);
 }
 
-int pr_emulation_report(struct pr_emulation *s, struct pr_err *err)
+int pr_emulate_session_report(struct pr_emulate_session *s, struct pr_err *err)
 {
     int rc;
 
-    pr_notes_steps(&s->e, &s->stats, &s->notes);
-    pr_notes_log(&s->notes, &s->log.text);
-    if (pr_emulation_measures(s))
-        pr_dlio_say_end(&s->e, &s->stats, &s->log.text);
-    rc = pr_log_show(&s->log, err);
+    pr_warnings_add_steps(&s->e, &s->stats, &s->notes);
+    pr_warnings_put_dlio_log(&s->notes, &s->log.text);
+    if (pr_emulate_session_has_measures(s))
+        pr_dlio_log_end(&s->e, &s->stats, &s->log.text);
+    rc = pr_job_log_print(&s->log, err);
     if (!rc)
-        rc = print_results(s, err);
+        rc = session_write_results(s, err);
     if (!rc)
-        rc = write_files(s, s->e.job->dir, err);
+        rc = session_write_files(s, s->e.job->dir, err);
     if (!rc && *s->e.folder)
-        rc = write_files(s, s->e.folder, err);
-    if (!rc && *s->e.folder && !s->hangs && pr_emulation_measures(s))
-        rc = pr_watch_copy(&s->watch, s->e.folder, err);
-    return rc ? rc : pr_outputs_settle(&s->e, err);
+        rc = session_write_files(s, s->e.folder, err);
+    if (!rc && *s->e.folder && !s->hangs && pr_emulate_session_has_measures(s))
+        rc = pr_emulate_watch_copy_files(&s->watch, s->e.folder, err);
+    return rc ? rc : pr_emulate_outputs_settle(&s->e, err);
 }
 
-void pr_emulation_report_part(struct pr_emulation *s, const struct pr_err *why)
+void pr_emulate_session_report_part(struct pr_emulate_session *s,
+                                    const struct pr_err *why)
 {
     if (s->in_phase)
-        pr_stats_drop_last(&s->stats);
+        pr_emulate_stats_drop_last(&s->stats);
     if (!s->stats.first && !s->stats.checkpoints.first)
         return;
     pr_buf_printf(&s->notes,
                   "it ended early, only %s that were finished count: %s%s%s\n",
                   s->e.workflow.train ? "epochs" : "checkpoints", why->where,
                   *why->where ? ": " : "", why->msg);
-    (void)!pr_emulation_report(s, NULL);
+    (void)!pr_emulate_session_report(s, NULL);
 }

@@ -12,45 +12,45 @@
 #include <stdio.h>
 #include <string.h>
 
-bool pr_emulate_dlio_misleads(const struct pr_emulate *e,
-                              const struct pr_emulate_stats *s)
+bool pr_emulate_is_dlio_misleading(const struct pr_emulate *e,
+                                   const struct pr_emulate_stats *s)
 {
-    struct pr_dlio_figures f;
-    struct pr_totals t;
+    struct pr_dlio_measures f;
+    struct pr_emulate_totals t;
 
-    pr_stats_total(s, false, &t);
+    pr_emulate_stats_sum(s, false, &t);
     if (!t.counted_steps ||
         (double)t.ahead_steps < 0.1 * (double)t.counted_steps)
         return false;
-    pr_dlio_figures(s, false, pr_dlio_batch(e, false), &f);
-    return f.au / 100 > pr_totals_utilisation(&t) + 0.05 ||
-           f.throughput > 1.1 * pr_per((double)t.samples, t.seconds);
+    pr_dlio_compute_measures(s, false, pr_dlio_batch_size(e, false), &f);
+    return f.au / 100 > pr_emulate_totals_utilisation(&t) + 0.05 ||
+           f.throughput > 1.1 * pr_emulate_ratio((double)t.samples, t.seconds);
 }
 
-bool pr_emulate_as_dlio(const struct pr_emulate *e,
-                        const struct pr_emulate_stats *s)
+bool pr_emulate_is_dlio_main(const struct pr_emulate *e,
+                             const struct pr_emulate_stats *s)
 {
     return e->opts.compat && !strcmp(e->opts.compat, "dlio") &&
-           !pr_emulate_dlio_misleads(e, s);
+           !pr_emulate_is_dlio_misleading(e, s);
 }
 
-double pr_emulate_utilisation(const struct pr_emulate *e,
-                              const struct pr_emulate_stats *s)
+double pr_emulate_main_utilisation(const struct pr_emulate *e,
+                                   const struct pr_emulate_stats *s)
 {
-    struct pr_dlio_figures f;
-    struct pr_totals t;
+    struct pr_dlio_measures f;
+    struct pr_emulate_totals t;
 
-    if (pr_emulate_as_dlio(e, s)) {
-        pr_dlio_figures(s, false, pr_dlio_batch(e, false), &f);
+    if (pr_emulate_is_dlio_main(e, s)) {
+        pr_dlio_compute_measures(s, false, pr_dlio_batch_size(e, false), &f);
         return f.au / 100;
     }
-    pr_stats_total(s, false, &t);
-    return pr_totals_utilisation(&t);
+    pr_emulate_stats_sum(s, false, &t);
+    return pr_emulate_totals_utilisation(&t);
 }
 
 /* ---- of the whole */
 
-static void put_percentiles(struct pr_sink *k, const char *name,
+static void put_percentiles(struct pr_result_lines *k, const char *name,
                             const struct pr_histogram *h)
 {
     static const struct {
@@ -63,94 +63,98 @@ static void put_percentiles(struct pr_sink *k, const char *name,
         return;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         snprintf(full, sizeof full, "%s_%s", name, rows[i].name);
-        pr_sink_float(k, full, (double)pr_histogram_at(h, rows[i].p) / 1e6);
+        pr_result_lines_put_float(k, full,
+                                  (double)pr_histogram_at(h, rows[i].p) / 1e6);
     }
     snprintf(full, sizeof full, "%s_max", name);
-    pr_sink_float(k, full, (double)h->max / 1e6);
+    pr_result_lines_put_float(k, full, (double)h->max / 1e6);
 }
 
-static void put_utilisation_by_epoch(struct pr_sink *k,
+static void put_utilisation_by_epoch(struct pr_result_lines *k,
                                      const struct pr_emulate_stats *s,
                                      bool dlio)
 {
     size_t n = 0;
 
-    pr_jb_arr(k->at, pr_sink_begin(k, "utilisation_by_epoch"));
-    for (const struct pr_phase *p = s->first; p && n < PR_EPOCHS_LISTED;
+    pr_json_open_array(k->at, pr_result_lines_begin(k, "utilisation_by_epoch"));
+    for (const struct pr_emulate_phase *p = s->first; p && n < PR_EPOCHS_LISTED;
          p = p->next)
         if (!p->evaluation) {
-            pr_jb_float(k->at, NULL,
-                        dlio ? pr_dlio_phase_au(p) / 100
-                             : pr_phase_utilisation(p));
+            pr_json_put_float(k->at, NULL,
+                              dlio ? pr_dlio_phase_au(p) / 100
+                                   : pr_emulate_phase_utilisation(p));
             n++;
         }
-    pr_jb_end(k->at);
-    pr_sink_end(k);
+    pr_json_close(k->at);
+    pr_result_lines_end(k);
 }
 
 /* Utilisation and samples a second, ours or DLIO's. */
-static void put_main(struct pr_sink *k, const struct pr_emulate *e,
-                     const struct pr_emulate_stats *s,
-                     const struct pr_totals *t)
+static void emulate_put_main(struct pr_result_lines *k,
+                             const struct pr_emulate *e,
+                             const struct pr_emulate_stats *s,
+                             const struct pr_emulate_totals *t)
 {
-    double utilisation = pr_totals_utilisation(t);
-    double rate = pr_per((double)t->samples, t->seconds);
-    bool dlio = k->lines && pr_emulate_as_dlio(e, s);
-    struct pr_dlio_figures f;
+    double utilisation = pr_emulate_totals_utilisation(t);
+    double rate = pr_emulate_ratio((double)t->samples, t->seconds);
+    bool dlio = k->lines && pr_emulate_is_dlio_main(e, s);
+    struct pr_dlio_measures f;
 
     if (dlio) {
-        pr_sink_float(k, "prony.utilisation", utilisation);
-        pr_sink_float(k, "prony.samples_per_second", rate);
-        pr_dlio_figures(s, false, pr_dlio_batch(e, false), &f);
+        pr_result_lines_put_float(k, "prony.utilisation", utilisation);
+        pr_result_lines_put_float(k, "prony.samples_per_second", rate);
+        pr_dlio_compute_measures(s, false, pr_dlio_batch_size(e, false), &f);
         utilisation = f.au / 100;
         rate = f.throughput;
     }
-    pr_sink_float(k, "utilisation", utilisation);
+    pr_result_lines_put_float(k, "utilisation", utilisation);
     put_utilisation_by_epoch(k, s, dlio);
-    pr_sink_float(k, "samples_per_second", rate);
+    pr_result_lines_put_float(k, "samples_per_second", rate);
     if (t->compute_s > 0) {
-        pr_sink_float(k, "target_utilisation", e->metric.au);
-        pr_sink_bool(k, "target_met", utilisation >= e->metric.au);
+        pr_result_lines_put_float(k, "target_utilisation", e->metric.au);
+        pr_result_lines_put_bool(k, "target_met", utilisation >= e->metric.au);
     }
 }
 
-static void put_amounts(struct pr_sink *k, const struct pr_emulate *e,
+static void put_amounts(struct pr_result_lines *k, const struct pr_emulate *e,
                         const struct pr_emulate_stats *s,
-                        const struct pr_totals *t)
+                        const struct pr_emulate_totals *t)
 {
-    pr_sink_uint(k, "accelerators", e->accelerators);
-    pr_sink_uint(k, "epochs", t->phases);
-    pr_sink_uint(k, "steps", t->steps);
-    pr_sink_uint(k, "samples", t->samples);
-    pr_sink_uint(k, "skipped_samples", t->failed);
-    pr_sink_float(k, "seconds", t->seconds);
-    pr_sink_uint(k, "bytes_read", t->storage_bytes);
-    pr_sink_uint(k, "bytes_delivered", t->bytes);
+    pr_result_lines_put_uint(k, "accelerators", e->accelerators);
+    pr_result_lines_put_uint(k, "epochs", t->phases);
+    pr_result_lines_put_uint(k, "steps", t->steps);
+    pr_result_lines_put_uint(k, "samples", t->samples);
+    pr_result_lines_put_uint(k, "skipped_samples", t->failed);
+    pr_result_lines_put_float(k, "seconds", t->seconds);
+    pr_result_lines_put_uint(k, "bytes_read", t->storage_bytes);
+    pr_result_lines_put_uint(k, "bytes_delivered", t->bytes);
     if (t->device_bytes != UINT64_MAX)
-        pr_sink_uint(k, "device_bytes", t->device_bytes);
+        pr_result_lines_put_uint(k, "device_bytes", t->device_bytes);
     if (s->data_bytes)
-        pr_sink_uint(k, "data_set_bytes", s->data_bytes);
+        pr_result_lines_put_uint(k, "data_set_bytes", s->data_bytes);
     if (s->generated_bytes) {
-        pr_sink_uint(k, "generated_bytes", s->generated_bytes);
-        pr_sink_float(k, "generated_seconds", s->generated_s);
+        pr_result_lines_put_uint(k, "generated_bytes", s->generated_bytes);
+        pr_result_lines_put_float(k, "generated_seconds", s->generated_s);
     }
-    pr_sink_float(k, "storage_mb_per_second",
-                  pr_per((double)t->storage_bytes / 1e6, t->seconds));
+    pr_result_lines_put_float(
+        k, "storage_mb_per_second",
+        pr_emulate_ratio((double)t->storage_bytes / 1e6, t->seconds));
 }
 
 /* How long after training began the first and the last accelerator ended. */
-static void put_done(struct pr_sink *k, const struct pr_emulate_stats *s)
+static void put_done(struct pr_result_lines *k,
+                     const struct pr_emulate_stats *s)
 {
-    const struct pr_phase *first = NULL, *last = NULL;
+    const struct pr_emulate_phase *first = NULL, *last = NULL;
     uint64_t low = UINT64_MAX, high = 0;
 
-    for (const struct pr_phase *p = s->first; p; p = p->next)
+    for (const struct pr_emulate_phase *p = s->first; p; p = p->next)
         if (!p->evaluation) {
             first = first ? first : p;
             last = p;
         }
     for (uint64_t i = 0; last && i < last->accelerators; i++) {
-        const struct pr_accel_stats *a = &last->accel[i];
+        const struct pr_emulate_accelerator_stats *a = &last->accel[i];
 
         if (a->steps && a->last_ns < low)
             low = a->last_ns;
@@ -159,172 +163,203 @@ static void put_done(struct pr_sink *k, const struct pr_emulate_stats *s)
     }
     if (!high || low < first->start_ns)
         return;
-    pr_sink_float(k, "first_done_s", (double)(low - first->start_ns) / 1e9);
-    pr_sink_float(k, "last_done_s", (double)(high - first->start_ns) / 1e9);
+    pr_result_lines_put_float(k, "first_done_s",
+                              (double)(low - first->start_ns) / 1e9);
+    pr_result_lines_put_float(k, "last_done_s",
+                              (double)(high - first->start_ns) / 1e9);
 }
 
-static void put_times(struct pr_sink *k, const struct pr_emulate_stats *s,
-                      const struct pr_totals *t)
+static void emulate_put_times(struct pr_result_lines *k,
+                              const struct pr_emulate_stats *s,
+                              const struct pr_emulate_totals *t)
 {
-    pr_sink_float(k, "wait_share", pr_per(t->wait_s, t->accelerator_s));
-    pr_sink_float(k, "barrier_share", pr_per(t->barrier_s, t->accelerator_s));
+    pr_result_lines_put_float(k, "wait_share",
+                              pr_emulate_ratio(t->wait_s, t->accelerator_s));
+    pr_result_lines_put_float(k, "barrier_share",
+                              pr_emulate_ratio(t->barrier_s, t->accelerator_s));
     put_percentiles(k, "wait_ms", &t->wait);
     put_percentiles(k, "step_ms", &t->step);
-    pr_sink_float(k, "late_us_mean", pr_per(t->late_s * 1e6, (double)t->steps));
-    pr_sink_float(k, "late_us_max", t->late_max_s * 1e6);
+    pr_result_lines_put_float(
+        k, "late_us_mean", pr_emulate_ratio(t->late_s * 1e6, (double)t->steps));
+    pr_result_lines_put_float(k, "late_us_max", t->late_max_s * 1e6);
     if (t->counted_steps)
-        pr_sink_float(k, "read_ahead_share",
-                      (double)t->ahead_steps / (double)t->counted_steps);
+        pr_result_lines_put_float(k, "read_ahead_share",
+                                  (double)t->ahead_steps /
+                                      (double)t->counted_steps);
     put_done(k, s);
 }
 
-static void put_reading(struct pr_sink *k, const struct pr_emulate *e,
+static void put_reading(struct pr_result_lines *k, const struct pr_emulate *e,
                         const struct pr_emulate_stats *s,
-                        const struct pr_totals *t)
+                        const struct pr_emulate_totals *t)
 {
     bool known = t->storage_share >= 0 && t->storage_bytes;
 
-    pr_sink_float(k, "storage_share", known ? t->storage_share : NAN);
+    pr_result_lines_put_float(k, "storage_share",
+                              known ? t->storage_share : NAN);
     if (e->reader.decode)
-        pr_sink_float(k, "decode_share", known ? 1 - t->storage_share : NAN);
-    pr_sink_float(k, "cached_share", t->cached >= 0 ? t->cached : NAN);
-    pr_sink_bool(k, "decode", e->reader.decode);
+        pr_result_lines_put_float(k, "decode_share",
+                                  known ? 1 - t->storage_share : NAN);
+    pr_result_lines_put_float(k, "cached_share",
+                              t->cached >= 0 ? t->cached : NAN);
+    pr_result_lines_put_bool(k, "decode", e->reader.decode);
     if (e->set.spec.payload != PR_PIXELS)
-        pr_sink_str(k, "payload", e->set.opts.payload);
-    pr_sink_bool(k, "checksum", e->reader.checksum);
-    pr_sink_str(k, "engine", s->engine ? s->engine : e->storage.engine);
+        pr_result_lines_put_str(k, "payload", e->set.opts.payload);
+    pr_result_lines_put_bool(k, "checksum", e->reader.checksum);
+    pr_result_lines_put_str(k, "engine",
+                            s->engine ? s->engine : e->storage.engine);
     if (s->threads)
-        pr_sink_uint(k, "threads", s->threads);
+        pr_result_lines_put_uint(k, "threads", s->threads);
 }
 
 /* What took time from the measurement. */
-static void put_disturbance(struct pr_sink *k, const struct pr_emulate *e,
+static void put_disturbance(struct pr_result_lines *k,
+                            const struct pr_emulate *e,
                             const struct pr_emulate_stats *s,
-                            const struct pr_totals *t)
+                            const struct pr_emulate_totals *t)
 {
     static const char *const words[] = {[PR_STOPPED] = "stopped",
                                         [PR_STARVED] = "other work",
                                         [PR_STOLEN] = "stolen processors"};
-    enum pr_disturbance d = pr_emulate_disturbed(e, s);
+    enum pr_disturbance d = pr_verdict_emulate_disturbance(e, s);
 
     if (!t->steps)
         return;
-    pr_sink_bool(k, "disturbed", d != PR_UNDISTURBED);
-    pr_sink_str(k, "disturbed_by", words[d]);
-    pr_sink_float(k, "stall_s", t->stall_s);
-    pr_sink_float(k, "stall_max_s", t->stall_max_s);
-    pr_sink_float(k, "run_delay_s", pr_emulate_delay_s(s));
-    pr_sink_float(k, "steal_share", pr_limits_steal_share(&s->limits));
+    pr_result_lines_put_bool(k, "disturbed", d != PR_UNDISTURBED);
+    pr_result_lines_put_str(k, "disturbed_by", words[d]);
+    pr_result_lines_put_float(k, "stall_s", t->stall_s);
+    pr_result_lines_put_float(k, "stall_max_s", t->stall_max_s);
+    pr_result_lines_put_float(k, "run_delay_s", pr_verdict_emulate_delay_s(s));
+    pr_result_lines_put_float(k, "steal_share",
+                              pr_client_limits_steal_share(&s->limits));
 }
 
 /* What the client had left. */
-static void put_limits(struct pr_sink *k, const struct pr_limits *l)
+static void put_limits(struct pr_result_lines *k,
+                       const struct pr_client_limits *l)
 {
-    const char *kind = pr_limits_storage_kind(l);
+    const char *kind = pr_client_limits_storage_kind(l);
 
-    pr_sink_float(k, "cpu_share", pr_limits_cpu_share(l));
-    pr_sink_float(k, "processors", pr_limits_processors(l));
-    pr_sink_float(k, "memory_share", pr_limits_memory_share(l));
-    pr_sink_float(k, "device_busy_share", pr_limits_device_busy_share(l));
-    pr_sink_float(k, "device_mb_per_second", pr_limits_device_mb_per_second(l));
-    pr_sink_float(k, "network_mb_per_second",
-                  pr_limits_network_mb_per_second(l));
-    pr_sink_float(k, "network_share", pr_limits_network_share(l));
-    pr_sink_str(k, "storage_kind", kind && *kind ? kind : NULL);
+    pr_result_lines_put_float(k, "cpu_share", pr_client_limits_cpu_share(l));
+    pr_result_lines_put_float(k, "processors", pr_client_limits_processors(l));
+    pr_result_lines_put_float(k, "memory_share",
+                              pr_client_limits_memory_share(l));
+    pr_result_lines_put_float(k, "device_busy_share",
+                              pr_client_limits_device_busy_share(l));
+    pr_result_lines_put_float(k, "device_mb_per_second",
+                              pr_client_limits_device_mb_per_s(l));
+    pr_result_lines_put_float(k, "network_mb_per_second",
+                              pr_client_limits_network_mb_per_s(l));
+    pr_result_lines_put_float(k, "network_share",
+                              pr_client_limits_network_share(l));
+    pr_result_lines_put_str(k, "storage_kind", kind && *kind ? kind : NULL);
 }
 
-static void put_evaluation(struct pr_sink *k, const struct pr_emulate_stats *s)
+static void put_evaluation(struct pr_result_lines *k,
+                           const struct pr_emulate_stats *s)
 {
-    struct pr_totals t;
+    struct pr_emulate_totals t;
 
-    pr_stats_total(s, true, &t);
+    pr_emulate_stats_sum(s, true, &t);
     if (!t.phases)
         return;
-    pr_sink_float(k, "eval_utilisation", pr_totals_utilisation(&t));
-    pr_sink_float(k, "eval_samples_per_second",
-                  pr_per((double)t.samples, t.seconds));
-    pr_sink_float(k, "eval_storage_mb_per_second",
-                  pr_per((double)t.storage_bytes / 1e6, t.seconds));
-    pr_sink_uint(k, "eval_samples", t.samples);
-    pr_sink_uint(k, "eval_bytes_read", t.storage_bytes);
-    pr_sink_float(k, "eval_seconds", t.seconds);
+    pr_result_lines_put_float(k, "eval_utilisation",
+                              pr_emulate_totals_utilisation(&t));
+    pr_result_lines_put_float(k, "eval_samples_per_second",
+                              pr_emulate_ratio((double)t.samples, t.seconds));
+    pr_result_lines_put_float(
+        k, "eval_storage_mb_per_second",
+        pr_emulate_ratio((double)t.storage_bytes / 1e6, t.seconds));
+    pr_result_lines_put_uint(k, "eval_samples", t.samples);
+    pr_result_lines_put_uint(k, "eval_bytes_read", t.storage_bytes);
+    pr_result_lines_put_float(k, "eval_seconds", t.seconds);
     put_percentiles(k, "eval_wait_ms", &t.wait);
 }
 
 /* ---- all of it */
 
-static void put_all(struct pr_sink *k, const struct pr_emulate *e,
-                    const struct pr_emulate_stats *s, const struct pr_totals *t)
+static void emulate_put_results(struct pr_result_lines *k,
+                                const struct pr_emulate *e,
+                                const struct pr_emulate_stats *s,
+                                const struct pr_emulate_totals *t)
 {
     PR_AUTO_BUF struct pr_buf verdict = PR_BUF_INIT(1 << 16);
 
-    if (!pr_emulate_only_saves(e))
-        pr_emulate_verdict(e, s, &verdict);
-    pr_verdict_checkpoints(e, s, &verdict);
-    pr_sink_str(k, "verdict", pr_buf_ok(&verdict) ? verdict.data : NULL);
-    if (pr_emulate_only_saves(e)) {
-        pr_result_checkpoints(k, e, s);
+    if (!pr_emulate_is_save_only(e))
+        pr_verdict_emulate_write(e, s, &verdict);
+    pr_emulate_checkpoint_verdict(e, s, &verdict);
+    pr_result_lines_put_str(k, "verdict",
+                            pr_buf_ok(&verdict) ? verdict.data : NULL);
+    if (pr_emulate_is_save_only(e)) {
+        pr_emulate_put_checkpoints(k, e, s);
         return;
     }
-    put_main(k, e, s, t);
+    emulate_put_main(k, e, s, t);
     put_amounts(k, e, s, t);
-    put_times(k, s, t);
+    emulate_put_times(k, s, t);
     put_reading(k, e, s, t);
     put_disturbance(k, e, s, t);
     put_limits(k, &s->limits);
     put_evaluation(k, s);
-    pr_result_checkpoints(k, e, s);
-    pr_emulate_accelerators(s, k->at, pr_sink_begin(k, "by_accelerator"));
-    pr_sink_end(k);
-    pr_emulate_epochs(s, k->at, pr_sink_begin(k, "by_epoch"));
-    pr_sink_end(k);
+    pr_emulate_put_checkpoints(k, e, s);
+    pr_emulate_put_accelerators(s, k->at,
+                                pr_result_lines_begin(k, "by_accelerator"));
+    pr_result_lines_end(k);
+    pr_emulate_put_epochs(s, k->at, pr_result_lines_begin(k, "by_epoch"));
+    pr_result_lines_end(k);
 }
 
-void pr_emulate_object(const struct pr_emulate *e,
-                       const struct pr_emulate_stats *s, struct pr_jb *jb,
-                       const char *key)
+void pr_emulate_put_object(const struct pr_emulate *e,
+                           const struct pr_emulate_stats *s,
+                           struct pr_json_writer *jb, const char *key)
 {
-    struct pr_sink k;
-    struct pr_totals t;
+    struct pr_result_lines k;
+    struct pr_emulate_totals t;
 
-    pr_sink_object(&k, jb);
-    pr_stats_total(s, false, &t);
-    pr_jb_obj(jb, key);
-    put_all(&k, e, s, &t);
-    pr_jb_end(jb);
+    pr_result_lines_init_object(&k, jb);
+    pr_emulate_stats_sum(s, false, &t);
+    pr_json_open_object(jb, key);
+    emulate_put_results(&k, e, s, &t);
+    pr_json_close(jb);
 }
 
-static void put_dlio(struct pr_sink *k, const struct pr_emulate *e,
-                     const struct pr_emulate_stats *s, bool evaluation)
+static void emulate_put_dlio_measures(struct pr_result_lines *k,
+                                      const struct pr_emulate *e,
+                                      const struct pr_emulate_stats *s,
+                                      bool evaluation)
 {
     const char *kind = evaluation ? "eval" : "train";
-    struct pr_dlio_figures f;
+    struct pr_dlio_measures f;
     char name[80];
 
-    pr_dlio_figures(s, evaluation, pr_dlio_batch(e, evaluation), &f);
+    pr_dlio_compute_measures(s, evaluation, pr_dlio_batch_size(e, evaluation),
+                             &f);
 #define PUT(put, what, value)                              \
     snprintf(name, sizeof name, "dlio.%s_%s", kind, what); \
     put(k, name, value)
-    PUT(pr_sink_float, "au_mean_percentage", f.au);
-    PUT(pr_sink_float, "au_stdev_percentage", f.au_stdev);
-    PUT(pr_sink_str, "au_meet_expectation", pr_dlio_meets(e, f.au));
-    PUT(pr_sink_float, "throughput_mean_samples_per_second", f.throughput);
-    PUT(pr_sink_float, "throughput_stdev_samples_per_second",
+    PUT(pr_result_lines_put_float, "au_mean_percentage", f.au);
+    PUT(pr_result_lines_put_float, "au_stdev_percentage", f.au_stdev);
+    PUT(pr_result_lines_put_str, "au_meet_expectation",
+        pr_dlio_met_word(e, f.au));
+    PUT(pr_result_lines_put_float, "throughput_mean_samples_per_second",
+        f.throughput);
+    PUT(pr_result_lines_put_float, "throughput_stdev_samples_per_second",
         f.throughput_stdev);
-    PUT(pr_sink_float, "io_mean_MB_per_second", f.mb);
-    PUT(pr_sink_float, "io_stdev_MB_per_second", f.mb_stdev);
+    PUT(pr_result_lines_put_float, "io_mean_MB_per_second", f.mb);
+    PUT(pr_result_lines_put_float, "io_stdev_MB_per_second", f.mb_stdev);
 #undef PUT
 }
 
 /* The figures that a table of several runs shows. */
-static void put_names(const struct pr_emulate *e,
-                      const struct pr_emulate_stats *s, struct pr_buf *out)
+static void emulate_put_main_names(const struct pr_emulate *e,
+                                   const struct pr_emulate_stats *s,
+                                   struct pr_buf *out)
 {
     bool writes = s->checkpoints.total[0].count,
          reads = s->checkpoints.total[1].count;
     bool computes = pr_duration_mean(&e->compute) > 0;
 
-    if (pr_emulate_only_saves(e)) {
+    if (pr_emulate_is_save_only(e)) {
         pr_buf_printf(out, "__results.prony.main__= [%s%s%s]\n",
                       writes ? "\"checkpoint_write_s\", "
                                "\"checkpoint_write_gb_per_second\""
@@ -343,24 +378,25 @@ static void put_names(const struct pr_emulate *e,
                   writes ? ", \"checkpoint_share\"" : "");
 }
 
-void pr_emulate_results(const struct pr_emulate *e,
-                        const struct pr_emulate_stats *s, struct pr_buf *out)
+void pr_emulate_write_results(const struct pr_emulate *e,
+                              const struct pr_emulate_stats *s,
+                              struct pr_buf *out)
 {
-    struct pr_sink k;
-    struct pr_totals t;
+    struct pr_result_lines k;
+    struct pr_emulate_totals t;
 
-    pr_sink_lines(&k, out);
-    pr_stats_total(s, false, &t);
-    put_names(e, s, out);
-    put_all(&k, e, s, &t);
+    pr_result_lines_init(&k, out);
+    pr_emulate_stats_sum(s, false, &t);
+    emulate_put_main_names(e, s, out);
+    emulate_put_results(&k, e, s, &t);
     if (t.step.count) { /* as DLBS has it: a step, in milliseconds */
-        pr_sink_float(&k, "time", pr_histogram_mean(&t.step) / 1e6);
-        pr_sink_uint(&k, "batch",
-                     (uint64_t)e->reader.batch_size * e->accelerators);
+        pr_result_lines_put_float(&k, "time", pr_histogram_mean(&t.step) / 1e6);
+        pr_result_lines_put_uint(
+            &k, "batch", (uint64_t)e->reader.batch_size * e->accelerators);
     }
     if (e->workflow.train)
-        put_dlio(&k, e, s, false);
+        emulate_put_dlio_measures(&k, e, s, false);
     if (e->workflow.evaluation)
-        put_dlio(&k, e, s, true);
-    pr_result_checkpoints_dlio(&k, s);
+        emulate_put_dlio_measures(&k, e, s, true);
+    pr_emulate_put_dlio_checkpoints(&k, s);
 }

@@ -11,36 +11,37 @@
 
 static const char *const words[2] = {"write", "read"};
 
-static void sum_up(const struct pr_emulate *e, struct pr_ckpt_sum *here,
-                   struct pr_ckpt_sum *all)
+static void checkpoint_sum_here_and_all(const struct pr_emulate *e,
+                                        struct pr_checkpoint_sum *here,
+                                        struct pr_checkpoint_sum *all)
 {
-    const struct pr_ckpt_shape *c = &e->checkpoint;
+    const struct pr_checkpoint_shape *c = &e->checkpoint;
 
-    pr_ckpt_sum(c, c->first, c->ranks, here);
-    pr_ckpt_sum(c, 0, c->all, all);
+    pr_checkpoint_sum_ranks(c, c->first, c->ranks, here);
+    pr_checkpoint_sum_ranks(c, 0, c->all, all);
 }
 
-static uint64_t bytes_of(const struct pr_ckpt_sum *s)
+static uint64_t checkpoint_sum_bytes(const struct pr_checkpoint_sum *s)
 {
     return s->model_bytes + s->optimizer_bytes;
 }
 
 static double pauses_of(const struct pr_emulate_stats *s)
 {
-    const struct pr_ckpt_total *t = &s->checkpoints.total[0];
+    const struct pr_checkpoint_total *t = &s->checkpoints.total[0];
 
     return t->slowest_s;
 }
 
-static double cached_of(const struct pr_ckpt_total *t)
+static double cached_of(const struct pr_checkpoint_total *t)
 {
     return t->cached_count ? t->cached / (double)t->cached_count : 0;
 }
 
 /* ---- figures */
 
-static void put_total(struct pr_sink *k, int which,
-                      const struct pr_ckpt_total *t)
+static void checkpoint_put_total(struct pr_result_lines *k, int which,
+                                 const struct pr_checkpoint_total *t)
 {
     double n = (double)t->count;
     const struct {
@@ -50,106 +51,116 @@ static void put_total(struct pr_sink *k, int which,
         {"s", t->slowest_s / n},
         {"max_s", t->slowest_max_s},
         {"rank_mean_s", t->mean_s / n},
-        {"stdev_s", pr_ckpt_stdev(t->slowest_s, t->slowest_square, t->count)},
-        {"gb_per_second", pr_per((double)t->bytes / 1e9, t->slowest_s)},
+        {"stdev_s",
+         pr_checkpoint_stdev(t->slowest_s, t->slowest_square, t->count)},
+        {"gb_per_second",
+         pr_emulate_ratio((double)t->bytes / 1e9, t->slowest_s)},
     };
     char name[64];
 
     snprintf(name, sizeof name, "checkpoint_%ss", words[which]);
-    pr_sink_uint(k, name, t->count);
+    pr_result_lines_put_uint(k, name, t->count);
     for (size_t i = 0; t->count && i < sizeof rows / sizeof *rows; i++) {
         snprintf(name, sizeof name, "checkpoint_%s_%s", words[which],
                  rows[i].name);
-        pr_sink_float(k, name, rows[i].value);
+        pr_result_lines_put_float(k, name, rows[i].value);
     }
 }
 
-static void put_op(struct pr_jb *jb, const struct pr_ckpt_op *op)
+static void put_op(struct pr_json_writer *jb, const struct pr_checkpoint_op *op)
 {
-    pr_jb_obj(jb, NULL);
-    pr_jb_str(jb, "operation", words[op->is_read]);
-    pr_jb_uint(jb, "epoch", op->at.epoch);
-    pr_jb_uint(jb, "step", op->at.step);
-    pr_jb_float(jb, "seconds", op->slowest_s);
-    pr_jb_float(jb, "rank_mean_s", op->mean_s);
-    pr_jb_float(jb, "rank_fastest_s", op->fastest_s);
-    pr_jb_float(jb, "gb_per_second",
-                pr_per((double)op->bytes / 1e9, op->slowest_s));
-    pr_jb_uint(jb, "ranks", op->writers);
-    pr_jb_end(jb);
+    pr_json_open_object(jb, NULL);
+    pr_json_put_str(jb, "operation", words[op->is_read]);
+    pr_json_put_uint(jb, "epoch", op->at.epoch);
+    pr_json_put_uint(jb, "step", op->at.step);
+    pr_json_put_float(jb, "seconds", op->slowest_s);
+    pr_json_put_float(jb, "rank_mean_s", op->mean_s);
+    pr_json_put_float(jb, "rank_fastest_s", op->fastest_s);
+    pr_json_put_float(jb, "gb_per_second",
+                      pr_emulate_ratio((double)op->bytes / 1e9, op->slowest_s));
+    pr_json_put_uint(jb, "ranks", op->writers);
+    pr_json_close(jb);
 }
 
-static void put_shape(struct pr_sink *k, const struct pr_emulate *e)
+static void checkpoint_put_shape(struct pr_result_lines *k,
+                                 const struct pr_emulate *e)
 {
-    const struct pr_ckpt_shape *c = &e->checkpoint;
-    struct pr_ckpt_sum here, all;
+    const struct pr_checkpoint_shape *c = &e->checkpoint;
+    struct pr_checkpoint_sum here, all;
 
-    sum_up(e, &here, &all);
-    pr_sink_uint(k, "checkpoint_bytes", bytes_of(&here));
-    pr_sink_uint(k, "checkpoint_files", here.files);
-    pr_sink_uint(k, "checkpoint_ranks", c->ranks);
+    checkpoint_sum_here_and_all(e, &here, &all);
+    pr_result_lines_put_uint(k, "checkpoint_bytes",
+                             checkpoint_sum_bytes(&here));
+    pr_result_lines_put_uint(k, "checkpoint_files", here.files);
+    pr_result_lines_put_uint(k, "checkpoint_ranks", c->ranks);
     if (c->ranks == c->all)
         return;
-    pr_sink_uint(k, "checkpoint_first_rank", c->first);
-    pr_sink_uint(k, "checkpoint_all_ranks", c->all);
-    pr_sink_uint(k, "checkpoint_all_bytes", bytes_of(&all));
-    pr_sink_uint(k, "checkpoint_all_files", all.files);
+    pr_result_lines_put_uint(k, "checkpoint_first_rank", c->first);
+    pr_result_lines_put_uint(k, "checkpoint_all_ranks", c->all);
+    pr_result_lines_put_uint(k, "checkpoint_all_bytes",
+                             checkpoint_sum_bytes(&all));
+    pr_result_lines_put_uint(k, "checkpoint_all_files", all.files);
 }
 
-void pr_result_checkpoints(struct pr_sink *k, const struct pr_emulate *e,
-                           const struct pr_emulate_stats *s)
+void pr_emulate_put_checkpoints(struct pr_result_lines *k,
+                                const struct pr_emulate *e,
+                                const struct pr_emulate_stats *s)
 {
-    const struct pr_ckpt_ops *o = &s->checkpoints;
-    struct pr_totals t;
+    const struct pr_checkpoint_ops *o = &s->checkpoints;
+    struct pr_emulate_totals t;
 
     if (!e->workflow.checkpoint)
         return;
-    put_shape(k, e);
-    put_total(k, 0, &o->total[0]);
-    put_total(k, 1, &o->total[1]);
+    checkpoint_put_shape(k, e);
+    checkpoint_put_total(k, 0, &o->total[0]);
+    checkpoint_put_total(k, 1, &o->total[1]);
     if (o->total[1].cached_count)
-        pr_sink_float(k, "checkpoint_read_cached_share",
-                      cached_of(&o->total[1]));
-    pr_stats_total(s, false, &t);
+        pr_result_lines_put_float(k, "checkpoint_read_cached_share",
+                                  cached_of(&o->total[1]));
+    pr_emulate_stats_sum(s, false, &t);
     if (t.phases)
-        pr_sink_float(k, "checkpoint_share",
-                      pr_per(pauses_of(s), pauses_of(s) + t.seconds));
-    pr_sink_str(k, "checkpoint_engine", s->checkpoint_engine);
-    pr_sink_uint(k, "checkpoint_threads", s->checkpoint_threads);
-    pr_sink_bool(k, "checkpoint_fsync", e->checkpoint.opts.fsync);
+        pr_result_lines_put_float(
+            k, "checkpoint_share",
+            pr_emulate_ratio(pauses_of(s), pauses_of(s) + t.seconds));
+    pr_result_lines_put_str(k, "checkpoint_engine", s->checkpoint_engine);
+    pr_result_lines_put_uint(k, "checkpoint_threads", s->checkpoint_threads);
+    pr_result_lines_put_bool(k, "checkpoint_fsync", e->checkpoint.opts.fsync);
     if (o->total[1].count)
-        pr_sink_bool(k, "checkpoint_verified", e->checkpoint.opts.verify);
-    pr_jb_arr(k->at, pr_sink_begin(k, "checkpoints"));
-    for (const struct pr_ckpt_op *op = o->first; op; op = op->next)
+        pr_result_lines_put_bool(k, "checkpoint_verified",
+                                 e->checkpoint.opts.verify);
+    pr_json_open_array(k->at, pr_result_lines_begin(k, "checkpoints"));
+    for (const struct pr_checkpoint_op *op = o->first; op; op = op->next)
         put_op(k->at, op);
-    pr_jb_end(k->at);
-    pr_sink_end(k);
+    pr_json_close(k->at);
+    pr_result_lines_end(k);
 }
 
-void pr_result_checkpoints_dlio(struct pr_sink *k,
-                                const struct pr_emulate_stats *s)
+void pr_emulate_put_dlio_checkpoints(struct pr_result_lines *k,
+                                     const struct pr_emulate_stats *s)
 {
     static const char *const names[2] = {"save", "load"};
     char name[80];
 
     for (int i = 0; i < 2; i++) {
-        const struct pr_ckpt_total *t = &s->checkpoints.total[i];
+        const struct pr_checkpoint_total *t = &s->checkpoints.total[i];
 
         if (!t->count)
             continue;
         snprintf(name, sizeof name, "dlio.%s_checkpoint_io_mean_GB_per_second",
                  names[i]);
-        pr_sink_float(k, name, pr_ckpt_mean(t->rate, t->count) / (1 << 30));
+        pr_result_lines_put_float(
+            k, name, pr_checkpoint_mean(t->rate, t->count) / (1 << 30));
         snprintf(name, sizeof name, "dlio.%s_checkpoint_duration_mean_seconds",
                  names[i]);
-        pr_sink_float(k, name, pr_ckpt_mean(t->slowest_s, t->count));
+        pr_result_lines_put_float(k, name,
+                                  pr_checkpoint_mean(t->slowest_s, t->count));
     }
 }
 
 /* ---- words */
 
-static void say_total(const struct pr_ckpt_total *t, const char *verb,
-                      struct pr_buf *out)
+static void checkpoint_verdict_add_total(const struct pr_checkpoint_total *t,
+                                         const char *verb, struct pr_buf *out)
 {
     char time[24], rate[16];
 
@@ -157,8 +168,8 @@ static void say_total(const struct pr_ckpt_total *t, const char *verb,
         return;
     pr_buf_printf(out, ", %s in %s (%s/s)", verb,
                   pr_format_seconds(time, t->slowest_s / (double)t->count),
-                  pr_format_bytes(
-                      rate, (uint64_t)pr_per((double)t->bytes, t->slowest_s)));
+                  pr_format_bytes(rate, (uint64_t)pr_emulate_ratio(
+                                            (double)t->bytes, t->slowest_s)));
 }
 
 /* What was not synced is in the page cache as a rule. */
@@ -173,10 +184,10 @@ static bool into_memory(const struct pr_emulate *e,
     return false;
 }
 
-static void say_ranks(const struct pr_emulate *e, const struct pr_ckpt_sum *all,
-                      struct pr_buf *out)
+static void say_ranks(const struct pr_emulate *e,
+                      const struct pr_checkpoint_sum *all, struct pr_buf *out)
 {
-    const struct pr_ckpt_shape *c = &e->checkpoint;
+    const struct pr_checkpoint_shape *c = &e->checkpoint;
     char size[16];
 
     if (c->ranks == c->all)
@@ -187,34 +198,35 @@ static void say_ranks(const struct pr_emulate *e, const struct pr_ckpt_sum *all,
                   (unsigned long long)c->first,
                   (unsigned long long)(c->first + c->ranks - 1),
                   (unsigned long long)c->all,
-                  pr_format_bytes(size, bytes_of(all)),
+                  pr_format_bytes(size, checkpoint_sum_bytes(all)),
                   (unsigned long long)all->files);
 }
 
-void pr_verdict_checkpoints(const struct pr_emulate *e,
-                            const struct pr_emulate_stats *s,
-                            struct pr_buf *out)
+void pr_emulate_checkpoint_verdict(const struct pr_emulate *e,
+                                   const struct pr_emulate_stats *s,
+                                   struct pr_buf *out)
 {
-    const struct pr_ckpt_ops *o = &s->checkpoints;
-    struct pr_ckpt_sum here, all;
-    struct pr_totals t;
+    const struct pr_checkpoint_ops *o = &s->checkpoints;
+    struct pr_checkpoint_sum here, all;
+    struct pr_emulate_totals t;
     char size[16];
 
     if (!e->workflow.checkpoint || (!o->total[0].count && !o->total[1].count))
         return;
-    sum_up(e, &here, &all);
-    pr_stats_total(s, false, &t);
+    checkpoint_sum_here_and_all(e, &here, &all);
+    pr_emulate_stats_sum(s, false, &t);
     if (t.phases && t.seconds > 0)
-        pr_buf_printf(out,
-                      "; training stood still for checkpoints %.1f %% of "
-                      "the time",
-                      100 * pr_per(pauses_of(s), pauses_of(s) + t.seconds));
+        pr_buf_printf(
+            out,
+            "; training stood still for checkpoints %.1f %% of "
+            "the time",
+            100 * pr_emulate_ratio(pauses_of(s), pauses_of(s) + t.seconds));
     pr_buf_printf(out, "%scheckpoints of %s", out->len ? "; " : "",
-                  pr_format_bytes(size, bytes_of(&here)));
-    say_total(&o->total[0], "written", out);
+                  pr_format_bytes(size, checkpoint_sum_bytes(&here)));
+    checkpoint_verdict_add_total(&o->total[0], "written", out);
     if (o->total[0].count && into_memory(e, s))
         pr_buf_str(out, " into memory, for checkpoint.fsync is off");
-    say_total(&o->total[1], "read", out);
+    checkpoint_verdict_add_total(&o->total[1], "read", out);
     if (cached_of(&o->total[1]) >= 0.1)
         pr_buf_printf(out, ", %.0f %% of it from the page cache",
                       100 * cached_of(&o->total[1]));

@@ -5,23 +5,24 @@
 #include "workload/emulate_result.h"
 #include "workload/sink.h"
 
-static inline double pr_per(double a, double b)
+static inline double pr_emulate_ratio(double a, double b)
 {
     return b > 0 ? a / b : 0;
 }
 
 /* ---- of checkpoints */
 
-void pr_result_checkpoints(struct pr_sink *k, const struct pr_emulate *e,
-                           const struct pr_emulate_stats *s);
-
-/* DLIO's, under its names. */
-void pr_result_checkpoints_dlio(struct pr_sink *k,
+void pr_emulate_put_checkpoints(struct pr_result_lines *k,
+                                const struct pr_emulate *e,
                                 const struct pr_emulate_stats *s);
 
+/* DLIO's, under its names. */
+void pr_emulate_put_dlio_checkpoints(struct pr_result_lines *k,
+                                     const struct pr_emulate_stats *s);
+
 /* In words: as the whole verdict, or behind one about training. */
-void pr_verdict_checkpoints(const struct pr_emulate *e,
-                            const struct pr_emulate_stats *s,
-                            struct pr_buf *out);
+void pr_emulate_checkpoint_verdict(const struct pr_emulate *e,
+                                   const struct pr_emulate_stats *s,
+                                   struct pr_buf *out);
 
 #endif

@@ -6,7 +6,7 @@
 
 /* Writes to stdout and into the job's folder. Gives up when *stop becomes
  * true. */
-int pr_emulate_run(struct pr_job *job, const bool *stop,
-                   struct pr_err *err) PR_MUST_CHECK;
+int pr_emulate_session_run(struct pr_job *job, const bool *stop,
+                           struct pr_err *err) PR_MUST_CHECK;
 
 #endif

@@ -5,15 +5,15 @@
 #include "workload/emulate_data.h"
 #include "workload/emulate_saver.h"
 
-struct pr_emulation {
+struct pr_emulate_session {
     struct pr_emulate e;
     struct pr_emulate_stats stats;
-    struct pr_emulate_data data;
+    struct pr_data_session data;
     struct pr_emulate_watch watch;
     struct pr_progress progress;
     struct pr_emulate_saver saver;
     struct pr_buf notes; /* warnings, a line each */
-    struct pr_emulate_log log;
+    struct pr_job_log log;
     struct pr_feed *feed;
     struct pr_order order; /* of the phase that runs */
     const bool *stop;
@@ -26,26 +26,27 @@ struct pr_emulation {
 /* ---- emulate_epochs.c */
 
 /* All epochs, with evaluations and checkpoints. */
-int pr_emulation_epochs(struct pr_emulation *s,
-                        struct pr_err *err) PR_MUST_CHECK;
+int pr_emulate_session_run_epochs(struct pr_emulate_session *s,
+                                  struct pr_err *err) PR_MUST_CHECK;
 
 /* ---- emulate_probe.c */
 
 /* probe.run: data alone, computing alone and both instead of epochs; writes the
  * results. */
-int pr_emulation_probe(struct pr_emulation *s,
-                       struct pr_err *err) PR_MUST_CHECK;
+int pr_emulate_session_run_probe(struct pr_emulate_session *s,
+                                 struct pr_err *err) PR_MUST_CHECK;
 
 /* ---- emulate_report.c */
 
 /* Whether there is more to it than making data. */
-bool pr_emulation_measures(const struct pr_emulation *s);
+bool pr_emulate_session_has_measures(const struct pr_emulate_session *s);
 
 /* Metric lines, DLIO's log and files. */
-int pr_emulation_report(struct pr_emulation *s,
-                        struct pr_err *err) PR_MUST_CHECK;
+int pr_emulate_session_report(struct pr_emulate_session *s,
+                              struct pr_err *err) PR_MUST_CHECK;
 
 /* What was measured before an end that came early, for this reason. */
-void pr_emulation_report_part(struct pr_emulation *s, const struct pr_err *why);
+void pr_emulate_session_report_part(struct pr_emulate_session *s,
+                                    const struct pr_err *why);
 
 #endif

@@ -21,10 +21,10 @@ static uint64_t list_room(const struct pr_emulate_stats *s,
 }
 
 /* The lists are not cleared: what no step came for is never touched. */
-static bool make_lists(struct pr_emulate_stats *s, struct pr_arena *a,
-                       struct pr_phase *p)
+static bool stats_make_lists(struct pr_emulate_stats *s, struct pr_arena *a,
+                             struct pr_emulate_phase *p)
 {
-    struct pr_step_lists *l = &p->lists;
+    struct pr_emulate_step_lists *l = &p->lists;
     size_t count;
 
     l->room = list_room(s, p->accelerators, p->steps_planned);
@@ -36,35 +36,36 @@ static bool make_lists(struct pr_emulate_stats *s, struct pr_arena *a,
     return l->wait && l->compute;
 }
 
-struct pr_phase_waits pr_phase_waits(const struct pr_phase *p)
+struct pr_emulate_phase_waits
+pr_emulate_phase_get_waits(const struct pr_emulate_phase *p)
 {
     const struct pr_histogram *h = p->live ? &p->live->wait : NULL;
 
     if (!h)
         return p->waits;
-    return (struct pr_phase_waits){h->count, pr_histogram_at(h, 0.5),
-                                   pr_histogram_at(h, 0.99), h->max};
+    return (struct pr_emulate_phase_waits){h->count, pr_histogram_at(h, 0.5),
+                                           pr_histogram_at(h, 0.99), h->max};
 }
 
 /* The times of the last phase become a part of the sums, and their memory that
  * of the next one. NULL: out of memory. */
-static struct pr_phase_times *take_times(struct pr_emulate_stats *s,
-                                         struct pr_arena *a)
+static struct pr_emulate_phase_times *
+stats_take_times(struct pr_emulate_stats *s, struct pr_arena *a)
 {
-    struct pr_phase *p = s->last;
-    struct pr_phase_times *times = p ? p->live : NULL;
+    struct pr_emulate_phase *p = s->last;
+    struct pr_emulate_phase_times *times = p ? p->live : NULL;
 
     if (!times)
-        return PR_ARENA_NEW(a, struct pr_phase_times);
-    p->waits = pr_phase_waits(p);
+        return PR_ARENA_NEW(a, struct pr_emulate_phase_times);
+    p->waits = pr_emulate_phase_get_waits(p);
     p->live = NULL;
     pr_histogram_merge(&s->past[p->evaluation].wait, &times->wait);
     pr_histogram_merge(&s->past[p->evaluation].step, &times->step);
-    *times = (struct pr_phase_times){0};
+    *times = (struct pr_emulate_phase_times){0};
     return times;
 }
 
-static void read_meminfo(struct pr_emulate_stats *s, struct pr_phase *p,
+static void read_meminfo(struct pr_emulate_stats *s, struct pr_emulate_phase *p,
                          struct pr_arena *a)
 {
     size_t len;
@@ -74,10 +75,12 @@ static void read_meminfo(struct pr_emulate_stats *s, struct pr_phase *p,
         p->meminfo = NULL;
 }
 
-struct pr_phase *pr_stats_phase(struct pr_emulate_stats *s, struct pr_arena *a,
-                                uint64_t accelerators, uint64_t steps)
+struct pr_emulate_phase *pr_emulate_stats_add_phase(struct pr_emulate_stats *s,
+                                                    struct pr_arena *a,
+                                                    uint64_t accelerators,
+                                                    uint64_t steps)
 {
-    struct pr_phase *p = PR_ARENA_NEW(a, struct pr_phase);
+    struct pr_emulate_phase *p = PR_ARENA_NEW(a, struct pr_emulate_phase);
 
     assert(accelerators > 0);
     if (!p)
@@ -86,9 +89,10 @@ struct pr_phase *pr_stats_phase(struct pr_emulate_stats *s, struct pr_arena *a,
     p->steps_planned = steps;
     p->cached = -1;
     p->device_bytes = UINT64_MAX;
-    p->accel = PR_ARENA_ARRAY(a, struct pr_accel_stats, accelerators);
-    p->live = take_times(s, a);
-    if (!p->accel || !p->live || !make_lists(s, a, p))
+    p->accel =
+        PR_ARENA_ARRAY(a, struct pr_emulate_accelerator_stats, accelerators);
+    p->live = stats_take_times(s, a);
+    if (!p->accel || !p->live || !stats_make_lists(s, a, p))
         return NULL;
     read_meminfo(s, p, a);
     s->listed += accelerators * p->lists.room;
@@ -100,24 +104,25 @@ struct pr_phase *pr_stats_phase(struct pr_emulate_stats *s, struct pr_arena *a,
     return p;
 }
 
-static double seconds(uint64_t ns)
+static double stats_seconds(uint64_t ns)
 {
     return (double)ns / 1e9;
 }
 
-static void list_step(struct pr_step_lists *l, const struct pr_step *s)
+static void list_step(struct pr_emulate_step_lists *l,
+                      const struct pr_emulate_step *s)
 {
     size_t at = (size_t)(s->accelerator * l->room + s->step);
 
     if (s->step >= l->room)
         return;
-    l->wait[at] = (float)seconds(s->ready_ns - s->asked_ns);
-    l->compute[at] = (float)seconds(s->end_ns - s->ready_ns);
+    l->wait[at] = (float)stats_seconds(s->ready_ns - s->asked_ns);
+    l->compute[at] = (float)stats_seconds(s->end_ns - s->ready_ns);
 }
 
-void pr_stats_drop_last(struct pr_emulate_stats *s)
+void pr_emulate_stats_drop_last(struct pr_emulate_stats *s)
 {
-    struct pr_phase **at = &s->first, *before = NULL;
+    struct pr_emulate_phase **at = &s->first, *before = NULL;
 
     while (*at && (*at)->next) {
         before = *at;
@@ -127,9 +132,10 @@ void pr_stats_drop_last(struct pr_emulate_stats *s)
     s->last = before;
 }
 
-void pr_stats_step(struct pr_phase *p, const struct pr_step *s, bool window)
+void pr_emulate_stats_add_step(struct pr_emulate_phase *p,
+                               const struct pr_emulate_step *s, bool window)
 {
-    struct pr_accel_stats *a = &p->accel[s->accelerator];
+    struct pr_emulate_accelerator_stats *a = &p->accel[s->accelerator];
     uint64_t wait = s->ready_ns - s->asked_ns;
     uint64_t compute = s->end_ns - s->ready_ns, late = s->woke_ns - s->end_ns;
 
@@ -151,7 +157,7 @@ void pr_stats_step(struct pr_phase *p, const struct pr_step *s, bool window)
         a->counted_steps++;
         a->ahead_steps += s->came_ns <= a->window_ns;
         a->window_compute_ns += compute;
-        a->compute_square += seconds(compute) * seconds(compute);
+        a->compute_square += stats_seconds(compute) * stats_seconds(compute);
     } else {
         a->outside_ns += wait + compute;
     }
@@ -160,25 +166,26 @@ void pr_stats_step(struct pr_phase *p, const struct pr_step *s, bool window)
     list_step(&p->lists, s);
 }
 
-double pr_phase_seconds(const struct pr_phase *p)
+double pr_emulate_phase_seconds(const struct pr_emulate_phase *p)
 {
     uint64_t start = p->start_ns + p->pause_ns;
 
-    return p->end_ns > start ? seconds(p->end_ns - start) : 0;
+    return p->end_ns > start ? stats_seconds(p->end_ns - start) : 0;
 }
 
-double pr_phase_utilisation(const struct pr_phase *p)
+double pr_emulate_phase_utilisation(const struct pr_emulate_phase *p)
 {
-    double all = pr_phase_seconds(p) * (double)p->accelerators, compute = 0;
+    double all = pr_emulate_phase_seconds(p) * (double)p->accelerators,
+           compute = 0;
 
     for (uint64_t i = 0; i < p->accelerators; i++)
-        compute += seconds(p->accel[i].compute_ns);
+        compute += stats_seconds(p->accel[i].compute_ns);
     return all > 0 ? compute / all : 0;
 }
 
-double pr_phase_samples_per_s(const struct pr_phase *p)
+double pr_emulate_phase_samples_per_s(const struct pr_emulate_phase *p)
 {
-    double s = pr_phase_seconds(p);
+    double s = pr_emulate_phase_seconds(p);
     uint64_t samples = 0;
 
     for (uint64_t i = 0; i < p->accelerators; i++)

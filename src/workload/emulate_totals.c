@@ -6,10 +6,11 @@
 
 #include <math.h>
 
-static void add_accelerators(struct pr_totals *t, const struct pr_phase *p)
+static void add_accelerators(struct pr_emulate_totals *t,
+                             const struct pr_emulate_phase *p)
 {
     for (uint64_t i = 0; i < p->accelerators; i++) {
-        const struct pr_accel_stats *a = &p->accel[i];
+        const struct pr_emulate_accelerator_stats *a = &p->accel[i];
         double late_max_s = (double)a->late_max_ns / 1e9;
 
         t->steps += a->steps;
@@ -25,7 +26,7 @@ static void add_accelerators(struct pr_totals *t, const struct pr_phase *p)
     }
 }
 
-static void add_feed(struct pr_totals *t, const struct pr_feed_stats *f)
+static void add_feed(struct pr_emulate_totals *t, const struct pr_feed_stats *f)
 {
     t->bytes += f->bytes;
     t->storage_bytes += f->storage_bytes;
@@ -39,7 +40,7 @@ struct means {
     double cached, cached_bytes, share, sample_s, samples;
 };
 
-static void add_means(struct means *m, const struct pr_phase *p)
+static void totals_add_means(struct means *m, const struct pr_emulate_phase *p)
 {
     const struct pr_feed_stats *f = &p->feed;
     double bytes = (double)f->storage_bytes, samples = (double)f->samples;
@@ -54,7 +55,8 @@ static void add_means(struct means *m, const struct pr_phase *p)
     m->samples += samples;
 }
 
-static void add_device(struct pr_totals *t, const struct pr_phase *p)
+static void totals_add_device_bytes(struct pr_emulate_totals *t,
+                                    const struct pr_emulate_phase *p)
 {
     if (p->device_bytes == UINT64_MAX || t->device_bytes == UINT64_MAX)
         t->device_bytes = UINT64_MAX;
@@ -62,28 +64,29 @@ static void add_device(struct pr_totals *t, const struct pr_phase *p)
         t->device_bytes += p->device_bytes;
 }
 
-void pr_stats_total(const struct pr_emulate_stats *s, bool evaluation,
-                    struct pr_totals *ret)
+void pr_emulate_stats_sum(const struct pr_emulate_stats *s, bool evaluation,
+                          struct pr_emulate_totals *ret)
 {
     struct means m = {0};
 
-    *ret = (struct pr_totals){.wait = s->past[evaluation].wait,
-                              .step = s->past[evaluation].step};
-    for (const struct pr_phase *p = s->first; p; p = p->next) {
+    *ret = (struct pr_emulate_totals){.wait = s->past[evaluation].wait,
+                                      .step = s->past[evaluation].step};
+    for (const struct pr_emulate_phase *p = s->first; p; p = p->next) {
         if (p->evaluation != evaluation)
             continue;
         ret->phases++;
         if (p->accelerators > ret->accelerators)
             ret->accelerators = p->accelerators;
-        ret->seconds += pr_phase_seconds(p);
-        ret->accelerator_s += pr_phase_seconds(p) * (double)p->accelerators;
+        ret->seconds += pr_emulate_phase_seconds(p);
+        ret->accelerator_s +=
+            pr_emulate_phase_seconds(p) * (double)p->accelerators;
         ret->stall_s += (double)p->stall_ns / 1e9;
         ret->stall_max_s =
             fmax(ret->stall_max_s, (double)p->stall_max_ns / 1e9);
         add_accelerators(ret, p);
         add_feed(ret, &p->feed);
-        add_device(ret, p);
-        add_means(&m, p);
+        totals_add_device_bytes(ret, p);
+        totals_add_means(&m, p);
         if (p->live) {
             pr_histogram_merge(&ret->wait, &p->live->wait);
             pr_histogram_merge(&ret->step, &p->live->step);
@@ -98,12 +101,12 @@ void pr_stats_total(const struct pr_emulate_stats *s, bool evaluation,
     ret->sample_s = m.samples > 0 ? m.sample_s / m.samples : 0;
 }
 
-double pr_totals_utilisation(const struct pr_totals *t)
+double pr_emulate_totals_utilisation(const struct pr_emulate_totals *t)
 {
     return t->accelerator_s > 0 ? t->compute_s / t->accelerator_s : 0;
 }
 
-double pr_dlio_phase_au(const struct pr_phase *p)
+double pr_dlio_phase_au(const struct pr_emulate_phase *p)
 {
     double sum = 0;
 
@@ -112,7 +115,8 @@ double pr_dlio_phase_au(const struct pr_phase *p)
     return sum / (double)p->accelerators;
 }
 
-double pr_dlio_phase_throughput(const struct pr_phase *p, uint64_t batch)
+double pr_dlio_phase_throughput(const struct pr_emulate_phase *p,
+                                uint64_t batch)
 {
     double sum = 0;
 
@@ -122,7 +126,7 @@ double pr_dlio_phase_throughput(const struct pr_phase *p, uint64_t batch)
 }
 
 /* DLIO multiplies by the length that was configured; files may be smaller. */
-static double phase_mb(const struct pr_phase *p, uint64_t batch)
+static double phase_mb(const struct pr_emulate_phase *p, uint64_t batch)
 {
     double samples = (double)p->feed.samples;
 
@@ -131,18 +135,18 @@ static double phase_mb(const struct pr_phase *p, uint64_t batch)
                        : 0;
 }
 
-static double square(double x)
+static double square_of(double x)
 {
     return x * x;
 }
 
-void pr_dlio_figures(const struct pr_emulate_stats *s, bool evaluation,
-                     uint64_t batch, struct pr_dlio_figures *ret)
+void pr_dlio_compute_measures(const struct pr_emulate_stats *s, bool evaluation,
+                              uint64_t batch, struct pr_dlio_measures *ret)
 {
-    const struct pr_phase *p;
+    const struct pr_emulate_phase *p;
     double n;
 
-    *ret = (struct pr_dlio_figures){0};
+    *ret = (struct pr_dlio_measures){0};
     for (p = s->first; p; p = p->next)
         if (p->evaluation == evaluation) {
             ret->epochs++;
@@ -158,10 +162,10 @@ void pr_dlio_figures(const struct pr_emulate_stats *s, bool evaluation,
     ret->mb /= n;
     for (p = s->first; p; p = p->next)
         if (p->evaluation == evaluation) {
-            ret->au_stdev += square(pr_dlio_phase_au(p) - ret->au);
+            ret->au_stdev += square_of(pr_dlio_phase_au(p) - ret->au);
             ret->throughput_stdev +=
-                square(pr_dlio_phase_throughput(p, batch) - ret->throughput);
-            ret->mb_stdev += square(phase_mb(p, batch) - ret->mb);
+                square_of(pr_dlio_phase_throughput(p, batch) - ret->throughput);
+            ret->mb_stdev += square_of(phase_mb(p, batch) - ret->mb);
         }
     ret->au_stdev = sqrt(ret->au_stdev / n);
     ret->throughput_stdev = sqrt(ret->throughput_stdev / n);

@@ -35,7 +35,7 @@ enum cause {
 struct facts {
     const struct pr_emulate *e;
     const struct pr_emulate_stats *s;
-    struct pr_totals t;
+    struct pr_emulate_totals t;
     uint64_t accelerators;
     enum source source;
     enum cause cause;
@@ -44,20 +44,20 @@ struct facts {
     double without;              /* and that some have no batch left */
 };
 
-static bool is(const char *a, const char *b)
+static bool is_text_equal(const char *a, const char *b)
 {
     return a && !strcmp(a, b);
 }
 
-static enum source source_of(const struct pr_emulate *e)
+static enum source find_data_source(const struct pr_emulate *e)
 {
-    if (is(e->reader.data_loader, "synthetic") ||
-        is(e->reader.data_loader, "none") ||
+    if (is_text_equal(e->reader.data_loader, "synthetic") ||
+        is_text_equal(e->reader.data_loader, "none") ||
         (e->set.format && (e->set.format->flags & PR_FORMAT_EMPTY)))
         return SYNTHETIC;
-    if (is(e->storage.engine, "memory"))
+    if (is_text_equal(e->storage.engine, "memory"))
         return MEMORY_ENGINE;
-    return is(e->storage.engine, "null") ? NULL_ENGINE : STORAGE;
+    return is_text_equal(e->storage.engine, "null") ? NULL_ENGINE : STORAGE;
 }
 
 static double preprocess_s(const struct pr_emulate *e)
@@ -71,13 +71,13 @@ static double preprocess_s(const struct pr_emulate *e)
     return pr_duration_mean(&d);
 }
 
-static enum cause cause_of(const struct facts *f)
+static enum cause find_wait_cause(const struct facts *f)
 {
     if (f->preprocess_s > f->t.sample_s)
         return PREPROCESSING;
     if (f->source == SYNTHETIC || f->t.storage_share < 0)
         return UNKNOWN;
-    if (pr_limits_cpu_share(&f->s->limits) >= full)
+    if (pr_client_limits_cpu_share(&f->s->limits) >= full)
         return PROCESSORS;
     if (!f->e->reader.decode)
         return READING_ALONE;
@@ -89,57 +89,58 @@ static enum cause cause_of(const struct facts *f)
  * they wait for at the barrier is kept apart. */
 static void share_waits(struct facts *f)
 {
-    const struct pr_totals *t = &f->t;
+    const struct pr_emulate_totals *t = &f->t;
 
     if (t->accelerator_s <= 0)
         return;
     if (f->e->compute.kind == PR_DURATION_FIXED) {
         f->for_data = (t->wait_s + t->barrier_s) / t->accelerator_s;
-        f->without = fmax(0, 1 - pr_totals_utilisation(t) - f->for_data);
+        f->without =
+            fmax(0, 1 - pr_emulate_totals_utilisation(t) - f->for_data);
         return;
     }
     f->for_data = t->wait_s / t->accelerator_s;
     f->for_others = t->barrier_s / t->accelerator_s;
-    f->without =
-        fmax(0, 1 - pr_totals_utilisation(t) - f->for_data - f->for_others);
+    f->without = fmax(0, 1 - pr_emulate_totals_utilisation(t) - f->for_data -
+                             f->for_others);
 }
 
-static void gather(struct facts *f, const struct pr_emulate *e,
-                   const struct pr_emulate_stats *s)
+static void verdict_collect_facts(struct facts *f, const struct pr_emulate *e,
+                                  const struct pr_emulate_stats *s)
 {
     *f = (struct facts){.e = e, .s = s};
-    pr_stats_total(s, false, &f->t);
+    pr_emulate_stats_sum(s, false, &f->t);
     f->accelerators = f->t.accelerators;
-    f->source = source_of(e);
+    f->source = find_data_source(e);
     f->preprocess_s = preprocess_s(e);
-    f->cause = cause_of(f);
+    f->cause = find_wait_cause(f);
     share_waits(f);
 }
 
 /* ---- numbers in words */
 
 /* 1234567 becomes 1,234,567. */
-static void add_count(struct pr_buf *out, uint64_t n)
+static void verdict_add_count(struct pr_buf *out, uint64_t n)
 {
     if (n >= 1000) {
-        add_count(out, n / 1000);
+        verdict_add_count(out, n / 1000);
         pr_buf_printf(out, ",%03u", (unsigned)(n % 1000));
     } else {
         pr_buf_printf(out, "%u", (unsigned)n);
     }
 }
 
-static void add_rate(struct pr_buf *out, double a_second)
+static void verdict_add_rate(struct pr_buf *out, double a_second)
 {
     if (a_second < 99.95)
         pr_buf_printf(out, "%.1f samples/s", a_second);
     else {
-        add_count(out, (uint64_t)(a_second + 0.5));
+        verdict_add_count(out, (uint64_t)(a_second + 0.5));
         pr_buf_str(out, " samples/s");
     }
 }
 
-static void add_percent(struct pr_buf *out, double share)
+static void verdict_add_percent(struct pr_buf *out, double share)
 {
     double p = 100 * share;
 
@@ -151,7 +152,7 @@ static void add_percent(struct pr_buf *out, double share)
 
 /* ---- no computation: the rate is what counts */
 
-static void say_shares(const struct facts *f, struct pr_buf *out)
+static void verdict_write_shares(const struct facts *f, struct pr_buf *out)
 {
     double all = f->t.sample_s + f->preprocess_s;
     double sample = all > 0 ? f->t.sample_s / all : 1;
@@ -162,20 +163,20 @@ static void say_shares(const struct facts *f, struct pr_buf *out)
         (!f->e->reader.decode && f->preprocess_s <= 0))
         return;
     pr_buf_str(out, "; of a sample's time ");
-    add_percent(out, sample * f->t.storage_share);
+    verdict_add_percent(out, sample * f->t.storage_share);
     pr_buf_str(out, " is reading, ");
     if (f->e->reader.decode) {
-        add_percent(out, sample * (1 - f->t.storage_share));
+        verdict_add_percent(out, sample * (1 - f->t.storage_share));
         pr_buf_str(out, " decoding");
     }
     if (f->preprocess_s > 0) {
         pr_buf_str(out, f->e->reader.decode ? ", " : "");
-        add_percent(out, 1 - sample);
+        verdict_add_percent(out, 1 - sample);
         pr_buf_str(out, " preprocessing");
     }
 }
 
-static void say_rate(const struct facts *f, struct pr_buf *out)
+static void verdict_write_rate(const struct facts *f, struct pr_buf *out)
 {
     double s = f->t.seconds, rate = s > 0 ? (double)f->t.samples / s : 0;
     double bytes = s > 0 ? (double)f->t.storage_bytes / s : 0;
@@ -190,16 +191,16 @@ static void say_rate(const struct facts *f, struct pr_buf *out)
     else
         pr_buf_str(out, f->e->reader.decode ? "storage and decoding deliver "
                                             : "storage delivers ");
-    add_rate(out, rate);
+    verdict_add_rate(out, rate);
     if (f->source == STORAGE) {
         pr_buf_printf(out, ", %s/s", pr_format_bytes(text, (uint64_t)bytes));
-        say_shares(f, out);
+        verdict_write_shares(f, out);
     }
 }
 
 /* ---- computation: accelerators are busy, or wait */
 
-static void say_cause(const struct facts *f, struct pr_buf *out)
+static void verdict_write_cause(const struct facts *f, struct pr_buf *out)
 {
     static const char *const words[] = {
         [UNKNOWN] = "",
@@ -213,7 +214,7 @@ static void say_cause(const struct facts *f, struct pr_buf *out)
     pr_buf_str(out, words[f->cause]);
 }
 
-static void say_subject(const struct facts *f, struct pr_buf *out)
+static void verdict_write_subject(const struct facts *f, struct pr_buf *out)
 {
     if (f->source != STORAGE || f->cause == PREPROCESSING ||
         (f->cause == PROCESSORS && f->for_data >= little))
@@ -225,17 +226,17 @@ static void say_subject(const struct facts *f, struct pr_buf *out)
 }
 
 /* Who is busy: all, or so many of them. True: all. */
-static bool say_busy(const struct facts *f, struct pr_buf *out)
+static bool verdict_write_busy(const struct facts *f, struct pr_buf *out)
 {
     double busy = (double)f->accelerators * (1 - f->for_data);
     bool all = f->for_data < little;
 
-    say_subject(f, out);
+    verdict_write_subject(f, out);
     if (f->accelerators == 1) {
         pr_buf_str(out, "the accelerator busy");
         if (!all) {
             pr_buf_char(out, ' ');
-            add_percent(out, 1 - f->for_data);
+            verdict_add_percent(out, 1 - f->for_data);
             pr_buf_str(out, " of the time");
         }
         return all;
@@ -247,57 +248,57 @@ static bool say_busy(const struct facts *f, struct pr_buf *out)
     } else if (busy < 1) {
         pr_buf_str(out, "not one of ");
     } else {
-        add_count(out, (uint64_t)(busy + 1e-6));
+        verdict_add_count(out, (uint64_t)(busy + 1e-6));
         pr_buf_str(out, " of ");
     }
-    add_count(out, f->accelerators);
+    verdict_add_count(out, f->accelerators);
     pr_buf_str(out, " accelerators busy");
     return all;
 }
 
 /* Without a word of why. */
-static void say_waited(const struct facts *f, struct pr_buf *out)
+static void verdict_write_waited(const struct facts *f, struct pr_buf *out)
 {
     pr_buf_str(out, f->accelerators == 1 ? "the accelerator" : "accelerators");
     pr_buf_str(out, " waited ");
-    add_percent(out, f->for_data);
+    verdict_add_percent(out, f->for_data);
     pr_buf_str(out, " of the time");
 }
 
-static void say_waits(const struct facts *f, struct pr_buf *out)
+static void verdict_write_waits(const struct facts *f, struct pr_buf *out)
 {
-    bool all = say_busy(f, out);
+    bool all = verdict_write_busy(f, out);
     bool others = f->for_others >= little && f->for_others > f->for_data;
 
     pr_buf_str(out, all ? ": " : "; ");
     pr_buf_str(out, f->accelerators == 1 ? "it waits " : "they wait ");
-    add_percent(out, f->for_data);
+    verdict_add_percent(out, f->for_data);
     pr_buf_str(out, " of the time");
     if (!all)
-        say_cause(f, out);
+        verdict_write_cause(f, out);
     else if (others)
         pr_buf_str(out, " for data");
     if (others) {
         pr_buf_str(out, all ? ", and " : "; they wait ");
-        add_percent(out, f->for_others);
+        verdict_add_percent(out, f->for_others);
         pr_buf_str(out,
                    " for each other, because train.computation_time varies and "
                    "train.barrier makes all wait for the slowest");
     }
 }
 
-static void say_without(const struct facts *f, struct pr_buf *out)
+static void verdict_write_without(const struct facts *f, struct pr_buf *out)
 {
     if (f->without < little)
         return;
     pr_buf_str(out, "; for ");
-    add_percent(out, f->without);
+    verdict_add_percent(out, f->without);
     pr_buf_str(out, " of it some had no batch left");
 }
 
 /* As many decimals as tell the two apart. */
-static void say_goal(const struct facts *f, double utilisation,
-                     struct pr_buf *out)
+static void verdict_write_goal(const struct facts *f, double utilisation,
+                               struct pr_buf *out)
 {
     double goal = f->e->metric.au;
     bool below = utilisation < goal;
@@ -311,48 +312,50 @@ static void say_goal(const struct facts *f, double utilisation,
     pr_buf_printf(out,
                   "; utilisation%s is %s %%, %s the %s %% that metric.au asks "
                   "for",
-                  pr_emulate_as_dlio(f->e, f->s) ? " by DLIO's formula" : "",
+                  pr_emulate_is_dlio_main(f->e, f->s) ? " by DLIO's formula"
+                                                      : "",
                   is_text, below ? "below" : "reaching", goal_text);
 }
 
 /* ---- what makes it worthless */
 
-double pr_emulate_delay_s(const struct pr_emulate_stats *s)
+double pr_verdict_emulate_delay_s(const struct pr_emulate_stats *s)
 {
-    return pr_limits_delay_s(&s->limits) / (s->threads ? s->threads : 1);
+    return pr_client_limits_delay_s(&s->limits) / (s->threads ? s->threads : 1);
 }
 
 /* Threads that wait for processors which this process fills by itself are its
  * own limit, and no disturbance. */
-static enum pr_disturbance disturbance(const struct facts *f)
+static enum pr_disturbance find_disturbance(const struct facts *f)
 {
     double waited = f->t.compute_s > 0 ? f->for_data : 1;
     double much = fmax(0.1 * waited * f->t.seconds, worth_telling_s);
 
     if (waited < little)
         return PR_UNDISTURBED;
-    if (pr_emulate_delay_s(f->s) >= much &&
-        !(pr_limits_cpu_share(&f->s->limits) >= full))
+    if (pr_verdict_emulate_delay_s(f->s) >= much &&
+        !(pr_client_limits_cpu_share(&f->s->limits) >= full))
         return PR_STARVED;
     if (f->t.stall_s >= much)
         return PR_STOPPED;
-    if (pr_limits_steal_share(&f->s->limits) >= 0.1)
+    if (pr_client_limits_steal_share(&f->s->limits) >= 0.1)
         return PR_STOLEN;
     return PR_UNDISTURBED;
 }
 
-enum pr_disturbance pr_emulate_disturbed(const struct pr_emulate *e,
-                                         const struct pr_emulate_stats *s)
+enum pr_disturbance
+pr_verdict_emulate_disturbance(const struct pr_emulate *e,
+                               const struct pr_emulate_stats *s)
 {
     struct facts f;
 
-    gather(&f, e, s);
-    return disturbance(&f);
+    verdict_collect_facts(&f, e, s);
+    return find_disturbance(&f);
 }
 
 /* Instead of how many are busy: that would blame the storage. */
-static void say_disturbed(const struct facts *f, enum pr_disturbance d,
-                          struct pr_buf *out)
+static void verdict_write_disturbed(const struct facts *f,
+                                    enum pr_disturbance d, struct pr_buf *out)
 {
     char text[24];
 
@@ -363,22 +366,23 @@ static void say_disturbed(const struct facts *f, enum pr_disturbance d,
                       "the machine is too busy)",
                       pr_format_seconds(text, f->t.stall_s));
     else if (d == PR_STARVED)
-        pr_buf_printf(out,
-                      "other work kept the threads that read off the "
-                      "processors, %s each",
-                      pr_format_seconds(text, pr_emulate_delay_s(f->s)));
+        pr_buf_printf(
+            out,
+            "other work kept the threads that read off the "
+            "processors, %s each",
+            pr_format_seconds(text, pr_verdict_emulate_delay_s(f->s)));
     else
         pr_buf_printf(out,
                       "the hypervisor took %.0f %% of this machine's "
                       "processors",
-                      100 * pr_limits_steal_share(&f->s->limits));
+                      100 * pr_client_limits_steal_share(&f->s->limits));
     pr_buf_str(out, "; this says little of the storage, run it again while "
                     "the machine is idle; ");
 }
 
 /* ---- what makes it doubtful */
 
-static void say_source(const struct facts *f, struct pr_buf *out)
+static void verdict_write_source(const struct facts *f, struct pr_buf *out)
 {
     if (f->source == SYNTHETIC)
         pr_buf_str(out, "; nothing was read: the data is synthetic");
@@ -386,17 +390,17 @@ static void say_source(const struct facts *f, struct pr_buf *out)
         pr_buf_printf(out,
                       "; nothing was read from storage: storage.engine is %s",
                       f->e->storage.engine);
-    else if (is(f->e->reader.read_type, "memory") && f->t.phases > 1)
+    else if (is_text_equal(f->e->reader.read_type, "memory") && f->t.phases > 1)
         pr_buf_str(out, "; reader.read_type is memory: only the first epoch "
                         "read from storage");
 }
 
-static void say_skipped(const struct facts *f, struct pr_buf *out)
+static void verdict_write_skipped(const struct facts *f, struct pr_buf *out)
 {
     if (!f->t.failed)
         return;
     pr_buf_str(out, "; ");
-    add_count(out, f->t.failed);
+    verdict_add_count(out, f->t.failed);
     pr_buf_str(out, f->t.failed == 1
                         ? " sample could not be read and was skipped"
                         : " samples could not be read and were skipped");
@@ -406,24 +410,24 @@ static void say_skipped(const struct facts *f, struct pr_buf *out)
                       f->t.first_error->msg);
 }
 
-static void say_cache(const struct facts *f, struct pr_buf *out)
+static void verdict_write_cache(const struct facts *f, struct pr_buf *out)
 {
     const struct pr_emulate *e = f->e;
     bool most = f->t.cached >= 0.75;
 
     if (f->source != STORAGE || f->t.cached < 0.1 ||
-        is(e->storage.engine, "direct"))
+        is_text_equal(e->storage.engine, "direct"))
         return;
     pr_buf_str(out, most ? "; the data was read from memory, not "
                            "from storage: "
                          : "; ");
-    add_percent(out, f->t.cached);
+    verdict_add_percent(out, f->t.cached);
     pr_buf_str(out, most ? " was in the page cache"
                          : " of the data was in the page cache");
 }
 
 /* Late wake-ups do not move the timeline, but prefetching stands still. */
-static void say_late(const struct facts *f, struct pr_buf *out)
+static void verdict_write_late(const struct facts *f, struct pr_buf *out)
 {
     double steps = (double)f->t.steps, late = f->t.late_s / steps;
     char text[24];
@@ -436,8 +440,8 @@ static void say_late(const struct facts *f, struct pr_buf *out)
                   pr_format_seconds(text, late));
 }
 
-static void say_nothing(const struct pr_emulate *e, const struct facts *f,
-                        struct pr_buf *out)
+static void verdict_write_untrained(const struct pr_emulate *e,
+                                    const struct facts *f, struct pr_buf *out)
 {
     pr_buf_str(out, "nothing was trained: ");
     if (!e->workflow.train)
@@ -449,33 +453,34 @@ static void say_nothing(const struct pr_emulate *e, const struct facts *f,
                         "accelerator takes");
 }
 
-void pr_emulate_verdict(const struct pr_emulate *e,
-                        const struct pr_emulate_stats *s, struct pr_buf *out)
+void pr_verdict_emulate_write(const struct pr_emulate *e,
+                              const struct pr_emulate_stats *s,
+                              struct pr_buf *out)
 {
     enum pr_disturbance d;
     struct facts f;
 
-    gather(&f, e, s);
+    verdict_collect_facts(&f, e, s);
     if (!f.t.steps) {
-        say_nothing(e, &f, out);
+        verdict_write_untrained(e, &f, out);
         return;
     }
-    d = disturbance(&f);
+    d = find_disturbance(&f);
     if (d)
-        say_disturbed(&f, d, out);
+        verdict_write_disturbed(&f, d, out);
     if (f.t.compute_s > 0) {
         if (d)
-            say_waited(&f, out);
+            verdict_write_waited(&f, out);
         else
-            say_waits(&f, out);
-        say_without(&f, out);
-        say_goal(&f, pr_emulate_utilisation(e, s), out);
+            verdict_write_waits(&f, out);
+        verdict_write_without(&f, out);
+        verdict_write_goal(&f, pr_emulate_main_utilisation(e, s), out);
     } else {
-        say_rate(&f, out);
+        verdict_write_rate(&f, out);
     }
-    say_source(&f, out);
-    say_skipped(&f, out);
-    say_cache(&f, out);
+    verdict_write_source(&f, out);
+    verdict_write_skipped(&f, out);
+    verdict_write_cache(&f, out);
     if (!d)
-        say_late(&f, out);
+        verdict_write_late(&f, out);
 }

@@ -7,7 +7,7 @@
 
 bool pr_engine_is_there(char version[static 32], struct pr_err *err)
 {
-    return pr_net_is_there(version, err);
+    return pr_net_is_available(version, err);
 }
 
 #else

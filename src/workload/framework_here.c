@@ -8,15 +8,15 @@
 #include <limits.h>
 #include <stdlib.h>
 
-const char *pr_framework_python(const struct pr_framework *f, const char *first,
-                                struct pr_arena *a)
+const char *pr_framework_find_python(const struct pr_framework *f,
+                                     const char *first, struct pr_arena *a)
 {
-    return pr_python_with(f->module ? f->module : f->find_module, first,
-                          f->python_var ? getenv(f->python_var) : NULL, a);
+    return pr_python_find_with(f->module ? f->module : f->find_module, first,
+                               f->python_var ? getenv(f->python_var) : NULL, a);
 }
 
-static int answer(bool there, const char *detail, const char **ret,
-                  struct pr_err *err)
+static int framework_set_detail(bool there, const char *detail,
+                                const char **ret, struct pr_err *err)
 {
     if (!detail)
         return pr_fail_nomem(err);
@@ -30,14 +30,15 @@ static int native_here(struct pr_arena *a, const char **ret, struct pr_err *err)
     char version[32] = "";
     bool there = pr_engine_is_there(version, &why);
 
-    return answer(there,
-                  there ? pr_arena_printf(a, "oneDNN %s", version)
-                        : pr_arena_str(a, why.msg),
-                  ret, err);
+    return framework_set_detail(there,
+                                there ? pr_arena_printf(a, "oneDNN %s", version)
+                                      : pr_arena_str(a, why.msg),
+                                ret, err);
 }
 
-int pr_framework_here(const struct pr_framework *f, const char *first,
-                      struct pr_arena *a, const char **ret, struct pr_err *err)
+int pr_framework_find_installed(const struct pr_framework *f, const char *first,
+                                struct pr_arena *a, const char **ret,
+                                struct pr_err *err)
 {
     const char *module = f->module ? f->module : f->find_module, *python;
     char path[PATH_MAX];
@@ -45,19 +46,20 @@ int pr_framework_here(const struct pr_framework *f, const char *first,
     if (f->kind == PR_FRAMEWORK_NATIVE)
         return native_here(a, ret, err);
     if (f->find_program && pr_which(f->find_program, path))
-        return answer(true, pr_arena_str(a, path), ret, err);
+        return framework_set_detail(true, pr_arena_str(a, path), ret, err);
     if (module) {
-        python = pr_framework_python(f, first, a);
+        python = pr_framework_find_python(f, first, a);
         if (!python)
             return pr_fail_nomem(err);
-        return pr_python_has(python, module)
-                   ? answer(true, python, ret, err)
-                   : answer(false, "in no Python looked at", ret, err);
+        return pr_python_has_package(python, module)
+                   ? framework_set_detail(true, python, ret, err)
+                   : framework_set_detail(false, "in no Python looked at", ret,
+                                          err);
     }
     if (f->find_program)
-        return answer(false,
-                      pr_arena_printf(a, "no '%s' on PATH", f->find_program),
-                      ret, err);
+        return framework_set_detail(
+            false, pr_arena_printf(a, "no '%s' on PATH", f->find_program), ret,
+            err);
     *ret = "not looked for";
     return PR_FRAMEWORK_UNKNOWN;
 }

@@ -14,15 +14,15 @@ enum pr_framework_state {
  * runtime.python, or "python3". *ret_detail is what was found or is missing:
  * a path, a version, or a few words; borrowed or in the arena. Negative: out
  * of memory. */
-int pr_framework_here(const struct pr_framework *f, const char *first,
-                      struct pr_arena *a, const char **ret_detail,
-                      struct pr_err *err) PR_MUST_CHECK;
+int pr_framework_find_installed(const struct pr_framework *f, const char *first,
+                                struct pr_arena *a, const char **ret_detail,
+                                struct pr_err *err) PR_MUST_CHECK;
 
 /* The interpreter to start a program of ours with; first is runtime.python.
- * Whether it has what is imported is another question: pr_python_has. NULL:
- * out of memory. */
-const char *pr_framework_python(const struct pr_framework *f, const char *first,
-                                struct pr_arena *a);
+ * Whether it has what is imported is another question: pr_python_has_package.
+ * NULL: out of memory. */
+const char *pr_framework_find_python(const struct pr_framework *f,
+                                     const char *first, struct pr_arena *a);
 
 /* What would put it there, and who needs it: for `prony doctor`. In the arena;
  * NULL: out of memory. */

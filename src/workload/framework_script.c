@@ -18,7 +18,7 @@
 
 /* ---- FAMILY.name */
 
-static bool is_set(const struct pr_value *v)
+static bool is_value_set(const struct pr_value *v)
 {
     return v && (v->kind == PR_STR || v->kind == PR_LIST) && v->len;
 }
@@ -31,11 +31,11 @@ static const struct pr_value *param_of(const struct pr_job *job,
 
     snprintf(key, sizeof key, "%s.%s", family, name);
     v = pr_get(job->params, key);
-    return is_set(v) ? v : NULL;
+    return is_value_set(v) ? v : NULL;
 }
 
-const struct pr_value *pr_framework_setting(const struct pr_job *job,
-                                            const char *name)
+const struct pr_value *pr_framework_get_setting(const struct pr_job *job,
+                                                const char *name)
 {
     const struct pr_value *v = NULL;
 
@@ -46,12 +46,12 @@ const struct pr_value *pr_framework_setting(const struct pr_job *job,
     return v;
 }
 
-bool pr_framework_is_users(const struct pr_job *job,
-                           const struct pr_framework *f)
+bool pr_framework_is_user_program(const struct pr_job *job,
+                                  const struct pr_framework *f)
 {
     return f->kind == PR_FRAMEWORK_SCRIPT ||
-           pr_framework_setting(job, "launcher") ||
-           (job->exp.docker && pr_framework_setting(job, "command"));
+           pr_framework_get_setting(job, "launcher") ||
+           (job->exp.docker && pr_framework_get_setting(job, "command"));
 }
 
 static const char *family_of(const struct pr_job *job)
@@ -68,7 +68,8 @@ static bool is_for_all(const struct pr_opt_section *section)
            section == &pr_runtime_section || section == &pr_monitor_section;
 }
 
-bool pr_framework_passes(const char *name, const struct pr_value *value)
+bool pr_framework_is_launcher_param(const char *name,
+                                    const struct pr_value *value)
 {
     const struct pr_opt_section *section = NULL;
     const struct pr_opt *row = pr_opt_find(name, &section);
@@ -77,7 +78,7 @@ bool pr_framework_passes(const char *name, const struct pr_value *value)
     if (is_for_all(section) || !row)
         return true;
     def = pr_opt_default(row);
-    return !pr_equal(&def, value);
+    return !pr_value_equal(&def, value);
 }
 
 struct only {
@@ -88,13 +89,13 @@ struct only {
 static int read_only(const struct pr_job *job, struct only *ret,
                      struct pr_err *err)
 {
-    const struct pr_value *v = pr_framework_setting(job, "launcher_args");
+    const struct pr_value *v = pr_framework_get_setting(job, "launcher_args");
     PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(1 << 20);
     int rc;
 
     if (!v)
         return PR_OK;
-    pr_joined(&text, v);
+    pr_value_write_joined(&text, v);
     if (!pr_buf_ok(&text))
         return pr_fail_nomem(err);
     rc = pr_words_split(text.data ? text.data : "", job->arena, &ret->words,
@@ -105,14 +106,15 @@ static int read_only(const struct pr_job *job, struct only *ret,
     return rc;
 }
 
-static bool is_wanted(const struct only *only, const struct pr_member *m)
+static bool script_is_param_wanted(const struct only *only,
+                                   const struct pr_member *m)
 {
     if (strncmp(m->key, "runtime.env.", 12) == 0)
         return false; /* it is in the environment */
     for (size_t i = 0; only->words && i < only->count; i++)
         if (strcmp(only->words[i], m->key) == 0)
             return true;
-    return !only->words && pr_framework_passes(m->key, &m->value);
+    return !only->words && pr_framework_is_launcher_param(m->key, &m->value);
 }
 
 /* ---- arguments */
@@ -121,19 +123,19 @@ static bool is_wanted(const struct only *only, const struct pr_member *m)
  * with their pid in monitor.backend_pid_folder. We need none. */
 static bool wants_pid_file(const struct pr_job *job)
 {
-    return is_set(pr_get(job->params, "monitor.backend_pid_folder"));
+    return is_value_set(pr_get(job->params, "monitor.backend_pid_folder"));
 }
 
 /* A number that a table of ours made a fraction reads as it was written: a
  * shell knows no 0.0. */
-static bool is_whole(const char *name, const struct pr_value *v)
+static bool is_whole_number(const char *name, const struct pr_value *v)
 {
     return v->kind == PR_FLOAT && pr_opt_find(name, NULL) &&
            fabs(v->f) < 1e15 && v->f == floor(v->f);
 }
 
-static void put_value(const struct pr_job *job, const char *name,
-                      const struct pr_value *v, struct pr_buf *out)
+static void script_put_value(const struct pr_job *job, const char *name,
+                             const struct pr_value *v, struct pr_buf *out)
 {
     if (strcmp(name, "monitor.frequency") == 0 && !wants_pid_file(job))
         pr_buf_char(out, '0');
@@ -141,10 +143,10 @@ static void put_value(const struct pr_job *job, const char *name,
         pr_buf_str(out, v->b ? "true" : "false");
     else if (v->kind == PR_LIST || v->kind == PR_MAP)
         pr_json_write(out, v);
-    else if (is_whole(name, v))
+    else if (is_whole_number(name, v))
         pr_buf_printf(out, "%.0f", v->f);
     else
-        pr_text(out, v);
+        pr_value_write_text(out, v);
 }
 
 static int add_option(struct pr_argv *a, const struct pr_member *m,
@@ -155,7 +157,7 @@ static int add_option(struct pr_argv *a, const struct pr_member *m,
     const char *word;
     int rc;
 
-    put_value(a->job, m->key, value, &text);
+    script_put_value(a->job, m->key, value, &text);
     word = pr_arena_copy(a->job->arena, text.data ? text.data : "", text.len);
     if (!name || !word || !pr_buf_ok(&text))
         return pr_fail_nomem(err);
@@ -165,13 +167,13 @@ static int add_option(struct pr_argv *a, const struct pr_member *m,
     for (char *p = name; *p; p++)
         if (*p == '.')
             *p = '_';
-    rc = pr_argv_word(a, name, err);
-    return rc ? rc : pr_argv_word(a, word, err);
+    rc = pr_argv_add_word(a, name, err);
+    return rc ? rc : pr_argv_add_word(a, word, err);
 }
 
 /* *log_file becomes NULL when the launcher is not told of it. */
-static int add_options(struct pr_argv *a, const char **log_file,
-                       struct pr_err *err)
+static int script_add_options(struct pr_argv *a, const char **log_file,
+                              struct pr_err *err)
 {
     const struct pr_value *params = a->job->params;
     const struct pr_value log = pr_str(*log_file);
@@ -183,7 +185,7 @@ static int add_options(struct pr_argv *a, const char **log_file,
         const struct pr_member *m = &params->members[i];
         bool is_log = strcmp(m->key, "exp.log_file") == 0;
 
-        if (!is_wanted(&only, m))
+        if (!script_is_param_wanted(&only, m))
             continue;
         told = told || is_log;
         rc = add_option(a, m, is_log ? &log : &m->value, err);
@@ -195,13 +197,13 @@ static int add_options(struct pr_argv *a, const char **log_file,
     }
     if (!told)
         *log_file = NULL;
-    return rc ? rc : pr_argv_list(a, "exp.args", a->job->exp.args, err);
+    return rc ? rc : pr_argv_add_list(a, "exp.args", a->job->exp.args, err);
 }
 
 /* ---- the program */
 
 /* The same file from any folder. NULL: out of memory. */
-static const char *whole_path(struct pr_arena *a, const char *path)
+static const char *script_absolute_path(struct pr_arena *a, const char *path)
 {
     char cwd[4096];
 
@@ -217,7 +219,8 @@ static const char *real_path(struct pr_arena *a, const char *path)
 {
     char whole[PATH_MAX];
 
-    return realpath(path, whole) ? pr_arena_str(a, whole) : whole_path(a, path);
+    return realpath(path, whole) ? pr_arena_str(a, whole)
+                                 : script_absolute_path(a, path);
 }
 
 static int not_there(const struct pr_job *job, const char *path,
@@ -231,8 +234,8 @@ static int not_there(const struct pr_job *job, const char *path,
     return pr_hint(err, "-P %s.launcher=FILE", family_of(job));
 }
 
-static int check_file(struct pr_argv *a, const char *word, const char **ret,
-                      struct pr_err *err)
+static int script_check_file(struct pr_argv *a, const char *word,
+                             const char **ret, struct pr_err *err)
 {
     char found[PATH_MAX];
     struct stat st;
@@ -250,18 +253,18 @@ static int check_file(struct pr_argv *a, const char *word, const char **ret,
         return not_there(a->job, word, "is not a file", err);
     if (access(word, X_OK) < 0)
         return not_there(a->job, word, "is not executable", err);
-    *ret = whole_path(a->job->arena, word);
+    *ret = script_absolute_path(a->job->arena, word);
     return *ret ? PR_OK : pr_fail_nomem(err);
 }
 
-static int add_words(struct pr_argv *a, const char *what,
-                     const struct pr_value *v, struct pr_err *err)
+static int script_add_words(struct pr_argv *a, const char *what,
+                            const struct pr_value *v, struct pr_err *err)
 {
     /* DLBS's launcher is one word, whatever is in it. */
     if (v->kind == PR_STR && access(v->s, F_OK) == 0)
-        return pr_argv_word(a, v->s, err);
-    return v->kind == PR_LIST ? pr_argv_list(a, what, v, err)
-                              : pr_argv_text(a, what, v->s, err);
+        return pr_argv_add_word(a, v->s, err);
+    return v->kind == PR_LIST ? pr_argv_add_list(a, what, v, err)
+                              : pr_argv_add_text(a, what, v->s, err);
 }
 
 static int needs_launcher(const struct pr_job *job,
@@ -285,11 +288,13 @@ static int needs_launcher(const struct pr_job *job,
 }
 
 /* What is run, in front of the arguments. */
-static int add_program(struct pr_argv *a, const struct pr_framework *f,
-                       bool *ret_script, struct pr_err *err)
+static int script_add_program(struct pr_argv *a, const struct pr_framework *f,
+                              bool *ret_script, struct pr_err *err)
 {
-    const struct pr_value *launcher = pr_framework_setting(a->job, "launcher");
-    const struct pr_value *command = pr_framework_setting(a->job, "command");
+    const struct pr_value *launcher =
+        pr_framework_get_setting(a->job, "launcher");
+    const struct pr_value *command =
+        pr_framework_get_setting(a->job, "command");
     const char *what = launcher ? "launcher" : "command";
     size_t at = a->count;
     int rc;
@@ -299,12 +304,12 @@ static int add_program(struct pr_argv *a, const struct pr_framework *f,
     what = pr_arena_printf(a->job->arena, "%s.%s", family_of(a->job), what);
     if (!what)
         return pr_fail_nomem(err);
-    rc = add_words(a, what, launcher ? launcher : command, err);
+    rc = script_add_words(a, what, launcher ? launcher : command, err);
     if (!rc && a->count == at)
         return pr_fail(err, PR_E_CONF, a->job->id, "%s is empty", what);
     *ret_script = launcher != NULL;
     if (!rc && (launcher || !a->job->exp.docker))
-        rc = check_file(a, a->items[at], &a->items[at], err);
+        rc = script_check_file(a, a->items[at], &a->items[at], err);
     return rc;
 }
 
@@ -319,8 +324,8 @@ static bool has_env(const struct pr_job *job, const char *name)
 }
 
 /* NAME=value for the front of the list, unless somebody has set it. */
-static int add_env(struct pr_argv *a, const char *name, const char *value,
-                   struct pr_err *err)
+static int script_add_env(struct pr_argv *a, const char *name,
+                          const char *value, struct pr_err *err)
 {
     const char *word;
 
@@ -330,23 +335,24 @@ static int add_env(struct pr_argv *a, const char *name, const char *value,
     if (!word)
         return pr_fail_nomem(err);
     a->assignments++;
-    return pr_argv_word(a, word, err);
+    return pr_argv_add_word(a, word, err);
 }
 
 /* runtime.launcher is the launcher's business: it goes before the framework's
  * own command. */
 static int add_all_env(struct pr_argv *a, struct pr_err *err)
 {
-    const char *share = pr_share_dir(a->job->arena);
+    const char *share = pr_bundled_dir(a->job->arena);
     char cwd[4096];
-    int rc = add_env(a, "DLBS_NAME", DLBS_NAME, err);
+    int rc = script_add_env(a, "DLBS_NAME", DLBS_NAME, err);
 
     if (!rc)
-        rc = add_env(a, "DLBS_ROOT",
-                     share ? real_path(a->job->arena, share) : NULL, err);
+        rc =
+            script_add_env(a, "DLBS_ROOT",
+                           share ? real_path(a->job->arena, share) : NULL, err);
     return rc ? rc
-              : add_env(a, "BENCH_ROOT", getcwd(cwd, sizeof cwd) ? cwd : NULL,
-                        err);
+              : script_add_env(a, "BENCH_ROOT",
+                               getcwd(cwd, sizeof cwd) ? cwd : NULL, err);
 }
 
 /* ---- the whole */
@@ -358,15 +364,15 @@ static const char *log_file_of(const struct pr_job *job, bool users)
     const char *dir;
 
     if (users && *job->exp.log_file)
-        return whole_path(job->arena, job->exp.log_file);
+        return script_absolute_path(job->arena, job->exp.log_file);
     if (!*job->dir) /* a plan is being checked */
         return "log.txt";
     dir = real_path(job->arena, job->dir);
     return dir ? pr_arena_printf(job->arena, "%s/log.txt", dir) : NULL;
 }
 
-int pr_framework_script(struct pr_job *job, const struct pr_framework *f,
-                        struct pr_start *ret, struct pr_err *err)
+int pr_framework_script_start(struct pr_job *job, const struct pr_framework *f,
+                              struct pr_start *ret, struct pr_err *err)
 {
     struct pr_argv a = {.job = job};
     const char *log_file;
@@ -374,15 +380,15 @@ int pr_framework_script(struct pr_job *job, const struct pr_framework *f,
     int rc = add_all_env(&a, err);
 
     if (!rc)
-        rc = add_program(&a, f, &script, err);
+        rc = script_add_program(&a, f, &script, err);
     if (rc)
         return rc;
     log_file = log_file_of(job, script || !job->exp.docker);
     if (!log_file)
         return pr_fail_nomem(err);
-    rc = add_options(&a, &log_file, err);
+    rc = script_add_options(&a, &log_file, err);
     if (!rc)
-        rc = pr_argv_start(&a, ret, err);
+        rc = pr_argv_fill_start(&a, ret, err);
     if (rc)
         return rc;
     ret->log_file = log_file ? log_file : log_file_of(job, false);

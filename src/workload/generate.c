@@ -18,23 +18,23 @@ static int present_bytes(struct pr_generate_job *j, const struct pr_dataset *d,
 {
     struct pr_generate_worker w;
     uint64_t one, i;
-    int rc = pr_worker_init(&w, d, j->so, NULL, NULL, err);
+    int rc = pr_generate_worker_init(&w, d, j->so, NULL, NULL, err);
 
     if (rc)
         return rc;
     for (uint64_t f = 0; f < pr_dataset_files(d) && !rc; f++) {
         /* One with the same name in both was counted. */
         if (beside &&
-            !pr_generate_renames(d, beside, pr_dataset_split(d, f, &i)))
+            !pr_generate_needs_rename(d, beside, pr_dataset_split(d, f, &i)))
             continue;
-        rc = pr_worker_present(&w, f, &one, err);
+        rc = pr_generate_worker_count_present(&w, f, &one, err);
         if (rc)
             break;
         *ret += one;
         *ret_files += one > 0;
         rc = pr_generate_keep_going(j, f, err);
     }
-    pr_worker_done(&w);
+    pr_generate_worker_done(&w);
     return rc;
 }
 
@@ -189,7 +189,7 @@ static int make_files(struct pr_generate_job *j, struct pr_err *err)
                       "to the device");
         return pr_hint(err, "it must be readable, not only writable");
     }
-    rc = pr_generate_phase(j, "making", false, &j->result->seconds, err);
+    rc = pr_generate_run_phase(j, "making", false, &j->result->seconds, err);
     start = pr_clock_ns();
     if (!rc && fd >= 0)
         rc = send_files(j, err);
@@ -202,7 +202,7 @@ static int make_files(struct pr_generate_job *j, struct pr_err *err)
     return rc;
 }
 
-static int make_all(struct pr_generate_job *j, struct pr_err *err)
+static int generate_make_all(struct pr_generate_job *j, struct pr_err *err)
 {
     int rc =
         j->was ? pr_generate_rename(j, j->was_smaller, j->was, err) : PR_OK;
@@ -232,8 +232,8 @@ static int verify_all(struct pr_generate_job *j, struct pr_err *err)
     int rc;
 
     j->status.bytes_total = 0;
-    rc = pr_generate_phase(j, "verifying", true, &j->result->verify_seconds,
-                           err);
+    rc = pr_generate_run_phase(j, "verifying", true, &j->result->verify_seconds,
+                               err);
     j->result->verified = atomic_load(&j->files);
     j->result->verified_bytes = atomic_load(&j->bytes);
     return rc;
@@ -264,14 +264,14 @@ static int lock_if_there(struct pr_generate_job *j, struct pr_err *err)
     return rc == 1 ? pr_storage_lock(j->st, j->set->folder, err) : rc;
 }
 
-static int generate(struct pr_generate_job *j, struct pr_err *err)
+static int generate_set(struct pr_generate_job *j, struct pr_err *err)
 {
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(16384);
     bool complete = false;
     int rc = a ? lock_if_there(j, err) : pr_fail_nomem(err);
 
     if (!rc)
-        rc = pr_generate_look(j, a, &complete, err);
+        rc = pr_generate_check(j, a, &complete, err);
     j->result->files = pr_dataset_files(j->set);
     j->status.files_total = j->result->files;
     if (rc)
@@ -279,7 +279,7 @@ static int generate(struct pr_generate_job *j, struct pr_err *err)
     if (complete)
         j->result->kept = j->result->files;
     else
-        rc = make_all(j, err);
+        rc = generate_make_all(j, err);
     if (!rc && j->opts->verify)
         rc = verify_all(j, err);
     return rc;
@@ -331,7 +331,7 @@ int pr_generate(const struct pr_dataset *d, const struct pr_storage_opts *so,
     pthread_condattr_init(&attr);
     pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
     pthread_cond_init(&j.ended, &attr);
-    rc = generate(&j, err);
+    rc = generate_set(&j, err);
     pthread_cond_destroy(&j.ended);
     pthread_condattr_destroy(&attr);
     pr_storage_close(j.st);

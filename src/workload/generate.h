@@ -59,9 +59,10 @@ int pr_generate_remove(const struct pr_dataset *d,
 /* A parameter, of those that shape files, in which a set differs from the one
  * that is in its folder; NULL: none, or nobody can tell. ret_marked (may be
  * NULL): whether the folder says what is in it. */
-int pr_generate_differs(const struct pr_dataset *d,
-                        const struct pr_storage_opts *so, const char **ret_name,
-                        bool *ret_marked, struct pr_err *err) PR_MUST_CHECK;
+int pr_generate_find_difference(const struct pr_dataset *d,
+                                const struct pr_storage_opts *so,
+                                const char **ret_name, bool *ret_marked,
+                                struct pr_err *err) PR_MUST_CHECK;
 
 /* The folder of a set as a user would write it. Returns out. */
 const char *pr_generate_place(const struct pr_dataset *d,
@@ -74,7 +75,7 @@ int pr_generate_bytes(const struct pr_dataset *d, uint64_t *ret,
 
 /* Whether two sets have the same files with the same contents. ret_name (may
  * be NULL) is a parameter in which they differ. */
-bool pr_generate_same(const struct pr_dataset *a, const struct pr_dataset *b,
-                      const char **ret_name);
+bool pr_generate_is_same(const struct pr_dataset *a, const struct pr_dataset *b,
+                         const char **ret_name);
 
 #endif

@@ -32,11 +32,11 @@ int pr_generate_find_like(const struct pr_dataset *d,
     memcpy(there->folder, d->folder, sizeof there->folder);
     pr_generate_resize(&like, there->files);
     *ret = there;
-    return pr_generate_same(there, &like, ret_name);
+    return pr_generate_is_same(there, &like, ret_name);
 }
 
-bool pr_generate_renames(const struct pr_dataset *from,
-                         const struct pr_dataset *to, enum pr_split split)
+bool pr_generate_needs_rename(const struct pr_dataset *from,
+                              const struct pr_dataset *to, enum pr_split split)
 {
     return from->files[split] != to->files[split];
 }
@@ -138,10 +138,10 @@ static int rename_split(struct naming *n, struct pr_generate_worker *w,
     bool removes = has_other_contents(n->from, n->to, split);
     int rc = PR_OK;
 
-    if (!removes && !pr_generate_renames(n->from, n->to, split))
+    if (!removes && !pr_generate_needs_rename(n->from, n->to, split))
         return PR_OK;
     for (uint64_t i = 0; !rc && i < n->from->files[split]; i++) {
-        rc = removes ? pr_worker_remove(w, old + i, err)
+        rc = removes ? pr_generate_worker_remove(w, old + i, err)
                      : rename_file(n, old + i, f + i, err);
         atomic_fetch_add(&n->job->files, 1);
         if (!rc)
@@ -156,7 +156,7 @@ int pr_generate_rename(struct pr_generate_job *j, const struct pr_dataset *from,
     struct naming n = {.job = j, .from = from, .to = to};
     struct pr_storage_opts plain = pr_generate_plain(j->so);
     struct pr_generate_worker w;
-    int rc = pr_worker_init(&w, from, &plain, NULL, NULL, err);
+    int rc = pr_generate_worker_init(&w, from, &plain, NULL, NULL, err);
 
     if (rc)
         return rc;
@@ -167,6 +167,6 @@ int pr_generate_rename(struct pr_generate_job *j, const struct pr_dataset *from,
         rc = rename_split(&n, &w, (enum pr_split)s, err);
     j->status.files_total = pr_dataset_files(j->set);
     j->status.phase = "checking";
-    pr_worker_done(&w);
+    pr_generate_worker_done(&w);
     return rc;
 }

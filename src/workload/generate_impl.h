@@ -11,7 +11,7 @@
 struct pr_generate_worker {
     const struct pr_dataset *set;
     struct pr_storage *st;
-    struct pr_sides sides;
+    struct pr_dataset_sides sides;
     struct pr_writer *writer, *label_writer;
     struct pr_reader *reader, *label_reader;
     /* A second copy of a file, in memory, to compare with. */
@@ -30,50 +30,55 @@ struct pr_generate_worker {
 
 /* first: a storage by the same options that it shares a place, a rate and
  * faults with; or NULL. */
-int pr_worker_init(struct pr_generate_worker *w, const struct pr_dataset *d,
-                   const struct pr_storage_opts *so,
-                   const struct pr_storage *first, bool *stop,
-                   struct pr_err *err) PR_MUST_CHECK;
-void pr_worker_done(struct pr_generate_worker *w);
+int pr_generate_worker_init(struct pr_generate_worker *w,
+                            const struct pr_dataset *d,
+                            const struct pr_storage_opts *so,
+                            const struct pr_storage *first, bool *stop,
+                            struct pr_err *err) PR_MUST_CHECK;
+void pr_generate_worker_done(struct pr_generate_worker *w);
 
 /* Makes file f and those that go with it. */
-int pr_worker_make(struct pr_generate_worker *w, uint64_t f,
-                   uint64_t *ret_bytes, struct pr_err *err) PR_MUST_CHECK;
+int pr_generate_worker_make(struct pr_generate_worker *w, uint64_t f,
+                            uint64_t *ret_bytes,
+                            struct pr_err *err) PR_MUST_CHECK;
 
 /* 1: file f is there and whole; 0: it is not. */
-int pr_worker_look(struct pr_generate_worker *w, uint64_t f,
-                   struct pr_err *err) PR_MUST_CHECK;
+int pr_generate_worker_has_file(struct pr_generate_worker *w, uint64_t f,
+                                struct pr_err *err) PR_MUST_CHECK;
 
 /* The same by sizes alone, without opening anything: a file whose size cannot
  * be foretold must not be empty. */
-int pr_worker_glance(struct pr_generate_worker *w, uint64_t f,
-                     struct pr_err *err) PR_MUST_CHECK;
+int pr_generate_worker_has_size(struct pr_generate_worker *w, uint64_t f,
+                                struct pr_err *err) PR_MUST_CHECK;
 
 /* Reads file f back. PR_E_FORMAT: it is not what the seed gives. */
-int pr_worker_verify(struct pr_generate_worker *w, uint64_t f,
-                     uint64_t *ret_bytes, struct pr_err *err) PR_MUST_CHECK;
+int pr_generate_worker_verify(struct pr_generate_worker *w, uint64_t f,
+                              uint64_t *ret_bytes,
+                              struct pr_err *err) PR_MUST_CHECK;
 
 /* Bytes of one record of a file of records. */
-uint64_t pr_worker_record_bytes(const struct pr_generate_worker *w,
-                                const struct pr_file_spec *of);
+uint64_t pr_generate_worker_record_bytes(const struct pr_generate_worker *w,
+                                         const struct pr_file_spec *of);
 
 /* Opens w->name and reads the last of its samples. */
-int pr_worker_read_last(struct pr_generate_worker *w, uint64_t samples,
-                        uint64_t *ret_bytes, struct pr_err *err) PR_MUST_CHECK;
+int pr_generate_worker_read_last(struct pr_generate_worker *w, uint64_t samples,
+                                 uint64_t *ret_bytes,
+                                 struct pr_err *err) PR_MUST_CHECK;
 
 /* Whether w->name, a compressed file, is a whole stream and holds what the
  * specification says: 1 or 0. */
-int pr_worker_holds(struct pr_generate_worker *w,
-                    const struct pr_file_spec *spec,
-                    struct pr_err *err) PR_MUST_CHECK;
+int pr_generate_worker_is_intact(struct pr_generate_worker *w,
+                                 const struct pr_file_spec *spec,
+                                 struct pr_err *err) PR_MUST_CHECK;
 
 /* Bytes of file f and what goes with it that are there already. */
-int pr_worker_present(struct pr_generate_worker *w, uint64_t f, uint64_t *ret,
-                      struct pr_err *err) PR_MUST_CHECK;
+int pr_generate_worker_count_present(struct pr_generate_worker *w, uint64_t f,
+                                     uint64_t *ret,
+                                     struct pr_err *err) PR_MUST_CHECK;
 
 /* Removes file f and what goes with it. */
-int pr_worker_remove(struct pr_generate_worker *w, uint64_t f,
-                     struct pr_err *err) PR_MUST_CHECK;
+int pr_generate_worker_remove(struct pr_generate_worker *w, uint64_t f,
+                              struct pr_err *err) PR_MUST_CHECK;
 
 /* ---- all threads together */
 
@@ -118,8 +123,8 @@ int pr_generate_keep_going(struct pr_generate_job *j, uint64_t f,
 /* Decides by what is in the folder. *ret_complete: nothing needs to be made;
  * j->keep: what is whole stays; j->old (in the arena): what is replaced. j->set
  * becomes the set that the folder will have, which may be larger. */
-int pr_generate_look(struct pr_generate_job *j, struct pr_arena *a,
-                     bool *ret_complete, struct pr_err *err) PR_MUST_CHECK;
+int pr_generate_check(struct pr_generate_job *j, struct pr_arena *a,
+                      bool *ret_complete, struct pr_err *err) PR_MUST_CHECK;
 
 /* Takes away the files of j->old, and what killed programs left. */
 int pr_generate_remove_old(struct pr_generate_job *j,
@@ -151,13 +156,13 @@ int pr_generate_rename(struct pr_generate_job *j, const struct pr_dataset *from,
                        struct pr_err *err) PR_MUST_CHECK;
 
 /* Whether a file of this split is called otherwise. */
-bool pr_generate_renames(const struct pr_dataset *from,
-                         const struct pr_dataset *to, enum pr_split split);
+bool pr_generate_needs_rename(const struct pr_dataset *from,
+                              const struct pr_dataset *to, enum pr_split split);
 
 /* Makes or verifies every file, by several threads; ticks meanwhile. */
-int pr_generate_phase(struct pr_generate_job *j, const char *phase,
-                      bool verifying, double *ret_seconds,
-                      struct pr_err *err) PR_MUST_CHECK;
+int pr_generate_run_phase(struct pr_generate_job *j, const char *phase,
+                          bool verifying, double *ret_seconds,
+                          struct pr_err *err) PR_MUST_CHECK;
 
 /* The same place, without delays or errors that are made up. */
 struct pr_storage_opts pr_generate_plain(const struct pr_storage_opts *so);

@@ -14,7 +14,7 @@ struct search {
     char name[256]; /* of what was found */
 };
 
-static bool ends_with(const char *text, const char *end)
+static bool generate_has_ending(const char *text, const char *end)
 {
     size_t n = strlen(text), e = strlen(end);
 
@@ -22,7 +22,7 @@ static bool ends_with(const char *text, const char *end)
 }
 
 /* What a file of ours could be called, or what others take for one. */
-static int note_file(void *ctx, const char *name, bool is_folder)
+static int generate_match_file(void *ctx, const char *name, bool is_folder)
 {
     struct search *s = ctx;
     const struct pr_dataset_opts *o = &s->set->opts;
@@ -30,7 +30,7 @@ static int note_file(void *ctx, const char *name, bool is_folder)
 
     snprintf(ending, sizeof ending, ".%s", o->format);
     if (is_folder || *name == '.' ||
-        (!ends_with(name, ending) &&
+        (!generate_has_ending(name, ending) &&
          strncmp(name, o->file_prefix, strlen(o->file_prefix)) != 0))
         return 0;
     snprintf(s->name, sizeof s->name, "%s", name);
@@ -53,7 +53,7 @@ static int is_somebody_elses(struct pr_generate_job *j, struct pr_err *err)
             return PR_OK;
         rc = pr_storage_stat(j->st, folder, &info, err);
         if (rc == 1)
-            rc = pr_storage_list(j->st, folder, note_file, &s, err);
+            rc = pr_storage_list(j->st, folder, generate_match_file, &s, err);
         if (rc < 0)
             return rc;
         if (rc == 1) {
@@ -74,22 +74,22 @@ int pr_generate_remove_old(struct pr_generate_job *j, struct pr_err *err)
     int rc = pr_manifest_write(j, j->old, false, NULL, err);
 
     if (!rc)
-        rc = pr_worker_init(&w, j->old, j->so, NULL, NULL, err);
+        rc = pr_generate_worker_init(&w, j->old, j->so, NULL, NULL, err);
     if (rc)
         return rc;
     for (uint64_t f = 0; f < pr_dataset_files(j->old) && !rc; f++) {
-        rc = pr_worker_remove(&w, f, err);
+        rc = pr_generate_worker_remove(&w, f, err);
         if (!rc)
             rc = pr_generate_keep_going(j, f, err);
     }
-    pr_worker_done(&w);
+    pr_generate_worker_done(&w);
     return rc;
 }
 
 /* A copy with other numbers of files; NULL: no memory. */
-static struct pr_dataset *resized(struct pr_arena *a,
-                                  const struct pr_dataset *d,
-                                  const uint64_t files[PR_SPLITS])
+static struct pr_dataset *generate_copy_resized(struct pr_arena *a,
+                                                const struct pr_dataset *d,
+                                                const uint64_t files[PR_SPLITS])
 {
     struct pr_dataset *copy = PR_ARENA_NEW(a, struct pr_dataset);
 
@@ -108,7 +108,7 @@ static int note_growth(struct pr_generate_job *j, const struct pr_manifest *m,
     if (!m->is_growing)
         return PR_OK;
     j->was = there;
-    j->was_smaller = resized(a, there, m->from);
+    j->was_smaller = generate_copy_resized(a, there, m->from);
     return j->was_smaller ? PR_OK : pr_fail_nomem(err);
 }
 
@@ -131,7 +131,7 @@ static int find_old(struct pr_generate_job *j, const struct pr_manifest *m,
                             "dataset.data_folder");
     }
     memcpy(old->folder, j->set->folder, sizeof old->folder);
-    if (!pr_generate_same(old, j->set, NULL))
+    if (!pr_generate_is_same(old, j->set, NULL))
         j->old = old;
     return note_growth(j, m, old, a, err);
 }
@@ -152,7 +152,7 @@ static int find_same(struct pr_generate_job *j, const struct pr_manifest *m,
                                                           : j->set->files[s];
         if (memcmp(files, there->files, sizeof files) != 0)
             j->smaller = there;
-        j->set = resized(a, j->set, files);
+        j->set = generate_copy_resized(a, j->set, files);
         return j->set ? note_growth(j, m, there, a, err) : pr_fail_nomem(err);
     }
     if (rc < 0)
@@ -167,7 +167,7 @@ static int find_same(struct pr_generate_job *j, const struct pr_manifest *m,
 static int see_file(struct pr_generate_job *j, struct pr_generate_worker *w,
                     uint64_t f, struct pr_err *err)
 {
-    int rc = pr_worker_glance(w, f, err);
+    int rc = pr_generate_worker_has_size(w, f, err);
 
     if (rc)
         return rc < 0 ? rc : pr_generate_keep_going(j, f, err);
@@ -186,14 +186,14 @@ static int see_files(struct pr_generate_job *j, const struct pr_dataset *asked,
     struct pr_storage_opts plain = pr_generate_plain(j->so);
     uint64_t step = pr_dataset_files(asked) / LOOK_AT + 1, i;
     struct pr_generate_worker w;
-    int rc = pr_worker_init(&w, j->set, &plain, NULL, NULL, err);
+    int rc = pr_generate_worker_init(&w, j->set, &plain, NULL, NULL, err);
 
     if (rc)
         return rc;
     for (uint64_t f = 0; f < pr_dataset_files(j->set) && !rc; f += step)
         if (asked->files[pr_dataset_split(j->set, f, &i)] > i)
             rc = see_file(j, &w, f, err);
-    pr_worker_done(&w);
+    pr_generate_worker_done(&w);
     return rc;
 }
 
@@ -219,8 +219,8 @@ static int look_at_complete(struct pr_generate_job *j,
     return rc;
 }
 
-int pr_generate_look(struct pr_generate_job *j, struct pr_arena *a,
-                     bool *ret_complete, struct pr_err *err)
+int pr_generate_check(struct pr_generate_job *j, struct pr_arena *a,
+                      bool *ret_complete, struct pr_err *err)
 {
     const struct pr_dataset *asked = j->set;
     struct pr_manifest m;

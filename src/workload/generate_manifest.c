@@ -21,7 +21,7 @@ static const char *const count_names[PR_SPLITS] = {"num_files_train",
 enum { MAX_MANIFEST = 1 << 20 };
 
 /* Parameters that change no file. */
-static bool matters(const char *name)
+static bool manifest_is_relevant(const char *name)
 {
     static const char *const others[] = {
         "data_folder", "keep_files", "record_length_bytes_resize",
@@ -34,7 +34,8 @@ static bool matters(const char *name)
 }
 
 /* The value of a field, whatever its kind. */
-static struct pr_value field(const struct pr_opt *o, const void *opts)
+static struct pr_value manifest_get_field(const struct pr_opt *o,
+                                          const void *opts)
 {
     const char *at = (const char *)opts + o->offset;
 
@@ -56,8 +57,8 @@ static struct pr_value field(const struct pr_opt *o, const void *opts)
 }
 
 /* A parameter that matters and differs; NULL: none. */
-static const char *first_difference(const struct pr_dataset *a,
-                                    const struct pr_dataset *b)
+static const char *manifest_find_difference(const struct pr_dataset *a,
+                                            const struct pr_dataset *b)
 {
     const struct {
         const struct pr_opt_section *section;
@@ -70,44 +71,44 @@ static const char *first_difference(const struct pr_dataset *a,
     for (size_t p = 0; p < 2; p++)
         for (size_t i = 0; i < parts[p].section->count; i++) {
             const struct pr_opt *o = &parts[p].section->opts[i];
-            struct pr_value x = field(o, parts[p].a);
-            struct pr_value y = field(o, parts[p].b);
-            if (matters(o->name) && !pr_equal(&x, &y))
+            struct pr_value x = manifest_get_field(o, parts[p].a);
+            struct pr_value y = manifest_get_field(o, parts[p].b);
+            if (manifest_is_relevant(o->name) && !pr_value_equal(&x, &y))
                 return o->name;
         }
     return NULL;
 }
 
-bool pr_generate_same(const struct pr_dataset *a, const struct pr_dataset *b,
-                      const char **ret_name)
+bool pr_generate_is_same(const struct pr_dataset *a, const struct pr_dataset *b,
+                         const char **ret_name)
 {
-    const char *name = first_difference(a, b);
+    const char *name = manifest_find_difference(a, b);
 
     if (ret_name)
         *ret_name = name;
     return !name;
 }
 
-static void add_section(struct pr_jb *jb, const struct pr_opt_section *s,
-                        const void *opts)
+static void add_section(struct pr_json_writer *jb,
+                        const struct pr_opt_section *s, const void *opts)
 {
     char name[128];
 
     for (size_t i = 0; i < s->count; i++) {
-        struct pr_value v = field(&s->opts[i], opts);
-        if (!matters(s->opts[i].name))
+        struct pr_value v = manifest_get_field(&s->opts[i], opts);
+        if (!manifest_is_relevant(s->opts[i].name))
             continue;
         snprintf(name, sizeof name, "%s.%s", s->name, s->opts[i].name);
-        pr_jb_value(jb, name, &v);
+        pr_json_put_value(jb, name, &v);
     }
 }
 
-static void add_growth(struct pr_jb *jb, const struct pr_dataset *from)
+static void add_growth(struct pr_json_writer *jb, const struct pr_dataset *from)
 {
-    pr_jb_obj(jb, "growing_from");
+    pr_json_open_object(jb, "growing_from");
     for (int s = 0; s < PR_SPLITS; s++)
-        pr_jb_uint(jb, count_names[s], from->files[s]);
-    pr_jb_end(jb);
+        pr_json_put_uint(jb, count_names[s], from->files[s]);
+    pr_json_close(jb);
 }
 
 static bool has_files(const struct pr_generate_job *j)
@@ -132,20 +133,20 @@ int pr_manifest_write(struct pr_generate_job *j, const struct pr_dataset *d,
     PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(MAX_MANIFEST);
     char name[sizeof d->folder + sizeof file_name];
     struct pr_object obj;
-    struct pr_jb jb;
+    struct pr_json_writer jb;
     int rc;
 
-    pr_jb_init(&jb, &text, 2);
-    pr_jb_obj(&jb, NULL);
-    pr_jb_str(&jb, "schema", "prony.dataset/1");
-    pr_jb_bool(&jb, "complete", complete);
+    pr_json_writer_init(&jb, &text, 2);
+    pr_json_open_object(&jb, NULL);
+    pr_json_put_str(&jb, "schema", "prony.dataset/1");
+    pr_json_put_bool(&jb, "complete", complete);
     if (from)
         add_growth(&jb, from);
-    pr_jb_obj(&jb, "parameters");
+    pr_json_open_object(&jb, "parameters");
     add_section(&jb, &pr_dataset_section, &d->opts);
     add_section(&jb, &pr_dataset_hdf5_section, &d->hdf5);
-    pr_jb_end(&jb);
-    pr_jb_end(&jb);
+    pr_json_close(&jb);
+    pr_json_close(&jb);
     pr_buf_char(&text, '\n');
     if (!pr_buf_ok(&text))
         return pr_fail_nomem(err);
@@ -173,8 +174,9 @@ int pr_manifest_remove(struct pr_storage *st, const struct pr_dataset *d,
     return pr_storage_remove(st, name, err);
 }
 
-static int load(struct pr_storage *st, const char *name, struct pr_arena *a,
-                const char **ret, size_t *ret_len, struct pr_err *err)
+static int manifest_load(struct pr_storage *st, const char *name,
+                         struct pr_arena *a, const char **ret, size_t *ret_len,
+                         struct pr_err *err)
 {
     struct pr_object obj;
     char *text;
@@ -232,7 +234,7 @@ int pr_manifest_read(struct pr_storage *st, const struct pr_dataset *d,
         *ret = m;
         return PR_OK;
     }
-    rc = load(st, name, a, &in.text, &in.len, err);
+    rc = manifest_load(st, name, a, &in.text, &in.len, err);
     if (!rc)
         rc = pr_json_read(&in, a, &root, NULL, err);
     if (rc)
@@ -250,7 +252,7 @@ int pr_manifest_read(struct pr_storage *st, const struct pr_dataset *d,
 }
 
 /* What makes files of another size or form. */
-static bool shapes(const char *name)
+static bool manifest_is_shape_param(const char *name)
 {
     static const char *const names[] = {"record_length_bytes",
                                         "record_length_bytes_stdev",
@@ -271,16 +273,18 @@ static void find_difference(const struct pr_dataset *old,
 {
     for (size_t i = 0; i < pr_dataset_section.count && !*ret_name; i++) {
         const struct pr_opt *o = &pr_dataset_section.opts[i];
-        struct pr_value x = field(o, &old->opts), y = field(o, &d->opts);
+        struct pr_value x = manifest_get_field(o, &old->opts),
+                        y = manifest_get_field(o, &d->opts);
 
-        if (shapes(o->name) && !pr_equal(&x, &y))
+        if (manifest_is_shape_param(o->name) && !pr_value_equal(&x, &y))
             *ret_name = o->name;
     }
 }
 
-int pr_generate_differs(const struct pr_dataset *d,
-                        const struct pr_storage_opts *so, const char **ret_name,
-                        bool *ret_marked, struct pr_err *err)
+int pr_generate_find_difference(const struct pr_dataset *d,
+                                const struct pr_storage_opts *so,
+                                const char **ret_name, bool *ret_marked,
+                                struct pr_err *err)
 {
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(16384);
     struct pr_storage_opts plain = pr_generate_plain(so);

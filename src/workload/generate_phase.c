@@ -27,11 +27,12 @@ static void stop_all(struct pr_generate_job *j)
     __atomic_store_n(&j->stop, true, __ATOMIC_RELAXED);
 }
 
-static int make_one(struct pr_generate_job *j, struct pr_generate_worker *w,
-                    uint64_t f, struct pr_err *err)
+static int generate_make_file(struct pr_generate_job *j,
+                              struct pr_generate_worker *w, uint64_t f,
+                              struct pr_err *err)
 {
     uint64_t bytes = 0;
-    int rc = j->keep ? pr_worker_look(w, f, err) : 0;
+    int rc = j->keep ? pr_generate_worker_has_file(w, f, err) : 0;
 
     if (rc < 0)
         return rc;
@@ -39,7 +40,7 @@ static int make_one(struct pr_generate_job *j, struct pr_generate_worker *w,
         atomic_fetch_add(&j->kept, 1);
         return PR_OK;
     }
-    rc = pr_worker_make(w, f, &bytes, err);
+    rc = pr_generate_worker_make(w, f, &bytes, err);
     if (rc)
         return rc;
     atomic_fetch_add(&j->made, 1);
@@ -47,7 +48,8 @@ static int make_one(struct pr_generate_job *j, struct pr_generate_worker *w,
     return PR_OK;
 }
 
-static void note_bad(struct pr_generate_job *j, const struct pr_err *err)
+static void generate_keep_bad(struct pr_generate_job *j,
+                              const struct pr_err *err)
 {
     pthread_mutex_lock(&j->lock);
     if (j->result->bad < PR_GENERATE_ERRORS)
@@ -61,13 +63,13 @@ static int verify_one(struct pr_generate_job *j, struct pr_generate_worker *w,
                       uint64_t f, struct pr_err *err)
 {
     uint64_t bytes = 0;
-    int rc = pr_worker_verify(w, f, &bytes, err);
+    int rc = pr_generate_worker_verify(w, f, &bytes, err);
 
     if (rc == PR_E_FORMAT || rc == PR_E_IO) {
         if (!*err->hint)
             pr_hint(err, "remove the file and make it again with --resume, or "
                          "make all again with --force");
-        note_bad(j, err);
+        generate_keep_bad(j, err);
         note_failure(j, rc, err);
         return PR_OK;
     }
@@ -76,15 +78,16 @@ static int verify_one(struct pr_generate_job *j, struct pr_generate_worker *w,
     return rc;
 }
 
-static int work(struct pr_generate_job *j, struct pr_generate_worker *w,
-                struct pr_err *err)
+static int generate_run_worker(struct pr_generate_job *j,
+                               struct pr_generate_worker *w, struct pr_err *err)
 {
     uint64_t total = pr_dataset_files(j->set), f;
     int rc = PR_OK;
 
     while (!rc && (f = atomic_fetch_add(&j->next, 1)) < total &&
            !__atomic_load_n(&j->stop, __ATOMIC_RELAXED)) {
-        rc = j->verifying ? verify_one(j, w, f, err) : make_one(j, w, f, err);
+        rc = j->verifying ? verify_one(j, w, f, err)
+                          : generate_make_file(j, w, f, err);
         if (!rc)
             atomic_fetch_add(&j->files, 1);
     }
@@ -107,20 +110,21 @@ static void *thread_main(void *arg)
     struct pr_generate_worker w;
     struct pr_err err = {0};
     unsigned slot;
-    int rc = pr_worker_init(&w, j->set, j->so, j->first, &j->stop, &err);
+    int rc =
+        pr_generate_worker_init(&w, j->set, j->so, j->first, &j->stop, &err);
 
     if (!rc) {
         join_in(j, w.st, &slot);
-        rc = work(j, &w, &err);
+        rc = generate_run_worker(j, &w, &err);
         pthread_mutex_lock(&j->lock);
         j->written += pr_storage_written(w.st);
         j->storages[slot] = NULL;
         snprintf(j->result->engine, sizeof j->result->engine, "%s",
                  pr_storage_engine(w.st));
         snprintf(j->result->note, sizeof j->result->note, "%s",
-                 pr_storage_note(w.st));
+                 pr_storage_warning(w.st));
         pthread_mutex_unlock(&j->lock);
-        pr_worker_done(&w);
+        pr_generate_worker_done(&w);
     }
     if (rc) {
         note_failure(j, rc, &err);
@@ -135,7 +139,7 @@ static void *thread_main(void *arg)
 
 /* ---- all of them */
 
-static uint64_t written(struct pr_generate_job *j)
+static uint64_t generate_count_written(struct pr_generate_job *j)
 {
     uint64_t sum;
 
@@ -151,7 +155,8 @@ static uint64_t written(struct pr_generate_job *j)
 void pr_generate_tick_now(struct pr_generate_job *j)
 {
     j->status.files = atomic_load(&j->files);
-    j->status.bytes = j->verifying ? atomic_load(&j->bytes) : written(j);
+    j->status.bytes =
+        j->verifying ? atomic_load(&j->bytes) : generate_count_written(j);
     if (j->tick && j->tick(j->ctx, &j->status))
         stop_all(j);
 }
@@ -197,8 +202,9 @@ static unsigned thread_count(const struct pr_generate_job *j)
     return n > files ? (unsigned)(files ? files : 1) : n;
 }
 
-int pr_generate_phase(struct pr_generate_job *j, const char *phase,
-                      bool verifying, double *ret_seconds, struct pr_err *err)
+int pr_generate_run_phase(struct pr_generate_job *j, const char *phase,
+                          bool verifying, double *ret_seconds,
+                          struct pr_err *err)
 {
     unsigned n = thread_count(j), started = 0;
     pthread_t *threads = pr_alloc(n * sizeof *threads);

@@ -27,8 +27,9 @@ static void remove_folders(struct pr_storage *st, const struct pr_dataset *d)
 }
 
 /* The folder may have more files than this set, which go with it. */
-static int find_whole(struct pr_dataset *d, const struct pr_storage_opts *so,
-                      struct pr_err *err)
+static int generate_find_whole(struct pr_dataset *d,
+                               const struct pr_storage_opts *so,
+                               struct pr_err *err)
 {
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(16384);
     struct pr_storage_opts plain = pr_generate_plain(so);
@@ -56,10 +57,10 @@ int pr_generate_remove(const struct pr_dataset *d,
     struct pr_generate_opts opts = {.later = false};
     struct pr_generate_job j = {.so = so, .opts = &opts};
     struct pr_generate_worker w;
-    int rc = find_whole(&whole, so, err);
+    int rc = generate_find_whole(&whole, so, err);
 
     if (!rc)
-        rc = pr_worker_init(&w, &whole, so, NULL, NULL, err);
+        rc = pr_generate_worker_init(&w, &whole, so, NULL, NULL, err);
     if (rc)
         return rc;
     d = &whole;
@@ -67,11 +68,11 @@ int pr_generate_remove(const struct pr_dataset *d,
     j.st = w.st;
     rc = pr_manifest_write(&j, d, false, NULL, err);
     for (uint64_t f = 0; !rc && f < pr_dataset_files(d); f++)
-        rc = pr_worker_remove(&w, f, err);
+        rc = pr_generate_worker_remove(&w, f, err);
     if (!rc)
         rc = pr_manifest_remove(w.st, d, err);
     if (!rc)
         remove_folders(w.st, d);
-    pr_worker_done(&w);
+    pr_generate_worker_done(&w);
     return rc;
 }

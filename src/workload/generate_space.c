@@ -15,8 +15,9 @@ enum { MAX_TRIAL = 64 << 20 };
  * on average. */
 enum { DRAWN = 100000 };
 
-static int trial(const struct pr_dataset *d, const struct pr_file_spec *spec,
-                 uint64_t *ret_bytes, struct pr_err *err)
+static int generate_trial_file(const struct pr_dataset *d,
+                               const struct pr_file_spec *spec,
+                               uint64_t *ret_bytes, struct pr_err *err)
 {
     struct pr_storage_opts so = {.engine = "memory"};
     struct pr_writer *w = NULL;
@@ -38,24 +39,24 @@ static int find_ratio(const struct pr_dataset *d, double *ret,
                       struct pr_err *err)
 {
     struct pr_file_spec spec;
-    struct pr_sides sides;
+    struct pr_dataset_sides sides;
     uint64_t raw, bound, bytes;
     bool exact;
     int rc = PR_OK;
 
-    pr_sides_start(&sides);
+    pr_dataset_sides_start(&sides);
     pr_dataset_spec(d, &sides, 0, &spec);
     bound = bytes = d->format->bytes(&spec, &exact);
     raw = pr_spec_sample_bytes(&spec) * spec.samples;
     if (!exact && raw <= MAX_TRIAL)
-        rc = trial(d, &spec, &bytes, err);
+        rc = generate_trial_file(d, &spec, &bytes, err);
     *ret = bound ? (double)bytes / (double)bound : 1;
     return rc;
 }
 
-static uint64_t bytes_of(const struct pr_dataset *d,
-                         const struct pr_file_spec *spec, double ratio,
-                         bool *ret_exact)
+static uint64_t generate_file_bytes(const struct pr_dataset *d,
+                                    const struct pr_file_spec *spec,
+                                    double ratio, bool *ret_exact)
 {
     struct pr_file_spec labels;
     uint64_t bytes = d->format->bytes(spec, ret_exact);
@@ -84,14 +85,14 @@ int pr_generate_bytes(const struct pr_dataset *d, uint64_t *ret,
     uint64_t files = pr_dataset_files(d), sum = 0;
     uint64_t drawn = files < DRAWN ? files : DRAWN;
     struct pr_file_spec spec;
-    struct pr_sides sides;
+    struct pr_dataset_sides sides;
     double ratio = 1;
     bool exact = true;
     int rc = files ? find_ratio(d, &ratio, err) : PR_OK;
 
     if (rc)
         return rc;
-    pr_sides_start(&sides);
+    pr_dataset_sides_start(&sides);
     for (uint64_t f = 0; f < drawn; f++) {
         uint64_t bytes;
 
@@ -104,7 +105,7 @@ int pr_generate_bytes(const struct pr_dataset *d, uint64_t *ret,
                                "lower record_length_bytes_stdev",
                                f);
         }
-        bytes = bytes_of(d, &spec, ratio, &exact);
+        bytes = generate_file_bytes(d, &spec, ratio, &exact);
         if (d->spread <= 0) { /* all files are like this one */
             if (__builtin_mul_overflow(bytes, files, &sum))
                 sum = UINT64_MAX;

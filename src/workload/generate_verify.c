@@ -15,7 +15,8 @@
 enum { PIECE = 4 * PR_CONTENT_BLOCK };
 
 /* A buffer that grows and keeps nothing. */
-static int grow(uint8_t **buf, size_t *cap, size_t need, struct pr_err *err)
+static int verify_grow_buffer(uint8_t **buf, size_t *cap, size_t need,
+                              struct pr_err *err)
 {
     if (need <= *cap)
         return PR_OK;
@@ -28,24 +29,25 @@ static int grow(uint8_t **buf, size_t *cap, size_t need, struct pr_err *err)
     return PR_OK;
 }
 
-static int read_one(struct pr_reader *r, uint64_t i, uint8_t **buf, size_t *cap,
-                    struct pr_sample *ret, struct pr_err *err)
+static int verify_read_sample(struct pr_reader *r, uint64_t i, uint8_t **buf,
+                              size_t *cap, struct pr_sample *ret,
+                              struct pr_err *err)
 {
-    int rc = grow(buf, cap, r->need, err);
+    int rc = verify_grow_buffer(buf, cap, r->need, err);
     size_t had = r->need;
 
     if (!rc)
         rc = pr_reader_read(r, i, *buf, *cap, ret, err);
     if (rc == PR_E_CONF && r->need > had) { /* it knows better now */
-        rc = grow(buf, cap, r->need, err);
+        rc = verify_grow_buffer(buf, cap, r->need, err);
         if (!rc)
             rc = pr_reader_read(r, i, *buf, *cap, ret, err);
     }
     return rc;
 }
 
-static int differs(const struct pr_reader *r, uint64_t sample, uint64_t at,
-                   struct pr_err *err)
+static int verify_fail_differs(const struct pr_reader *r, uint64_t sample,
+                               uint64_t at, struct pr_err *err)
 {
     pr_fail(err, PR_E_FORMAT, r->name,
             "sample %llu differs from what the seed gives, at its byte %llu",
@@ -54,7 +56,8 @@ static int differs(const struct pr_reader *r, uint64_t sample, uint64_t at,
                         "make all again with --force");
 }
 
-static uint64_t first_difference(const uint8_t *a, const uint8_t *b, size_t n)
+static uint64_t verify_find_difference(const uint8_t *a, const uint8_t *b,
+                                       size_t n)
 {
     size_t i = 0;
 
@@ -80,8 +83,9 @@ static int compare_content(const struct pr_reader *r,
 
         pr_content_fill(spec, i, at, piece, n);
         if (memcmp(got, piece, n) != 0)
-            return differs(
-                r, i, at + first_difference(got, (uint8_t *)piece, n), err);
+            return verify_fail_differs(
+                r, i, at + verify_find_difference(got, (uint8_t *)piece, n),
+                err);
     }
     return PR_OK;
 }
@@ -102,8 +106,8 @@ static int compare_label(const struct pr_reader *r,
 }
 
 /* Opens a file and sees that it has the samples it should have. */
-static int open_file(struct pr_reader *r, const char *name, uint64_t samples,
-                     struct pr_err *err)
+static int verify_open_file(struct pr_reader *r, const char *name,
+                            uint64_t samples, struct pr_err *err)
 {
     int rc = pr_reader_open(r, name, err);
 
@@ -119,15 +123,15 @@ static int verify_samples(struct pr_generate_worker *w, struct pr_reader *r,
                           const struct pr_file_spec *spec, const char *name,
                           struct pr_err *err)
 {
-    int rc = open_file(r, name, spec->samples, err);
+    int rc = verify_open_file(r, name, spec->samples, err);
     struct pr_sample s;
 
     if (rc)
         return rc;
     for (uint64_t i = 0; i < spec->samples && !rc; i++) {
-        rc = pr_writer_stopped(w->writer)
+        rc = pr_writer_is_stopped(w->writer)
                  ? pr_fail(err, PR_E_INTR, name, "interrupted")
-                 : read_one(r, i, &w->buf, &w->buf_cap, &s, err);
+                 : verify_read_sample(r, i, &w->buf, &w->buf_cap, &s, err);
         if (!rc)
             rc = compare_content(r, spec, i, &s, err);
         if (!rc)
@@ -185,8 +189,9 @@ static int ends_well(struct pr_generate_worker *w, enum pr_wrap wrap,
     return rc;
 }
 
-int pr_worker_holds(struct pr_generate_worker *w,
-                    const struct pr_file_spec *spec, struct pr_err *err)
+int pr_generate_worker_is_intact(struct pr_generate_worker *w,
+                                 const struct pr_file_spec *spec,
+                                 struct pr_err *err)
 {
     enum pr_wrap wrap =
         spec->compression == PR_ZLIB ? PR_WRAP_ZLIB : PR_WRAP_GZIP;
@@ -223,23 +228,25 @@ static int compare_copies(struct pr_generate_worker *w, const char *name,
                           struct pr_err *err)
 {
     struct pr_sample a = {0}, b = {0};
-    int rc = open_file(w->reader, name, 1, err);
+    int rc = verify_open_file(w->reader, name, 1, err);
 
     if (!rc)
-        rc = open_file(w->memory_reader, "copy", 1, err);
+        rc = verify_open_file(w->memory_reader, "copy", 1, err);
     if (!rc)
-        rc = read_one(w->reader, 0, &w->buf, &w->buf_cap, &a, err);
+        rc = verify_read_sample(w->reader, 0, &w->buf, &w->buf_cap, &a, err);
     if (!rc)
-        rc = read_one(w->memory_reader, 0, &w->other, &w->other_cap, &b, err);
+        rc = verify_read_sample(w->memory_reader, 0, &w->other, &w->other_cap,
+                                &b, err);
     if (!rc && w->reader->obj.size != w->memory_reader->obj.size)
         rc = pr_fail(err, PR_E_FORMAT, name,
                      "it has %" PRIu64 " bytes, not "
                      "%" PRIu64,
                      w->reader->obj.size, w->memory_reader->obj.size);
     if (!rc && (a.size != b.size || memcmp(a.data, b.data, a.size) != 0))
-        rc = differs(
+        rc = verify_fail_differs(
             w->reader, 0,
-            first_difference(a.data, b.data, a.size < b.size ? a.size : b.size),
+            verify_find_difference(a.data, b.data,
+                                   a.size < b.size ? a.size : b.size),
             err);
     pr_reader_close(w->reader);
     pr_reader_close(w->memory_reader);
@@ -293,8 +300,8 @@ static int verify_by_copy(struct pr_generate_worker *w,
 /* ---- an index of records */
 
 /* Lines of where a record begins and how long it is, from record *next on. */
-static size_t index_text(char *out, size_t cap, uint64_t *next,
-                         uint64_t samples, uint64_t record)
+static size_t verify_format_index(char *out, size_t cap, uint64_t *next,
+                                  uint64_t samples, uint64_t record)
 {
     size_t n = 0;
 
@@ -307,7 +314,8 @@ static size_t index_text(char *out, size_t cap, uint64_t *next,
 static int verify_index(struct pr_generate_worker *w,
                         const struct pr_file_spec *spec, struct pr_err *err)
 {
-    uint64_t next = 0, at = 0, record = pr_worker_record_bytes(w, spec);
+    uint64_t next = 0, at = 0,
+             record = pr_generate_worker_record_bytes(w, spec);
     char want[4096], got[4096];
     struct pr_object obj;
     int rc = pr_object_open(w->st, w->extra, &obj, err);
@@ -315,7 +323,8 @@ static int verify_index(struct pr_generate_worker *w,
     if (rc)
         return rc;
     while (!rc && next < spec->samples) {
-        size_t n = index_text(want, sizeof want, &next, spec->samples, record);
+        size_t n = verify_format_index(want, sizeof want, &next, spec->samples,
+                                       record);
 
         rc = pr_object_read(&obj, at, n, got, err);
         if (!rc && memcmp(want, got, n) != 0)
@@ -327,12 +336,12 @@ static int verify_index(struct pr_generate_worker *w,
     return rc;
 }
 
-int pr_worker_verify(struct pr_generate_worker *w, uint64_t f,
-                     uint64_t *ret_bytes, struct pr_err *err)
+int pr_generate_worker_verify(struct pr_generate_worker *w, uint64_t f,
+                              uint64_t *ret_bytes, struct pr_err *err)
 {
     struct pr_file_spec spec, labels;
     uint64_t before = pr_storage_read_bytes(w->st);
-    int rc = pr_worker_look(w, f, err);
+    int rc = pr_generate_worker_has_file(w, f, err);
 
     if (rc < 0)
         return rc;
@@ -362,15 +371,16 @@ int pr_worker_verify(struct pr_generate_worker *w, uint64_t f,
     return rc;
 }
 
-int pr_worker_read_last(struct pr_generate_worker *w, uint64_t samples,
-                        uint64_t *ret_bytes, struct pr_err *err)
+int pr_generate_worker_read_last(struct pr_generate_worker *w, uint64_t samples,
+                                 uint64_t *ret_bytes, struct pr_err *err)
 {
-    int rc = open_file(w->reader, w->name, samples, err);
+    int rc = verify_open_file(w->reader, w->name, samples, err);
     struct pr_sample s;
 
     if (rc)
         return rc;
-    rc = read_one(w->reader, samples - 1, &w->buf, &w->buf_cap, &s, err);
+    rc = verify_read_sample(w->reader, samples - 1, &w->buf, &w->buf_cap, &s,
+                            err);
     if (!rc)
         *ret_bytes = s.size;
     pr_reader_close(w->reader);

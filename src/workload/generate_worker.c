@@ -6,10 +6,11 @@
 #include <stdio.h>
 #include <string.h>
 
-int pr_worker_init(struct pr_generate_worker *w, const struct pr_dataset *d,
-                   const struct pr_storage_opts *so,
-                   const struct pr_storage *first, bool *stop,
-                   struct pr_err *err)
+int pr_generate_worker_init(struct pr_generate_worker *w,
+                            const struct pr_dataset *d,
+                            const struct pr_storage_opts *so,
+                            const struct pr_storage *first, bool *stop,
+                            struct pr_err *err)
 {
     struct pr_read_opts ro = {.samples = d->spec.samples,
                               .dtype = d->spec.dtype,
@@ -22,7 +23,7 @@ int pr_worker_init(struct pr_generate_worker *w, const struct pr_dataset *d,
 
     memset(w, 0, sizeof *w);
     w->set = d;
-    pr_sides_start(&w->sides);
+    pr_dataset_sides_start(&w->sides);
     rc = first ? pr_storage_open_beside(first, &w->st, err)
                : pr_storage_open(so, &w->st, err);
     if (!rc)
@@ -36,7 +37,7 @@ int pr_worker_init(struct pr_generate_worker *w, const struct pr_dataset *d,
     if (!rc && npy)
         rc = pr_reader_new(npy, w->st, &lo, &w->label_reader, err);
     if (rc) {
-        pr_worker_done(w);
+        pr_generate_worker_done(w);
         return rc;
     }
     pr_storage_stop_by(w->st, stop);
@@ -46,7 +47,7 @@ int pr_worker_init(struct pr_generate_worker *w, const struct pr_dataset *d,
     return PR_OK;
 }
 
-void pr_worker_done(struct pr_generate_worker *w)
+void pr_generate_worker_done(struct pr_generate_worker *w)
 {
     pr_writer_free(w->null_writer);
     pr_storage_close(w->null);
@@ -63,8 +64,8 @@ void pr_worker_done(struct pr_generate_worker *w)
     memset(w, 0, sizeof *w);
 }
 
-int pr_worker_make(struct pr_generate_worker *w, uint64_t f,
-                   uint64_t *ret_bytes, struct pr_err *err)
+int pr_generate_worker_make(struct pr_generate_worker *w, uint64_t f,
+                            uint64_t *ret_bytes, struct pr_err *err)
 {
     struct pr_file_spec spec, labels;
     uint64_t bytes = 0, more = 0;
@@ -139,8 +140,8 @@ static int add_other_sizes(struct pr_generate_worker *w, uint64_t f,
     return rc;
 }
 
-int pr_worker_present(struct pr_generate_worker *w, uint64_t f, uint64_t *ret,
-                      struct pr_err *err)
+int pr_generate_worker_count_present(struct pr_generate_worker *w, uint64_t f,
+                                     uint64_t *ret, struct pr_err *err)
 {
     uint64_t sum = 0;
     int rc = add_sizes(w, f, &sum, err);
@@ -153,8 +154,8 @@ int pr_worker_present(struct pr_generate_worker *w, uint64_t f, uint64_t *ret,
     return PR_OK;
 }
 
-uint64_t pr_worker_record_bytes(const struct pr_generate_worker *w,
-                                const struct pr_file_spec *of)
+uint64_t pr_generate_worker_record_bytes(const struct pr_generate_worker *w,
+                                         const struct pr_file_spec *of)
 {
     struct pr_file_spec plain = *of;
     bool exact;
@@ -164,8 +165,8 @@ uint64_t pr_worker_record_bytes(const struct pr_generate_worker *w,
     return w->set->format->bytes(&plain, &exact) / of->samples;
 }
 
-static uint64_t index_bytes(const struct pr_generate_worker *w,
-                            const struct pr_file_spec *of)
+static uint64_t generate_index_bytes(const struct pr_generate_worker *w,
+                                     const struct pr_file_spec *of)
 {
     struct pr_file_spec with = *of, without = *of;
     bool exact;
@@ -181,7 +182,7 @@ static uint64_t other_bytes(const struct pr_generate_worker *w,
                             const struct pr_file_spec *spec)
 {
     struct pr_file_spec labels;
-    uint64_t sum = w->set->has_index ? index_bytes(w, spec) : 0;
+    uint64_t sum = w->set->has_index ? generate_index_bytes(w, spec) : 0;
     bool exact;
 
     if (w->label_writer) {
@@ -192,9 +193,9 @@ static uint64_t other_bytes(const struct pr_generate_worker *w,
 }
 
 /* What the file would be, by making it once more and keeping nothing. */
-static int made_bytes(struct pr_generate_worker *w,
-                      const struct pr_file_spec *spec, uint64_t *ret,
-                      struct pr_err *err)
+static int generate_trial_bytes(struct pr_generate_worker *w,
+                                const struct pr_file_spec *spec, uint64_t *ret,
+                                struct pr_err *err)
 {
     int rc = PR_OK;
 
@@ -211,22 +212,22 @@ static int made_bytes(struct pr_generate_worker *w,
 
 /* A size that cannot be foretold: the last sample must be there and in order,
  * or, where that proves little, the size is found out. */
-static int is_whole(struct pr_generate_worker *w,
-                    const struct pr_file_spec *spec, uint64_t size,
-                    struct pr_err *err)
+static int generate_is_whole(struct pr_generate_worker *w,
+                             const struct pr_file_spec *spec, uint64_t size,
+                             struct pr_err *err)
 {
     uint64_t bytes;
     int rc;
 
     if (w->set->format->flags & PR_FORMAT_STREAM) {
-        rc = made_bytes(w, spec, &bytes, err);
+        rc = generate_trial_bytes(w, spec, &bytes, err);
         if (rc || bytes == size || spec->compression == PR_PLAIN)
             return rc ? rc : bytes == size;
         /* The same text may be compressed to another size: igzip's lower
          * levels do so with small ones, depending on where their memory is. */
-        return pr_worker_holds(w, spec, err);
+        return pr_generate_worker_is_intact(w, spec, err);
     }
-    rc = pr_worker_read_last(w, spec->samples, &bytes, err);
+    rc = pr_generate_worker_read_last(w, spec->samples, &bytes, err);
     if (rc)
         return rc == PR_E_FORMAT ? 0 : rc;
     return bytes == pr_spec_sample_bytes(spec);
@@ -252,18 +253,19 @@ static int compare_sizes(struct pr_generate_worker *w, uint64_t f,
            (!*ret_exact || *ret_size == want);
 }
 
-int pr_worker_look(struct pr_generate_worker *w, uint64_t f, struct pr_err *err)
+int pr_generate_worker_has_file(struct pr_generate_worker *w, uint64_t f,
+                                struct pr_err *err)
 {
     struct pr_file_spec spec;
     uint64_t size = 0;
     bool exact;
     int rc = compare_sizes(w, f, &spec, &size, &exact, err);
 
-    return rc != 1 || exact ? rc : is_whole(w, &spec, size, err);
+    return rc != 1 || exact ? rc : generate_is_whole(w, &spec, size, err);
 }
 
-int pr_worker_glance(struct pr_generate_worker *w, uint64_t f,
-                     struct pr_err *err)
+int pr_generate_worker_has_size(struct pr_generate_worker *w, uint64_t f,
+                                struct pr_err *err)
 {
     struct pr_file_spec spec;
     uint64_t size = 0;
@@ -273,8 +275,8 @@ int pr_worker_glance(struct pr_generate_worker *w, uint64_t f,
     return rc == 1 ? exact || size > 0 : rc;
 }
 
-int pr_worker_remove(struct pr_generate_worker *w, uint64_t f,
-                     struct pr_err *err)
+int pr_generate_worker_remove(struct pr_generate_worker *w, uint64_t f,
+                              struct pr_err *err)
 {
     const char *const *ending = w->set->format->companions;
     size_t len;

@@ -11,14 +11,14 @@
 
 enum { WAIT_NS = 50000000 }; /* between looks whether a set is made */
 
-static bool is(const char *a, const char *b)
+static bool image_set_is_text(const char *a, const char *b)
 {
     return strcmp(a, b) == 0;
 }
 
 /* ---- which one */
 
-static const char *folder_of(const struct pr_job *job)
+static const char *image_set_data_folder(const struct pr_job *job)
 {
     const struct pr_value *v = pr_get(job->params, "dataset.data_folder");
 
@@ -32,10 +32,10 @@ static bool is_on(const struct pr_job *job, const char *name)
     return v && v->kind == PR_BOOL && v->b;
 }
 
-bool pr_image_set_wanted(const struct pr_job *job)
+bool pr_image_set_is_wanted(const struct pr_job *job)
 {
-    return *job->exp.data_dir || is(job->exp.data, "real") ||
-           !is(folder_of(job), "./data/") ||
+    return *job->exp.data_dir || image_set_is_text(job->exp.data, "real") ||
+           !image_set_is_text(image_set_data_folder(job), "./data/") ||
            is_on(job, "workflow.generate_data");
 }
 
@@ -56,7 +56,7 @@ static int place_folder(const struct pr_job *job, struct pr_job *ret,
     if (!map || !members)
         return pr_fail_nomem(err);
     for (uint32_t i = 0; i < old->len; i++)
-        if (!is(old->members[i].key, "dataset.data_folder"))
+        if (!image_set_is_text(old->members[i].key, "dataset.data_folder"))
             members[n++] = old->members[i];
     members[n++] = (struct pr_member){.key = "dataset.data_folder",
                                       .key_len = 19,
@@ -68,8 +68,8 @@ static int place_folder(const struct pr_job *job, struct pr_job *ret,
     return PR_OK;
 }
 
-static int init(struct pr_image_set *s, const struct pr_job *job,
-                struct pr_err *err)
+static int image_set_init(struct pr_image_set *s, const struct pr_job *job,
+                          struct pr_err *err)
 {
     int rc = place_folder(job, &s->job, err);
 
@@ -78,7 +78,7 @@ static int init(struct pr_image_set *s, const struct pr_job *job,
     if (!rc)
         rc = pr_storage_check(&s->e.storage, err);
     /* Which loader to behave like is a matter of emulated training. */
-    if (!rc && !pr_emulate_reads(&s->e))
+    if (!rc && !pr_emulate_needs_storage(&s->e))
         s->e.reader.data_loader = "pytorch";
     return rc;
 }
@@ -88,7 +88,7 @@ static int init(struct pr_image_set *s, const struct pr_job *job,
 int pr_image_set_check(const struct pr_job *job, struct pr_err *err)
 {
     struct pr_image_set *s = PR_ARENA_NEW(job->arena, struct pr_image_set);
-    int rc = s ? init(s, job, err) : pr_fail_nomem(err);
+    int rc = s ? image_set_init(s, job, err) : pr_fail_nomem(err);
 
     if (!rc && s->e.set.format->flags & PR_FORMAT_EMPTY)
         rc = pr_fail(err, PR_E_CONF, "dataset.format",
@@ -97,12 +97,12 @@ int pr_image_set_check(const struct pr_job *job, struct pr_err *err)
     return rc;
 }
 
-int pr_image_set_bytes(const struct pr_job *job, uint64_t *ret,
-                       struct pr_err *err)
+int pr_image_set_estimate_bytes(const struct pr_job *job, uint64_t *ret,
+                                struct pr_err *err)
 {
     struct pr_image_set *s = PR_ARENA_NEW(job->arena, struct pr_image_set);
     bool exact;
-    int rc = s ? init(s, job, err) : pr_fail_nomem(err);
+    int rc = s ? image_set_init(s, job, err) : pr_fail_nomem(err);
 
     *ret = 0;
     if (!rc && s->e.workflow.generate_data)
@@ -112,8 +112,8 @@ int pr_image_set_bytes(const struct pr_job *job, uint64_t *ret,
 
 /* ---- reading */
 
-static int begin(struct pr_image_set *s, enum pr_split split,
-                 struct pr_batches **ret, struct pr_err *err)
+static int image_set_start_batches(struct pr_image_set *s, enum pr_split split,
+                                   struct pr_batches **ret, struct pr_err *err)
 {
     const struct pr_image_set_opts *o = &s->o;
     struct pr_batches_opts opts = {
@@ -134,41 +134,42 @@ static int begin(struct pr_image_set *s, enum pr_split split,
     return pr_batches_new(&opts, ret, err);
 }
 
-static bool is_stopped(const struct pr_image_set *s)
+static bool image_set_is_stopped(const struct pr_image_set *s)
 {
     return s->o.stop && __atomic_load_n(s->o.stop, __ATOMIC_RELAXED);
 }
 
 /* Copies of a test on several devices make one set: the first one does, the
  * others wait for it. */
-static int make(struct pr_image_set *s, struct pr_err *err)
+static int image_set_make_data(struct pr_image_set *s, struct pr_err *err)
 {
     struct pr_err why = {0};
-    int rc = pr_data_make(&s->data, &why);
+    int rc = pr_data_session_make(&s->data, &why);
 
-    while (rc && why.sys_errno == EWOULDBLOCK && !is_stopped(s)) {
+    while (rc && why.sys_errno == EWOULDBLOCK && !image_set_is_stopped(s)) {
         if (s->o.progress)
-            pr_progress_say(s->o.progress, 0, "another program makes the data");
+            pr_progress_write(s->o.progress, 0,
+                              "another program makes the data");
         pr_sleep_until(NULL, pr_clock_ns() + WAIT_NS, s->o.stop);
         why = (struct pr_err){0};
-        rc = pr_data_make(&s->data, &why);
+        rc = pr_data_session_make(&s->data, &why);
     }
     if (rc && err)
         *err = why;
     return rc;
 }
 
-static int start(struct pr_image_set *s, struct pr_err *err)
+static int image_set_start(struct pr_image_set *s, struct pr_err *err)
 {
-    int rc = make(s, err);
+    int rc = image_set_make_data(s, err);
 
     if (!rc)
-        rc = pr_image_set_list(s, err);
+        rc = pr_image_set_list_classes(s, err);
     if (rc)
         return rc;
-    rc = pr_data_open(&s->data, err);
-    return rc ? pr_image_set_hint(s, rc, err)
-              : begin(s, PR_TRAIN, &s->batches, err);
+    rc = pr_data_session_open(&s->data, err);
+    return rc ? pr_image_set_add_hint(s, rc, err)
+              : image_set_start_batches(s, PR_TRAIN, &s->batches, err);
 }
 
 int pr_image_set_open(const struct pr_job *job,
@@ -176,21 +177,21 @@ int pr_image_set_open(const struct pr_job *job,
                       struct pr_image_set **ret, struct pr_err *err)
 {
     struct pr_image_set *s = pr_alloc_zeroed(sizeof *s);
-    int rc = s ? init(s, job, err) : pr_fail_nomem(err);
+    int rc = s ? image_set_init(s, job, err) : pr_fail_nomem(err);
 
     if (rc) {
         pr_free(s);
         return rc;
     }
     s->notes = (struct pr_buf)PR_BUF_INIT(65536);
-    s->data = (struct pr_emulate_data){.e = &s->e,
+    s->data = (struct pr_data_session){.e = &s->e,
                                        .stats = &s->stats,
                                        .progress = opts->progress,
                                        .stop = opts->stop,
                                        .notes = &s->notes};
     s->o = *opts;
     s->e.workflow.evaluation = opts->evaluates;
-    rc = start(s, err);
+    rc = image_set_start(s, err);
     if (rc)
         pr_image_set_free(s);
     else
@@ -229,7 +230,7 @@ int pr_image_set_borrow(struct pr_image_set *s, const float **ret_input,
     return rc;
 }
 
-uint64_t pr_image_set_held_out(const struct pr_image_set *s)
+uint64_t pr_image_set_held_out_count(const struct pr_image_set *s)
 {
     uint64_t samples = s->e.set.files[PR_VALID] * s->e.set.spec.samples;
 
@@ -243,24 +244,24 @@ int pr_image_set_next_held_out(struct pr_image_set *s, float *input,
 
     pr_batches_end(s->batches);
     if (!s->held_out)
-        rc = begin(s, PR_VALID, &s->held_out, err);
+        rc = image_set_start_batches(s, PR_VALID, &s->held_out, err);
     return rc ? rc : pr_batches_next(s->held_out, input, labels, NULL, err);
 }
 
-void pr_image_set_say(const struct pr_image_set *s, struct pr_buf *out)
+void pr_image_set_print(const struct pr_image_set *s, struct pr_buf *out)
 {
-    struct pr_batches_figures f;
+    struct pr_batches_stats f;
 
-    pr_batches_figures(s->batches, &f);
+    pr_batches_stats(s->batches, &f);
     pr_buf_printf(out, "data: %llu batches in an epoch, %u thread%s read; %s\n",
                   (unsigned long long)f.epoch_batches, f.threads,
-                  f.threads == 1 ? "" : "s", pr_batches_note(s->batches));
+                  f.threads == 1 ? "" : "s", pr_batches_warning(s->batches));
 }
 
 /* What is learned is not in the data. */
 static void note_labels(const struct pr_image_set *s, struct pr_buf *notes)
 {
-    const char *whose = pr_batches_note(s->batches);
+    const char *whose = pr_batches_warning(s->batches);
 
     if (strstr(whose, "follow"))
         pr_buf_printf(notes, "data: %s; there is nothing to learn in them\n",
@@ -273,38 +274,39 @@ static void note_labels(const struct pr_image_set *s, struct pr_buf *notes)
                       (unsigned long long)s->count, s->label);
 }
 
-void pr_image_set_note(const struct pr_image_set *s, struct pr_buf *notes)
+void pr_image_set_add_warnings(const struct pr_image_set *s,
+                               struct pr_buf *notes)
 {
-    struct pr_batches_figures f;
+    struct pr_batches_stats f;
 
-    pr_batches_figures(s->batches, &f);
+    pr_batches_stats(s->batches, &f);
     if (f.failed)
         pr_buf_printf(notes,
                       "samples that could not be read and were replaced: %llu; "
                       "the first: %s: %s\n",
                       (unsigned long long)f.failed, f.first_error.where,
                       f.first_error.msg);
-    pr_image_set_note_others(s, notes);
+    pr_image_set_warn_unread(s, notes);
     if (s->o.learns && s->count)
         note_labels(s, notes);
 }
 
 /* Ends what is read ahead. False: it hangs, and uses what there is. */
-static bool end(struct pr_image_set *s)
+static bool image_set_end_batches(struct pr_image_set *s)
 {
     pr_batches_end(s->batches);
     pr_batches_end(s->held_out);
-    return !pr_batches_hangs(s->batches) && !pr_batches_hangs(s->held_out);
+    return !pr_batches_is_hung(s->batches) && !pr_batches_is_hung(s->held_out);
 }
 
 int pr_image_set_remove(struct pr_image_set *s, struct pr_err *err)
 {
-    if (!end(s))
+    if (!image_set_end_batches(s))
         return PR_OK; /* what it reads stays */
     pr_batches_free(s->batches);
     pr_batches_free(s->held_out);
     s->batches = s->held_out = NULL;
-    return pr_data_remove(&s->data, err);
+    return pr_data_session_remove(&s->data, err);
 }
 
 double pr_image_set_made_s(const struct pr_image_set *s)
@@ -318,14 +320,14 @@ void pr_image_set_free(struct pr_image_set *s)
 
     if (!s)
         return;
-    is_over = end(s); /* may find out that it hangs */
+    is_over = image_set_end_batches(s); /* may find out that it hangs */
     pr_batches_free(s->batches);
     pr_batches_free(s->held_out);
     if (!is_over)
         return; /* what it uses stays, until the process ends */
-    pr_data_close(&s->data);
+    pr_data_session_close(&s->data);
     for (int i = 0; i < PR_SPLITS; i++)
-        pr_classes_free(s->classes[i]);
-    pr_buf_done(&s->notes);
+        pr_dataset_classes_free(s->classes[i]);
+    pr_buf_free(&s->notes);
     pr_free(s);
 }

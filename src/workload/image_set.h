@@ -24,15 +24,15 @@ struct pr_image_set_opts {
 
 /* Whether the parameters ask for one: exp.data_dir, exp.data=real, a folder of
  * the user's in dataset.data_folder, or workflow.generate_data. */
-bool pr_image_set_wanted(const struct pr_job *job);
+bool pr_image_set_is_wanted(const struct pr_job *job);
 
 /* Whether such a set can be read. */
 int pr_image_set_check(const struct pr_job *job,
                        struct pr_err *err) PR_MUST_CHECK;
 
 /* Bytes that would be written to make it; 0: it is not made. */
-int pr_image_set_bytes(const struct pr_job *job, uint64_t *ret,
-                       struct pr_err *err) PR_MUST_CHECK;
+int pr_image_set_estimate_bytes(const struct pr_job *job, uint64_t *ret,
+                                struct pr_err *err) PR_MUST_CHECK;
 
 /* Makes and finds it, and starts reading. */
 int pr_image_set_open(const struct pr_job *job,
@@ -51,7 +51,7 @@ int pr_image_set_borrow(struct pr_image_set *s, const float **ret_input,
 
 /* How many samples to evaluate with there are, in whole batches: those of the
  * folder valid, or val. */
-uint64_t pr_image_set_held_out(const struct pr_image_set *s);
+uint64_t pr_image_set_held_out_count(const struct pr_image_set *s);
 
 /* The next batch of them, the middle of each image. Ends reading of those to
  * train with. */
@@ -60,10 +60,11 @@ int pr_image_set_next_held_out(struct pr_image_set *s, float *input,
                                struct pr_err *err) PR_MUST_CHECK;
 
 /* A line about it for people, once a batch has come. */
-void pr_image_set_say(const struct pr_image_set *s, struct pr_buf *out);
+void pr_image_set_print(const struct pr_image_set *s, struct pr_buf *out);
 
 /* Warnings, a line each. */
-void pr_image_set_note(const struct pr_image_set *s, struct pr_buf *notes);
+void pr_image_set_add_warnings(const struct pr_image_set *s,
+                               struct pr_buf *notes);
 
 /* Ends reading, and removes what it made if that is not to be kept. */
 int pr_image_set_remove(struct pr_image_set *s,

@@ -7,21 +7,21 @@ static void listed_so_far(void *ctx, uint64_t files)
     struct pr_image_set *s = ctx;
 
     if (s->o.progress)
-        pr_progress_say(s->o.progress, 0, "listing files: %llu",
-                        (unsigned long long)files);
+        pr_progress_write(s->o.progress, 0, "listing files: %llu",
+                          (unsigned long long)files);
 }
 
 static int list_split(struct pr_image_set *s, enum pr_split split,
                       struct pr_storage *st, struct pr_err *err)
 {
-    struct pr_classes_opts opts = {s->o.stop, listed_so_far, s};
-    int rc =
-        pr_classes_list(&s->e.set, split, st, &opts, &s->classes[split], err);
+    struct pr_dataset_classes_opts opts = {s->o.stop, listed_so_far, s};
+    int rc = pr_dataset_classes_list(&s->e.set, split, st, &opts,
+                                     &s->classes[split], err);
 
     if (rc)
         return rc;
     if (s->classes[split])
-        pr_classes_use(&s->e.set, split, s->classes[split]);
+        pr_dataset_use_classes(&s->e.set, split, s->classes[split]);
     else if (split == PR_VALID)
         s->e.set.files[PR_VALID] = 0; /* they would be of other classes */
     return PR_OK;
@@ -40,7 +40,7 @@ static int check_classes(const struct pr_image_set *s, struct pr_err *err)
                    (unsigned long long)c->count);
 }
 
-int pr_image_set_list(struct pr_image_set *s, struct pr_err *err)
+int pr_image_set_list_classes(struct pr_image_set *s, struct pr_err *err)
 {
     struct pr_storage *st = NULL;
     int rc;
@@ -57,26 +57,28 @@ int pr_image_set_list(struct pr_image_set *s, struct pr_err *err)
     return rc ? rc : check_classes(s, err);
 }
 
-int pr_image_set_hint(struct pr_image_set *s, int rc, struct pr_err *err)
+int pr_image_set_add_hint(struct pr_image_set *s, int rc, struct pr_err *err)
 {
     static const char *const names[] = {"jpeg", "png"};
-    struct pr_classes_opts opts = {.stop = s->o.stop};
+    struct pr_dataset_classes_opts opts = {.stop = s->o.stop};
 
     for (size_t i = 0; rc == PR_E_CONF && i < 2; i++) {
         struct pr_dataset set = s->e.set;
         struct pr_dataset_classes *c = NULL;
 
         if (pr_format_find(names[i], &set.format, NULL) ||
-            pr_classes_list(&set, PR_TRAIN, s->data.st, &opts, &c, NULL) || !c)
+            pr_dataset_classes_list(&set, PR_TRAIN, s->data.st, &opts, &c,
+                                    NULL) ||
+            !c)
             continue;
-        pr_classes_free(c);
+        pr_dataset_classes_free(c);
         return pr_hint(err, "there are folders of classes: dataset.format=%s",
                        names[i]);
     }
     return rc;
 }
 
-void pr_image_set_note_others(const struct pr_image_set *s,
+void pr_image_set_warn_unread(const struct pr_image_set *s,
                               struct pr_buf *notes)
 {
     const struct pr_dataset_classes *c = s->classes[PR_TRAIN];

@@ -10,7 +10,7 @@ struct pr_image_set {
     struct pr_job job; /* with the folder of exp.data_dir */
     struct pr_emulate e;
     struct pr_emulate_stats stats;
-    struct pr_emulate_data data;
+    struct pr_data_session data;
     struct pr_buf notes; /* of emulated training: its measures are not ours */
     struct pr_image_set_opts o;
     struct pr_dataset_classes *classes[PR_SPLITS]; /* NULL: numbered files */
@@ -24,14 +24,15 @@ struct pr_image_set {
 /* ---- image_set_classes.c */
 
 /* Lists what cannot be computed: names, where folders are classes. */
-int pr_image_set_list(struct pr_image_set *s, struct pr_err *err) PR_MUST_CHECK;
+int pr_image_set_list_classes(struct pr_image_set *s,
+                              struct pr_err *err) PR_MUST_CHECK;
 
 /* rc, of looking for numbered files. The format that is wanted by default is
  * none that folders of classes are in: err gets a better hint then. */
-int pr_image_set_hint(struct pr_image_set *s, int rc, struct pr_err *err);
+int pr_image_set_add_hint(struct pr_image_set *s, int rc, struct pr_err *err);
 
 /* Files that nobody reads may be a mistake. */
-void pr_image_set_note_others(const struct pr_image_set *s,
+void pr_image_set_warn_unread(const struct pr_image_set *s,
                               struct pr_buf *notes);
 
 #endif

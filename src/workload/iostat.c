@@ -50,7 +50,7 @@ static int take_disk(void *ctx, const char *name,
     return 0;
 }
 
-static int take(struct pr_iostat *io, struct pr_err *err)
+static int iostat_read_snapshot(struct pr_iostat *io, struct pr_err *err)
 {
     struct pr_iostat_snap *s = io->snap;
     int rc = pr_iostat_load(io->proc, "stat", &io->text, err);
@@ -58,7 +58,7 @@ static int take(struct pr_iostat *io, struct pr_err *err)
     if (rc)
         return rc;
     memset(s, 0, io->log.stride);
-    if (!pr_iostat_cpu_read(io->text.data, &s->cpu, &io->cpus))
+    if (!pr_iostat_read_cpu(io->text.data, &s->cpu, &io->cpus))
         return pr_fail(err, PR_E_FORMAT, io->proc,
                        "'stat' has no figures of processors");
     rc = pr_iostat_load(io->proc, "diskstats", &io->text, err);
@@ -66,20 +66,20 @@ static int take(struct pr_iostat *io, struct pr_err *err)
         return rc;
     s->clock_ns = pr_clock_ns();
     s->wall_ns = pr_wall_clock_ns();
-    (void)pr_iostat_disks(io->text.data, take_disk, io);
+    (void)pr_iostat_each_disk(io->text.data, take_disk, io);
     return PR_OK;
 }
 
 /* What cannot be read now is missing; the next interval is longer. */
-static void sample(struct pr_iostat *io)
+static void iostat_sample(struct pr_iostat *io)
 {
-    if (take(io, NULL) == PR_OK)
+    if (iostat_read_snapshot(io, NULL) == PR_OK)
         (void)pr_iostat_log_add(&io->log, io->snap);
 }
 
 /* ---- the thread */
 
-static struct timespec time_of(uint64_t ns)
+static struct timespec timespec_from_ns(uint64_t ns)
 {
     return (struct timespec){.tv_sec = (time_t)(ns / 1000000000u),
                              .tv_nsec = (long)(ns % 1000000000u)};
@@ -105,20 +105,20 @@ static void *sampler_main(void *arg)
         due += io->log.interval_ns;
         if (due < now)
             due = now;
-        t = time_of(due);
+        t = timespec_from_ns(due);
         while (!io->stop && rc != ETIMEDOUT)
             rc = pthread_cond_timedwait(&io->wake, &io->lock, &t);
         if (io->stop)
             break;
         pthread_mutex_unlock(&io->lock);
-        sample(io);
+        iostat_sample(io);
         pthread_mutex_lock(&io->lock);
     }
     pthread_mutex_unlock(&io->lock);
     return NULL;
 }
 
-static int start_thread(struct pr_iostat *io, struct pr_err *err)
+static int iostat_start_thread(struct pr_iostat *io, struct pr_err *err)
 {
     pthread_condattr_t monotonic;
 
@@ -134,7 +134,7 @@ static int start_thread(struct pr_iostat *io, struct pr_err *err)
     return pr_fail(err, PR_E_IO, "", "cannot start a thread");
 }
 
-static void stop_thread(struct pr_iostat *io)
+static void iostat_stop_thread(struct pr_iostat *io)
 {
     pthread_mutex_lock(&io->lock);
     io->stop = true;
@@ -176,11 +176,12 @@ static int list_disks(struct pr_iostat *io, struct listing *l,
 
     if (rc)
         return rc;
-    (void)pr_iostat_disks(io->text.data, list_disk, l);
+    (void)pr_iostat_each_disk(io->text.data, list_disk, l);
     return pr_buf_ok(&l->text) ? PR_OK : pr_fail_nomem(err);
 }
 
-static int unknown(struct pr_iostat *io, const char *name, struct pr_err *err)
+static int iostat_fail_unknown_device(struct pr_iostat *io, const char *name,
+                                      struct pr_err *err)
 {
     static const char where[] = "profiling.iostat_devices";
     struct listing l = {.text = PR_BUF_INIT(TEXT_BYTES)};
@@ -199,7 +200,7 @@ static int unknown(struct pr_iostat *io, const char *name, struct pr_err *err)
         rc = pr_fail(err, PR_E_CONF, where,
                      "there is no block device '%.63s'; there are: %.200s%s",
                      name, l.text.data, l.text.len > 200 ? "…" : "");
-    pr_buf_done(&l.text);
+    pr_buf_free(&l.text);
     if (rc == PR_E_CONF && l.near.best)
         rc = pr_hint(err, "did you mean '%s'?", l.near.best);
     return rc;
@@ -207,10 +208,10 @@ static int unknown(struct pr_iostat *io, const char *name, struct pr_err *err)
 
 /* ---- starting and stopping */
 
-static void release(struct pr_iostat *io)
+static void iostat_free(struct pr_iostat *io)
 {
-    pr_iostat_log_done(&io->log);
-    pr_buf_done(&io->text);
+    pr_iostat_log_free(&io->log);
+    pr_buf_free(&io->text);
     pr_free(io->snap);
     pr_free(io->names);
     pr_free(io->proc);
@@ -218,19 +219,20 @@ static void release(struct pr_iostat *io)
 }
 
 /* A device named twice is one. */
-static void add_name(struct pr_iostat *io, const char *given)
+static void iostat_add_device(struct pr_iostat *io, const char *given)
 {
     char *name = io->names[io->devices];
 
-    pr_iostat_name(given, name);
+    pr_iostat_device_name(given, name);
     for (size_t i = 0; i < io->devices; i++)
         if (strcmp(io->names[i], name) == 0)
             return;
     io->devices++;
 }
 
-static struct pr_iostat *make(const char *proc, const char *const *devices,
-                              size_t count, double interval_s)
+static struct pr_iostat *iostat_new(const char *proc,
+                                    const char *const *devices, size_t count,
+                                    double interval_s)
 {
     struct pr_iostat *io = pr_alloc_zeroed(sizeof *io);
     size_t len = strlen(proc) + 1;
@@ -243,26 +245,26 @@ static struct pr_iostat *make(const char *proc, const char *const *devices,
     if (io->proc && io->names) {
         memcpy(io->proc, proc, len);
         for (size_t i = 0; i < count; i++)
-            add_name(io, devices[i]);
+            iostat_add_device(io, devices[i]);
         pr_iostat_log_init(&io->log, io->devices, LOG_BYTES,
                            (uint64_t)(interval_s * 1e9));
         io->snap = pr_alloc_zeroed(io->log.stride);
     }
     if (io->snap)
         return io;
-    release(io);
+    iostat_free(io);
     return NULL;
 }
 
 static int take_first(struct pr_iostat *io, struct pr_err *err)
 {
-    int rc = take(io, err);
+    int rc = iostat_read_snapshot(io, err);
 
     if (rc)
         return rc;
     for (size_t i = 0; i < io->devices; i++)
         if (!io->snap->disk[i].there)
-            return unknown(io, io->names[i], err);
+            return iostat_fail_unknown_device(io, io->names[i], err);
     return pr_iostat_log_add(&io->log, io->snap) ? PR_OK : pr_fail_nomem(err);
 }
 
@@ -274,14 +276,14 @@ int pr_iostat_start(const char *proc, const char *const *devices, size_t count,
     int rc;
 
     assert(interval_s >= 1e-3);
-    io = make(proc, devices, count, interval_s);
+    io = iostat_new(proc, devices, count, interval_s);
     if (!io)
         return pr_fail_nomem(err);
     rc = take_first(io, err);
     if (!rc)
-        rc = start_thread(io, err);
+        rc = iostat_start_thread(io, err);
     if (rc) {
-        release(io);
+        iostat_free(io);
         return rc;
     }
     *ret = io;
@@ -293,7 +295,7 @@ static void sample_rest(struct pr_iostat *io)
 {
     if (io->log.count < 2 ||
         pr_clock_ns() - last_ns(io) > io->log.interval_ns / 2)
-        sample(io);
+        iostat_sample(io);
 }
 
 int pr_iostat_stop(struct pr_iostat *io, const char *path, struct pr_err *err)
@@ -303,13 +305,13 @@ int pr_iostat_stop(struct pr_iostat *io, const char *path, struct pr_err *err)
 
     if (!io)
         return PR_OK;
-    stop_thread(io);
+    iostat_stop_thread(io);
     sample_rest(io);
     text = (struct pr_iostat_text){.log = &io->log,
                                    .names = (const char(*)[64])io->names,
                                    .devices = io->devices,
                                    .cpus = io->cpus};
     rc = pr_iostat_write(&text, path, err);
-    release(io);
+    iostat_free(io);
     return rc;
 }

@@ -27,6 +27,6 @@ int pr_iostat_stop(struct pr_iostat *io, const char *path, struct pr_err *err);
 /* The disk that a path is on ("vda", "nvme0n1", also when it is on a partition
  * of it), by /sys/dev/block. False: not known, or not a block device (tmpfs,
  * overlay, btrfs, network). */
-bool pr_iostat_device_of(const char *path, char out[static 64]);
+bool pr_iostat_find_device(const char *path, char out[static 64]);
 
 #endif

@@ -49,14 +49,14 @@ int pr_iostat_load(const char *proc, const char *file, struct pr_buf *text,
 
 /* Every line of a text like /proc/diskstats, until one returns not 0; that is
  * returned. The text is changed meanwhile. */
-int pr_iostat_disks(char *text, pr_iostat_each *each, void *ctx);
+int pr_iostat_each_disk(char *text, pr_iostat_each *each, void *ctx);
 
 /* From a text like /proc/stat; *ret_count: processors that are on. */
-bool pr_iostat_cpu_read(const char *text, struct pr_iostat_cpu *ret,
+bool pr_iostat_read_cpu(const char *text, struct pr_iostat_cpu *ret,
                         unsigned *ret_count);
 
 /* "sda" of "/dev/sda", and what a link in /dev leads to. */
-void pr_iostat_name(const char *given, char out[static 64]);
+void pr_iostat_device_name(const char *given, char out[static 64]);
 
 /* The whole disk with these numbers, by SYS/dev/block. */
 bool pr_iostat_disk_name(const char *sys, unsigned major, unsigned minor,
@@ -74,7 +74,7 @@ struct pr_iostat_log {
 /* Devices of a snapshot, most bytes of memory. */
 void pr_iostat_log_init(struct pr_iostat_log *log, size_t devices,
                         size_t max_bytes, uint64_t interval_ns);
-void pr_iostat_log_done(struct pr_iostat_log *log);
+void pr_iostat_log_free(struct pr_iostat_log *log);
 
 /* Copies it. False: there is no memory for even the first two. */
 bool pr_iostat_log_add(struct pr_iostat_log *log,

@@ -17,7 +17,7 @@ enum { PIECE_BYTES = 64 << 10 };
 /* ---- figures */
 
 /* A counter that went back counts nothing. */
-static double grown(uint64_t then, uint64_t now)
+static double iostat_counter_growth(uint64_t then, uint64_t now)
 {
     return now > then ? (double)(now - then) : 0;
 }
@@ -30,13 +30,13 @@ static double grown_ms(uint32_t then, uint32_t now)
     return d <= INT32_MAX ? (double)d : 0;
 }
 
-static double ratio(double a, double b)
+static double iostat_ratio(double a, double b)
 {
     return b > 0 ? a / b : 0;
 }
 
 /* `"key": 1.23`, whatever the locale. */
-static void put(struct pr_buf *b, const char *key, double v)
+static void iostat_put_cents(struct pr_buf *b, const char *key, double v)
 {
     double cents = v * 100 + 0.5;
     unsigned long long n =
@@ -52,14 +52,14 @@ void pr_iostat_put_cpu(struct pr_buf *b, const struct pr_iostat_cpu *then,
         const char *key;
         double ticks;
     } rows[] = {
-        {"user", grown(then->user, now->user)},
-        {"nice", grown(then->nice, now->nice)},
-        {"system", grown(then->system, now->system) +
-                       grown(then->irq, now->irq) +
-                       grown(then->softirq, now->softirq)},
-        {"iowait", grown(then->iowait, now->iowait)},
-        {"steal", grown(then->steal, now->steal)},
-        {"idle", grown(then->idle, now->idle)},
+        {"user", iostat_counter_growth(then->user, now->user)},
+        {"nice", iostat_counter_growth(then->nice, now->nice)},
+        {"system", iostat_counter_growth(then->system, now->system) +
+                       iostat_counter_growth(then->irq, now->irq) +
+                       iostat_counter_growth(then->softirq, now->softirq)},
+        {"iowait", iostat_counter_growth(then->iowait, now->iowait)},
+        {"steal", iostat_counter_growth(then->steal, now->steal)},
+        {"idle", iostat_counter_growth(then->idle, now->idle)},
     };
     double all = 0;
 
@@ -68,7 +68,8 @@ void pr_iostat_put_cpu(struct pr_buf *b, const struct pr_iostat_cpu *then,
     pr_buf_str(b, "\"avg-cpu\":  {");
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         pr_buf_str(b, i ? ", " : "");
-        put(b, rows[i].key, 100 * ratio(rows[i].ticks, all));
+        iostat_put_cents(b, rows[i].key,
+                         100 * iostat_ratio(rows[i].ticks, all));
     }
     pr_buf_char(b, '}');
 }
@@ -80,11 +81,11 @@ struct change {
     double flushes, flush_ms, busy_ms, queue_ms;
 };
 
-static struct change change_of(const struct pr_iostat_disk *then,
-                               const struct pr_iostat_disk *now)
+static struct change disk_get_change(const struct pr_iostat_disk *then,
+                                     const struct pr_iostat_disk *now)
 {
     struct change c = {
-        .flushes = grown(then->flushes, now->flushes),
+        .flushes = iostat_counter_growth(then->flushes, now->flushes),
         .flush_ms = grown_ms(then->flush_ms, now->flush_ms),
         .busy_ms = grown_ms(then->busy_ms, now->busy_ms),
         .queue_ms = grown_ms(then->queue_ms, now->queue_ms),
@@ -93,9 +94,9 @@ static struct change change_of(const struct pr_iostat_disk *then,
     for (int k = 0; k < PR_IOSTAT_KINDS; k++) {
         const struct pr_iostat_io *a = &then->io[k], *z = &now->io[k];
 
-        c.ios[k] = grown(a->ios, z->ios);
-        c.merges[k] = grown(a->merges, z->merges);
-        c.sectors[k] = grown(a->sectors, z->sectors);
+        c.ios[k] = iostat_counter_growth(a->ios, z->ios);
+        c.merges[k] = iostat_counter_growth(a->merges, z->merges);
+        c.sectors[k] = iostat_counter_growth(a->sectors, z->sectors);
         c.ms[k] = grown_ms(then->ms[k], now->ms[k]);
     }
     return c;
@@ -120,22 +121,22 @@ static bool came_again(const struct pr_iostat_disk *then,
 
 enum figure { IOS, BYTES, MERGES, MERGED_PCT, AWAIT, SIZE };
 
-static double figure_of(const struct change *c, enum figure f, int k,
-                        double seconds)
+static double disk_get_measure(const struct change *c, enum figure f, int k,
+                               double seconds)
 {
     switch (f) {
     case IOS:
-        return ratio(c->ios[k], seconds);
+        return iostat_ratio(c->ios[k], seconds);
     case BYTES: /* MiB/s, of sectors of 512 bytes */
-        return ratio(c->sectors[k] / 2048, seconds);
+        return iostat_ratio(c->sectors[k] / 2048, seconds);
     case MERGES:
-        return ratio(c->merges[k], seconds);
+        return iostat_ratio(c->merges[k], seconds);
     case MERGED_PCT:
-        return 100 * ratio(c->merges[k], c->merges[k] + c->ios[k]);
+        return 100 * iostat_ratio(c->merges[k], c->merges[k] + c->ios[k]);
     case AWAIT: /* ms */
-        return ratio(c->ms[k], c->ios[k]);
+        return iostat_ratio(c->ms[k], c->ios[k]);
     case SIZE: /* KiB */
-        return ratio(c->sectors[k] / 2, c->ios[k]);
+        return iostat_ratio(c->sectors[k] / 2, c->ios[k]);
     }
     return 0;
 }
@@ -153,26 +154,28 @@ void pr_iostat_put_disk(struct pr_buf *b, const char *name,
         [SIZE] = {"rareq-sz", "wareq-sz", "dareq-sz"},
     };
     static const struct pr_iostat_disk zero;
-    struct change c = change_of(came_again(then, now) ? &zero : then, now);
+    struct change c =
+        disk_get_change(came_again(then, now) ? &zero : then, now);
 
     pr_buf_str(b, "{\"disk_device\": ");
-    pr_json_string(b, name, strlen(name));
+    pr_json_write_string(b, name, strlen(name));
     for (enum figure f = IOS; f <= SIZE; f++) {
         for (int k = 0; k < PR_IOSTAT_KINDS; k++) {
             pr_buf_str(b, ", ");
-            put(b, keys[f][k], figure_of(&c, f, k, seconds));
+            iostat_put_cents(b, keys[f][k],
+                             disk_get_measure(&c, f, k, seconds));
         }
         if (f != IOS && f != AWAIT)
             continue;
         pr_buf_str(b, ", ");
-        put(b, f == IOS ? "f/s" : "f_await",
-            f == IOS ? ratio(c.flushes, seconds)
-                     : ratio(c.flush_ms, c.flushes));
+        iostat_put_cents(b, f == IOS ? "f/s" : "f_await",
+                         f == IOS ? iostat_ratio(c.flushes, seconds)
+                                  : iostat_ratio(c.flush_ms, c.flushes));
     }
     pr_buf_str(b, ", ");
-    put(b, "aqu-sz", ratio(c.queue_ms / 1000, seconds));
+    iostat_put_cents(b, "aqu-sz", iostat_ratio(c.queue_ms / 1000, seconds));
     pr_buf_str(b, ", ");
-    put(b, "util", 100 * ratio(c.busy_ms / 1000, seconds));
+    iostat_put_cents(b, "util", 100 * iostat_ratio(c.busy_ms / 1000, seconds));
     pr_buf_char(b, '}');
 }
 
@@ -189,24 +192,25 @@ static void put_date(struct pr_buf *b, const char *form, uint64_t wall_ns)
     pr_buf_str(b, text);
 }
 
-static void put_text(struct pr_buf *b, const char *key, const char *value)
+static void iostat_put_text(struct pr_buf *b, const char *key,
+                            const char *value)
 {
     pr_buf_printf(b, "\t\t\t\"%s\": ", key);
-    pr_json_string(b, value, strlen(value));
+    pr_json_write_string(b, value, strlen(value));
     pr_buf_str(b, ",\n");
 }
 
-static void put_head(struct pr_buf *b, const struct pr_iostat_text *t)
+static void iostat_put_header(struct pr_buf *b, const struct pr_iostat_text *t)
 {
     struct utsname u;
 
     memset(&u, 0, sizeof u);
     (void)uname(&u);
     pr_buf_str(b, "{\"sysstat\": {\n\t\"hosts\": [\n\t\t{\n");
-    put_text(b, "nodename", u.nodename);
-    put_text(b, "sysname", u.sysname);
-    put_text(b, "release", u.release);
-    put_text(b, "machine", u.machine);
+    iostat_put_text(b, "nodename", u.nodename);
+    iostat_put_text(b, "sysname", u.sysname);
+    iostat_put_text(b, "release", u.release);
+    iostat_put_text(b, "machine", u.machine);
     pr_buf_printf(b, "\t\t\t\"number-of-cpus\": %u,\n\t\t\t\"date\": \"",
                   t->cpus);
     put_date(b, "%m/%d/%y", pr_iostat_log_at(t->log, 0)->wall_ns);
@@ -214,8 +218,8 @@ static void put_head(struct pr_buf *b, const struct pr_iostat_text *t)
 }
 
 /* Interval i: between snapshots i - 1 and i. */
-static void put_interval(struct pr_buf *b, const struct pr_iostat_text *t,
-                         size_t i)
+static void iostat_put_interval(struct pr_buf *b,
+                                const struct pr_iostat_text *t, size_t i)
 {
     const struct pr_iostat_snap *then = pr_iostat_log_at(t->log, i - 1);
     const struct pr_iostat_snap *now = pr_iostat_log_at(t->log, i);
@@ -241,23 +245,24 @@ static void put_interval(struct pr_buf *b, const struct pr_iostat_text *t,
 static int put_piece(struct pr_new_file *f, struct pr_buf *b,
                      struct pr_err *err)
 {
-    int rc = pr_buf_ok(b) ? pr_file_put(f, b->data, b->len, err)
+    int rc = pr_buf_ok(b) ? pr_file_append(f, b->data, b->len, err)
                           : pr_fail_nomem(err);
 
     pr_buf_clear(b);
     return rc;
 }
 
-static int put_all(struct pr_new_file *f, const struct pr_iostat_text *t,
-                   struct pr_err *err)
+static int iostat_write_intervals(struct pr_new_file *f,
+                                  const struct pr_iostat_text *t,
+                                  struct pr_err *err)
 {
     PR_AUTO_BUF struct pr_buf b = PR_BUF_INIT(SIZE_MAX / 2);
     int rc = PR_OK;
 
-    put_head(&b, t);
+    iostat_put_header(&b, t);
     for (size_t i = 1; i < t->log->count && !rc; i++) {
         pr_buf_str(&b, i > 1 ? "," : "");
-        put_interval(&b, t, i);
+        iostat_put_interval(&b, t, i);
         if (b.len >= PIECE_BYTES)
             rc = put_piece(f, &b, err);
     }
@@ -274,7 +279,7 @@ int pr_iostat_write(const struct pr_iostat_text *t, const char *path,
     if (rc)
         return rc;
     f.later = true; /* until the experiment has its result */
-    rc = put_all(&f, t, err);
+    rc = iostat_write_intervals(&f, t, err);
     if (!rc)
         return pr_file_commit(&f, err);
     pr_file_discard(&f);

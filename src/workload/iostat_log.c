@@ -20,7 +20,7 @@ void pr_iostat_log_init(struct pr_iostat_log *log, size_t devices,
     };
 }
 
-void pr_iostat_log_done(struct pr_iostat_log *log)
+void pr_iostat_log_free(struct pr_iostat_log *log)
 {
     pr_free(log->data);
     log->data = NULL;
@@ -33,7 +33,7 @@ const struct pr_iostat_snap *pr_iostat_log_at(const struct pr_iostat_log *log,
     return (const void *)(log->data + i * log->stride);
 }
 
-static bool grow(struct pr_iostat_log *log)
+static bool iostat_log_grow(struct pr_iostat_log *log)
 {
     size_t cap = log->cap ? 2 * log->cap : FIRST;
     char *data;
@@ -50,7 +50,7 @@ static bool grow(struct pr_iostat_log *log)
 }
 
 /* Every other one goes; the intervals between the rest are twice as long. */
-static void thin(struct pr_iostat_log *log)
+static void iostat_log_halve(struct pr_iostat_log *log)
 {
     size_t kept = 0;
 
@@ -64,10 +64,10 @@ static void thin(struct pr_iostat_log *log)
 bool pr_iostat_log_add(struct pr_iostat_log *log,
                        const struct pr_iostat_snap *snap)
 {
-    if (log->count == log->cap && !grow(log)) {
+    if (log->count == log->cap && !iostat_log_grow(log)) {
         if (log->count < LEAST)
             return false;
-        thin(log);
+        iostat_log_halve(log);
     }
     memcpy(log->data + log->count++ * log->stride, snap, log->stride);
     return true;

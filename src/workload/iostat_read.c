@@ -81,7 +81,7 @@ static bool read_disk(const char *numbers, struct pr_iostat_disk *d)
 }
 
 /* "   8       0 sda 1 2 3 …": the name, ended by a NUL; *rest is after it. */
-static char *name_of(char *line, char **rest)
+static char *diskstats_split_name(char *line, char **rest)
 {
     char *save = NULL;
 
@@ -92,14 +92,14 @@ static char *name_of(char *line, char **rest)
     return line;
 }
 
-int pr_iostat_disks(char *text, pr_iostat_each *each, void *ctx)
+int pr_iostat_each_disk(char *text, pr_iostat_each *each, void *ctx)
 {
     char *save = NULL;
 
     for (char *line = strtok_r(text, "\n", &save); line;
          line = strtok_r(NULL, "\n", &save)) {
         struct pr_iostat_disk d;
-        char *numbers, *name = name_of(line, &numbers);
+        char *numbers, *name = diskstats_split_name(line, &numbers);
         int rc;
 
         if (!name || !numbers || !read_disk(numbers, &d))
@@ -122,7 +122,7 @@ static unsigned count_cpus(const char *text)
     return n;
 }
 
-bool pr_iostat_cpu_read(const char *text, struct pr_iostat_cpu *ret,
+bool pr_iostat_read_cpu(const char *text, struct pr_iostat_cpu *ret,
                         unsigned *ret_count)
 {
     unsigned long long v[8] = {0};
@@ -141,7 +141,7 @@ bool pr_iostat_cpu_read(const char *text, struct pr_iostat_cpu *ret,
 
 /* ---- names */
 
-void pr_iostat_name(const char *given, char out[static 64])
+void pr_iostat_device_name(const char *given, char out[static 64])
 {
     char real[PATH_MAX];
 
@@ -195,7 +195,7 @@ bool pr_iostat_disk_name(const char *sys, unsigned major, unsigned minor,
     return true;
 }
 
-bool pr_iostat_device_of(const char *path, char out[static 64])
+bool pr_iostat_find_device(const char *path, char out[static 64])
 {
     struct stat st;
 

@@ -3,22 +3,22 @@
 
 #include <string.h>
 
-const char *pr_job_text(const struct pr_job *job, const char *name)
+const char *pr_job_param_text(const struct pr_job *job, const char *name)
 {
     const struct pr_value *v = pr_get(job->params, name);
 
     return v && v->kind == PR_STR ? v->s : "";
 }
 
-bool pr_params_sync(const struct pr_value *params)
+bool pr_job_needs_sync(const struct pr_value *params)
 {
     const struct pr_value *v = params ? pr_get(params, "run.fsync") : NULL;
 
     return !v || v->kind != PR_BOOL || v->b;
 }
 
-int pr_job_framework(const struct pr_job *job, const struct pr_framework **ret,
-                     struct pr_err *err)
+int pr_job_find_framework(const struct pr_job *job,
+                          const struct pr_framework **ret, struct pr_err *err)
 {
     const char *name = job->exp.framework;
 

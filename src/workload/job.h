@@ -82,14 +82,15 @@ struct pr_workload {
 };
 
 /* A parameter that is text; "" when it is not there. */
-const char *pr_job_text(const struct pr_job *job, const char *name);
+const char *pr_job_param_text(const struct pr_job *job, const char *name);
 
 /* run.fsync: what it leaves is to outlive a power cut. */
-bool pr_params_sync(const struct pr_value *params);
+bool pr_job_needs_sync(const struct pr_value *params);
 
 /* The framework of exp.framework. 1: there; 0: it has no file. */
-int pr_job_framework(const struct pr_job *job, const struct pr_framework **ret,
-                     struct pr_err *err) PR_MUST_CHECK;
+int pr_job_find_framework(const struct pr_job *job,
+                          const struct pr_framework **ret,
+                          struct pr_err *err) PR_MUST_CHECK;
 
 /* Fills a job from its parameters. id, dir, params are borrowed. */
 int pr_job_init(struct pr_job *job, const char *id, const char *dir,

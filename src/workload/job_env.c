@@ -10,11 +10,11 @@
 #include <unistd.h>
 
 /* Lays NAME=value over the list; the list has room. */
-static void lay_env(const char **env, size_t *count, const char *word)
+static void job_env_set_word(const char **env, size_t *count, const char *word)
 {
     size_t i = 0;
 
-    while (i < *count && !pr_environ_same(word, env[i]))
+    while (i < *count && !pr_environ_is_same(word, env[i]))
         i++;
     env[i] = word;
     *count += i == *count;
@@ -26,7 +26,7 @@ static const char *env_word(struct pr_job *job, const char *name,
 {
     PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(64 << 20);
 
-    pr_text(&text, value);
+    pr_value_write_text(&text, value);
     if (!pr_buf_ok(&text))
         return NULL;
     return pr_arena_printf(job->arena, "%s=%s", name,
@@ -52,16 +52,16 @@ static int own_env(struct pr_job *job, const char *const *extra,
         word = env_word(job, m->key + sizeof prefix - 1, &m->value);
         if (!word)
             return pr_fail_nomem(err);
-        lay_env(own, &count, word);
+        job_env_set_word(own, &count, word);
     }
     for (size_t i = 0; i < extra_count; i++)
-        lay_env(own, &count, extra[i]);
+        job_env_set_word(own, &count, extra[i]);
     *ret = own;
     return PR_OK;
 }
 
-int pr_env_over(const char *const *words, struct pr_arena *a, const char ***ret,
-                struct pr_err *err)
+int pr_job_env_overlay(const char *const *words, struct pr_arena *a,
+                       const char ***ret, struct pr_err *err)
 {
     size_t room = 1, count = 0;
     const char **env;
@@ -76,19 +76,19 @@ int pr_env_over(const char *const *words, struct pr_arena *a, const char ***ret,
     for (char **e = environ; e && *e; e++)
         env[count++] = *e;
     for (; *words; words++)
-        lay_env(env, &count, *words);
+        job_env_set_word(env, &count, *words);
     *ret = env;
     return PR_OK;
 }
 
-int pr_job_start_env(struct pr_job *job, const char *const *extra, size_t count,
-                     struct pr_start *ret, struct pr_err *err)
+int pr_job_set_start_env(struct pr_job *job, const char *const *extra,
+                         size_t count, struct pr_start *ret, struct pr_err *err)
 {
     const char **own = NULL, **env = NULL;
     int rc = own_env(job, extra, count, &own, err);
 
     if (!rc)
-        rc = pr_env_over(own, job->arena, &env, err);
+        rc = pr_job_env_overlay(own, job->arena, &env, err);
     if (rc)
         return rc;
     ret->own_env = own;

@@ -4,8 +4,8 @@
 #include "conf/yaml.h"
 
 /* DLBS hands the options over as text. */
-static int read_opts(struct pr_job *job, struct pr_value *ret,
-                     struct pr_err *err)
+static int job_read_model_opts(struct pr_job *job, struct pr_value *ret,
+                               struct pr_err *err)
 {
     const struct pr_value *v = job->exp.model_opts;
     bool is_text = v->kind == PR_STR && v->len;
@@ -24,7 +24,8 @@ static int read_opts(struct pr_job *job, struct pr_value *ret,
                    "for example -P exp.model_opts='{\"input\": [3, 64, 64]}'");
 }
 
-int pr_job_model(struct pr_job *job, struct pr_model **ret, struct pr_err *err)
+int pr_job_read_model(struct pr_job *job, struct pr_model **ret,
+                      struct pr_err *err)
 {
     struct pr_nn_opts nn;
     struct pr_model_variant variant;
@@ -37,7 +38,7 @@ int pr_job_model(struct pr_job *job, struct pr_model **ret, struct pr_err *err)
     }
     rc = pr_opt_fill(&pr_nn_section, job->params, job->arena, &nn, err);
     if (!rc)
-        rc = read_opts(job, &opts, err);
+        rc = job_read_model_opts(job, &opts, err);
     if (rc)
         return rc;
     variant = (struct pr_model_variant){

@@ -6,7 +6,7 @@
 #include "workload/job.h"
 
 /* In the job's arena. exp.model_opts is a map, or the text of one. */
-int pr_job_model(struct pr_job *job, struct pr_model **ret,
-                 struct pr_err *err) PR_MUST_CHECK;
+int pr_job_read_model(struct pr_job *job, struct pr_model **ret,
+                      struct pr_err *err) PR_MUST_CHECK;
 
 #endif

@@ -17,11 +17,11 @@ struct pr_place {
 
 /* In the job's arena; none is empty. A file that is written counts as the
  * folder it is in. */
-int pr_job_places(const struct pr_job *job, struct pr_place **ret,
-                  size_t *ret_count, struct pr_err *err) PR_MUST_CHECK;
+int pr_job_find_places(const struct pr_job *job, struct pr_place **ret,
+                       size_t *ret_count, struct pr_err *err) PR_MUST_CHECK;
 
 /* The same path from any folder: whole, without dots, links as they are. */
-int pr_place_whole(const char *path, struct pr_arena *a, const char **ret,
-                   struct pr_err *err) PR_MUST_CHECK;
+int pr_job_absolute_path(const char *path, struct pr_arena *a, const char **ret,
+                         struct pr_err *err) PR_MUST_CHECK;
 
 #endif

@@ -14,7 +14,7 @@
 
 /* ---- what kind of storage */
 
-const char *pr_limits_kind_of(uint64_t f_type)
+const char *pr_client_limits_filesystem_kind(uint64_t f_type)
 {
     static const struct {
         uint64_t type;
@@ -47,7 +47,8 @@ const char *pr_limits_kind_of(uint64_t f_type)
     return "local disk";
 }
 
-static const char *find_kind(const char *engine, const char *folder)
+static const char *client_limits_find_kind(const char *engine,
+                                           const char *folder)
 {
     struct statfs fs;
 
@@ -58,27 +59,30 @@ static const char *find_kind(const char *engine, const char *folder)
     if (statfs(folder, &fs) < 0)
         return "";
     /* f_type is signed on some machines. */
-    return pr_limits_kind_of((uint32_t)fs.f_type);
+    return pr_client_limits_filesystem_kind((uint32_t)fs.f_type);
 }
 
 /* ---- phases */
 
-void pr_limits_init(struct pr_limits *l, const char *engine, const char *folder)
+void pr_client_limits_init(struct pr_client_limits *l, const char *engine,
+                           const char *folder)
 {
-    static const struct pr_limits_roots roots = {"/proc", "/sys"};
+    static const struct pr_client_limits_roots roots = {"/proc", "/sys"};
 
-    pr_limits_init_at(l, engine, folder, &roots);
+    pr_client_limits_init_at(l, engine, folder, &roots);
 }
 
-void pr_limits_init_at(struct pr_limits *l, const char *engine,
-                       const char *folder, const struct pr_limits_roots *roots)
+void pr_client_limits_init_at(struct pr_client_limits *l, const char *engine,
+                              const char *folder,
+                              const struct pr_client_limits_roots *roots)
 {
-    *l = (struct pr_limits){.roots = *roots, .kind = find_kind(engine, folder)};
-    pr_limits_find_processors(l);
-    pr_limits_find_memory(l);
-    pr_limits_find_nets(l);
+    *l = (struct pr_client_limits){
+        .roots = *roots, .kind = client_limits_find_kind(engine, folder)};
+    pr_client_limits_find_processors(l);
+    pr_client_limits_find_memory(l);
+    pr_client_limits_find_nets(l);
     if (strcmp(l->kind, "none") != 0 && strcmp(l->kind, "memory") != 0)
-        pr_limits_find_devices(l, folder);
+        pr_client_limits_find_devices(l, folder);
 }
 
 /* Of all threads, those that have ended included. */
@@ -92,7 +96,7 @@ static uint64_t cpu_ns(void)
 }
 
 /* The kernel's count of each thread: ran, waited for a processor, turns. */
-static bool look_at_delay(const struct pr_limits *l, uint64_t *ret)
+static bool look_at_delay(const struct pr_client_limits *l, uint64_t *ret)
 {
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(4096);
     const char *path =
@@ -108,7 +112,8 @@ static bool look_at_delay(const struct pr_limits *l, uint64_t *ret)
         unsigned long long delay;
 
         snprintf(name, sizeof name, "%s/schedstat", e->d_name);
-        text = *e->d_name == '.' ? NULL : pr_limits_text(a, path, name);
+        text = *e->d_name == '.' ? NULL
+                                 : pr_client_limits_read_text(a, path, name);
         if (text && sscanf(text, "%*u %llu", &delay) == 1) {
             sum += delay;
             any = true;
@@ -120,10 +125,11 @@ static bool look_at_delay(const struct pr_limits *l, uint64_t *ret)
     return any;
 }
 
-static bool look_at_steal(const struct pr_limits *l, uint64_t ret[2])
+static bool look_at_steal(const struct pr_client_limits *l, uint64_t ret[2])
 {
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(4096);
-    const char *text = a ? pr_limits_text(a, l->roots.proc, "stat") : NULL;
+    const char *text =
+        a ? pr_client_limits_read_text(a, l->roots.proc, "stat") : NULL;
     unsigned long long t[8];
 
     if (!text ||
@@ -138,7 +144,7 @@ static bool look_at_steal(const struct pr_limits *l, uint64_t ret[2])
 }
 
 /* What was taken from this process while it could have run. */
-static void end_disturbance(struct pr_limits *l)
+static void end_disturbance(struct pr_client_limits *l)
 {
     uint64_t delay, steal[2];
 
@@ -152,18 +158,18 @@ static void end_disturbance(struct pr_limits *l)
             l->steal[i] += (double)(steal[i] - l->was_steal[i]);
 }
 
-void pr_limits_begin(struct pr_limits *l)
+void pr_client_limits_begin(struct pr_client_limits *l)
 {
     l->has_delay = look_at_delay(l, &l->was_delay_ns);
     l->has_steal = look_at_steal(l, l->was_steal);
-    l->has_devices = pr_limits_look_at_devices(l, false);
-    l->has_nets = pr_limits_look_at_nets(l, false);
+    l->has_devices = pr_client_limits_sample_devices(l, false);
+    l->has_nets = pr_client_limits_sample_nets(l, false);
     l->was_cpu_ns = cpu_ns();
     l->was_ns = pr_now(l->clock);
     l->is_open = true;
 }
 
-void pr_limits_end(struct pr_limits *l)
+void pr_client_limits_end(struct pr_client_limits *l)
 {
     double seconds = (double)(pr_now(l->clock) - l->was_ns) / 1e9;
 
@@ -173,40 +179,40 @@ void pr_limits_end(struct pr_limits *l)
     l->seconds += seconds;
     l->cpu_s += (double)(cpu_ns() - l->was_cpu_ns) / 1e9;
     end_disturbance(l);
-    if (l->has_devices && pr_limits_look_at_devices(l, true))
+    if (l->has_devices && pr_client_limits_sample_devices(l, true))
         l->device_s += seconds;
-    if (l->has_nets && pr_limits_look_at_nets(l, true))
+    if (l->has_nets && pr_client_limits_sample_nets(l, true))
         l->net_s += seconds;
 }
 
 /* ---- figures */
 
-static double per(double a, double b)
+static double ratio_or_nan(double a, double b)
 {
     return b > 0 ? a / b : (double)NAN;
 }
 
-double pr_limits_cpu_share(const struct pr_limits *l)
+double pr_client_limits_cpu_share(const struct pr_client_limits *l)
 {
-    return per(l->cpu_s, l->seconds * l->processors);
+    return ratio_or_nan(l->cpu_s, l->seconds * l->processors);
 }
 
-double pr_limits_delay_s(const struct pr_limits *l)
+double pr_client_limits_delay_s(const struct pr_client_limits *l)
 {
     return l->has_delay ? l->delay_s : (double)NAN;
 }
 
-double pr_limits_steal_share(const struct pr_limits *l)
+double pr_client_limits_steal_share(const struct pr_client_limits *l)
 {
-    return l->has_steal ? per(l->steal[0], l->steal[1]) : (double)NAN;
+    return l->has_steal ? ratio_or_nan(l->steal[0], l->steal[1]) : (double)NAN;
 }
 
-double pr_limits_processors(const struct pr_limits *l)
+double pr_client_limits_processors(const struct pr_client_limits *l)
 {
     return l->processors > 0 ? l->processors : (double)NAN;
 }
 
-double pr_limits_device_busy_share(const struct pr_limits *l)
+double pr_client_limits_device_busy_share(const struct pr_client_limits *l)
 {
     uint64_t most = 0;
 
@@ -218,36 +224,36 @@ double pr_limits_device_busy_share(const struct pr_limits *l)
                            : (double)NAN;
 }
 
-double pr_limits_device_mb_per_second(const struct pr_limits *l)
+double pr_client_limits_device_mb_per_s(const struct pr_client_limits *l)
 {
     double bytes = 0;
 
     for (size_t i = 0; i < l->device_count; i++)
         bytes += (double)l->devices[i].bytes;
-    return per(bytes / 1e6, l->device_s);
+    return ratio_or_nan(bytes / 1e6, l->device_s);
 }
 
-double pr_limits_network_mb_per_second(const struct pr_limits *l)
+double pr_client_limits_network_mb_per_s(const struct pr_client_limits *l)
 {
     double bytes = 0;
 
     for (size_t i = 0; i < l->net_count; i++)
         bytes += (double)l->nets[i].bytes;
-    return per(bytes / 1e6, l->net_s);
+    return ratio_or_nan(bytes / 1e6, l->net_s);
 }
 
-double pr_limits_network_share(const struct pr_limits *l)
+double pr_client_limits_network_share(const struct pr_client_limits *l)
 {
     double most = (double)NAN;
 
     for (size_t i = 0; i < l->net_count; i++)
         if (l->nets[i].speed > 0) /* fmax leaves a NAN out */
-            most = fmax(most, per((double)l->nets[i].bytes,
-                                  l->net_s * l->nets[i].speed));
+            most = fmax(most, ratio_or_nan((double)l->nets[i].bytes,
+                                           l->net_s * l->nets[i].speed));
     return most;
 }
 
-double pr_limits_memory_share(const struct pr_limits *l)
+double pr_client_limits_memory_share(const struct pr_client_limits *l)
 {
     struct rusage used;
 
@@ -256,7 +262,7 @@ double pr_limits_memory_share(const struct pr_limits *l)
     return (double)used.ru_maxrss * 1024 / (double)l->memory;
 }
 
-const char *pr_limits_storage_kind(const struct pr_limits *l)
+const char *pr_client_limits_storage_kind(const struct pr_client_limits *l)
 {
     return l->kind;
 }

@@ -15,29 +15,30 @@ enum { DEPTH = 8, SECTOR = 512 };
 
 /* ---- which devices */
 
-static void add_device(struct pr_limits *l, unsigned major, unsigned minor)
+static void disk_add_device(struct pr_client_limits *l, unsigned major,
+                            unsigned minor)
 {
     for (size_t i = 0; i < l->device_count; i++)
         if (l->devices[i].major == major && l->devices[i].minor == minor)
             return;
-    if (l->device_count < PR_LIMITS_DEVICES)
+    if (l->device_count < PR_CLIENT_LIMITS_DEVICES)
         l->devices[l->device_count++] =
-            (struct pr_limits_device){.major = major, .minor = minor};
+            (struct pr_client_limits_device){.major = major, .minor = minor};
 }
 
 static bool read_dev(struct pr_arena *a, const char *folder, const char *name,
                      unsigned *ret_major, unsigned *ret_minor)
 {
-    const char *text = pr_limits_text(a, folder, name);
+    const char *text = pr_client_limits_read_text(a, folder, name);
 
     return text && sscanf(text, "%u:%u", ret_major, ret_minor) == 2;
 }
 
-static void resolve(struct pr_limits *l, struct pr_arena *a, unsigned major,
-                    unsigned minor, int depth);
+static void disk_resolve_device(struct pr_client_limits *l, struct pr_arena *a,
+                                unsigned major, unsigned minor, int depth);
 
 /* The devices that this one is made of. False: it is not. */
-static bool resolve_parts(struct pr_limits *l, struct pr_arena *a,
+static bool resolve_parts(struct pr_client_limits *l, struct pr_arena *a,
                           const char *folder, int depth)
 {
     char path[4096];
@@ -54,7 +55,7 @@ static bool resolve_parts(struct pr_limits *l, struct pr_arena *a,
 
         snprintf(name, sizeof name, "%s/dev", e->d_name);
         if (*e->d_name != '.' && read_dev(a, path, name, &major, &minor)) {
-            resolve(l, a, major, minor, depth + 1);
+            disk_resolve_device(l, a, major, minor, depth + 1);
             any = true;
         }
     }
@@ -63,8 +64,8 @@ static bool resolve_parts(struct pr_limits *l, struct pr_arena *a,
     return any;
 }
 
-static void resolve(struct pr_limits *l, struct pr_arena *a, unsigned major,
-                    unsigned minor, int depth)
+static void disk_resolve_device(struct pr_client_limits *l, struct pr_arena *a,
+                                unsigned major, unsigned minor, int depth)
 {
     char folder[4096];
     struct stat sb;
@@ -73,22 +74,23 @@ static void resolve(struct pr_limits *l, struct pr_arena *a, unsigned major,
                  major, minor) >= (int)sizeof folder ||
         stat(folder, &sb) < 0 || depth > DEPTH)
         return;
-    if (pr_limits_text(a, folder, "partition")) {
+    if (pr_client_limits_read_text(a, folder, "partition")) {
         /* The name is a link into the disk's folder. */
         if (read_dev(a, folder, "../dev", &major, &minor))
-            resolve(l, a, major, minor, depth + 1);
+            disk_resolve_device(l, a, major, minor, depth + 1);
     } else if (!resolve_parts(l, a, folder, depth)) {
-        add_device(l, major, minor);
+        disk_add_device(l, major, minor);
     }
 }
 
 /* File systems with a device number of their own (btrfs): the mount tells the
  * device. The line that fits is
  *   36 35 0:49 / /data rw,noatime shared:1 - btrfs /dev/sda2 rw */
-static void resolve_mount(struct pr_limits *l, struct pr_arena *a,
+static void resolve_mount(struct pr_client_limits *l, struct pr_arena *a,
                           unsigned major, unsigned minor)
 {
-    const char *line = pr_limits_text(a, l->roots.proc, "self/mountinfo");
+    const char *line =
+        pr_client_limits_read_text(a, l->roots.proc, "self/mountinfo");
 
     for (; line && *line; line = strchr(line, '\n'), line += line != NULL) {
         const char *end = strchr(line, '\n');
@@ -101,18 +103,19 @@ static void resolve_mount(struct pr_limits *l, struct pr_arena *a,
             y == minor && dash && (!end || dash < end) &&
             sscanf(dash, " - %*s %255s", source) == 1 &&
             stat(source, &sb) == 0 && S_ISBLK(sb.st_mode))
-            resolve(l, a, major(sb.st_rdev), minor(sb.st_rdev), 0);
+            disk_resolve_device(l, a, major(sb.st_rdev), minor(sb.st_rdev), 0);
     }
 }
 
-void pr_limits_find_devices(struct pr_limits *l, const char *folder)
+void pr_client_limits_find_devices(struct pr_client_limits *l,
+                                   const char *folder)
 {
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(16384);
     struct stat sb;
 
     if (!a || stat(folder, &sb) < 0)
         return;
-    resolve(l, a, major(sb.st_dev), minor(sb.st_dev), 0);
+    disk_resolve_device(l, a, major(sb.st_dev), minor(sb.st_dev), 0);
     if (!l->device_count && major(sb.st_dev) == 0)
         resolve_mount(l, a, major(sb.st_dev), minor(sb.st_dev));
 }
@@ -120,30 +123,31 @@ void pr_limits_find_devices(struct pr_limits *l, const char *folder)
 /* ---- what they did */
 
 /* One counter went up; older kernels have them in 32 bits. */
-static uint64_t grown(uint64_t was, uint64_t now)
+static uint64_t disk_counter_growth(uint64_t was, uint64_t now)
 {
     if (now >= was)
         return now - was;
     return was <= UINT32_MAX ? now + UINT32_MAX + 1 - was : 0;
 }
 
-static void count(struct pr_limits_device *d, uint64_t sectors, uint64_t ms,
-                  bool add)
+static void disk_count_sample(struct pr_client_limits_device *d,
+                              uint64_t sectors, uint64_t ms, bool add)
 {
     if (add) {
-        d->bytes += grown(d->was_bytes, sectors) * SECTOR;
-        d->busy_ms += grown(d->was_ms, ms);
+        d->bytes += disk_counter_growth(d->was_bytes, sectors) * SECTOR;
+        d->busy_ms += disk_counter_growth(d->was_ms, ms);
     }
     d->was_bytes = sectors;
     d->was_ms = ms;
 }
 
-bool pr_limits_look_at_devices(struct pr_limits *l, bool add)
+bool pr_client_limits_sample_devices(struct pr_client_limits *l, bool add)
 {
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(16384);
-    const char *line = a && l->device_count
-                           ? pr_limits_text(a, l->roots.proc, "diskstats")
-                           : NULL;
+    const char *line =
+        a && l->device_count
+            ? pr_client_limits_read_text(a, l->roots.proc, "diskstats")
+            : NULL;
     size_t seen = 0;
 
     for (; line && *line; line = strchr(line, '\n'), line += line != NULL) {
@@ -156,7 +160,7 @@ bool pr_limits_look_at_devices(struct pr_limits *l, bool add)
             continue;
         for (size_t i = 0; i < l->device_count; i++)
             if (l->devices[i].major == x && l->devices[i].minor == y) {
-                count(&l->devices[i], in + out, ms, add);
+                disk_count_sample(&l->devices[i], in + out, ms, add);
                 seen++;
             }
     }

@@ -11,8 +11,8 @@
 
 enum { MAX_TEXT = 1 << 20 };
 
-const char *pr_limits_text(struct pr_arena *a, const char *root,
-                           const char *name)
+const char *pr_client_limits_read_text(struct pr_arena *a, const char *root,
+                                       const char *name)
 {
     char path[4096];
     const char *text;
@@ -24,10 +24,10 @@ const char *pr_limits_text(struct pr_arena *a, const char *root,
     return text;
 }
 
-bool pr_limits_number(struct pr_arena *a, const char *root, const char *name,
-                      double *ret)
+bool pr_client_limits_read_number(struct pr_arena *a, const char *root,
+                                  const char *name, double *ret)
 {
-    const char *text = pr_limits_text(a, root, name);
+    const char *text = pr_client_limits_read_text(a, root, name);
     char *end;
     double n;
 
@@ -50,7 +50,7 @@ static bool quota_v2(struct pr_arena *a, const char *sys, const char *folder,
                      double *ret)
 {
     const char *name = pr_arena_printf(a, "%s/cpu.max", folder);
-    const char *text = name ? pr_limits_text(a, sys, name) : NULL;
+    const char *text = name ? pr_client_limits_read_text(a, sys, name) : NULL;
     double quota, period;
 
     /* Without a quota it is "max 100000". */
@@ -70,9 +70,9 @@ static bool quota_v1(struct pr_arena *a, const char *sys, const char *folder,
     double quota, period;
 
     if (!quota_name || !period_name ||
-        !pr_limits_number(a, sys, quota_name, &quota) ||
-        !pr_limits_number(a, sys, period_name, &period) || quota <= 0 ||
-        period <= 0)
+        !pr_client_limits_read_number(a, sys, quota_name, &quota) ||
+        !pr_client_limits_read_number(a, sys, period_name, &period) ||
+        quota <= 0 || period <= 0)
         return false;
     *ret = quota / period;
     return true;
@@ -83,7 +83,7 @@ static bool memory_v2(struct pr_arena *a, const char *sys, const char *folder,
 {
     const char *name = pr_arena_printf(a, "%s/memory.max", folder);
 
-    return name && pr_limits_number(a, sys, name, ret);
+    return name && pr_client_limits_read_number(a, sys, name, ret);
 }
 
 static bool memory_v1(struct pr_arena *a, const char *sys, const char *folder,
@@ -91,7 +91,7 @@ static bool memory_v1(struct pr_arena *a, const char *sys, const char *folder,
 {
     const char *name = pr_arena_printf(a, "%s/memory.limit_in_bytes", folder);
 
-    return name && pr_limits_number(a, sys, name, ret);
+    return name && pr_client_limits_read_number(a, sys, name, ret);
 }
 
 /* ---- from the group of this process to the top */
@@ -132,11 +132,12 @@ static bool has_name(const char *list, size_t len, const char *name)
 }
 
 /* Lines are NUMBER:CONTROLLERS:PATH; without controllers it is version 2. */
-static void group_limit(const struct pr_limits *l, struct pr_arena *a,
+static void group_limit(const struct pr_client_limits *l, struct pr_arena *a,
                         const char *controller, read_fn *v1, read_fn *v2,
                         double *best)
 {
-    const char *text = pr_limits_text(a, l->roots.proc, "self/cgroup");
+    const char *text =
+        pr_client_limits_read_text(a, l->roots.proc, "self/cgroup");
     const char *sys = l->roots.sys;
     char path[2048], mount[64];
 
@@ -175,7 +176,7 @@ static double allowed_processors(void)
     return (double)sysconf(_SC_NPROCESSORS_ONLN);
 }
 
-void pr_limits_find_processors(struct pr_limits *l)
+void pr_client_limits_find_processors(struct pr_client_limits *l)
 {
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(16384);
 
@@ -184,10 +185,11 @@ void pr_limits_find_processors(struct pr_limits *l)
         group_limit(l, a, "cpu", quota_v1, quota_v2, &l->processors);
 }
 
-void pr_limits_find_memory(struct pr_limits *l)
+void pr_client_limits_find_memory(struct pr_client_limits *l)
 {
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(16384);
-    const char *text = a ? pr_limits_text(a, l->roots.proc, "meminfo") : NULL;
+    const char *text =
+        a ? pr_client_limits_read_text(a, l->roots.proc, "meminfo") : NULL;
     const char *at = text ? strstr(text, "MemTotal:") : NULL;
     double bytes;
 

@@ -10,7 +10,8 @@
 #include <sys/stat.h>
 
 /* NAME: BYTES … of /proc/net/dev. */
-static bool parse(const char *line, char name[static 32], uint64_t *ret_bytes)
+static bool netdev_read_line(const char *line, char name[static 32],
+                             uint64_t *ret_bytes)
 {
     const char *colon = strchr(line, ':'), *end = strchr(line, '\n');
     unsigned long long bytes;
@@ -29,13 +30,13 @@ static bool parse(const char *line, char name[static 32], uint64_t *ret_bytes)
     return strcmp(name, "lo") != 0;
 }
 
-static const char *next_line(const char *line)
+static const char *netdev_next_line(const char *line)
 {
     line = strchr(line, '\n');
     return line ? line + 1 : "";
 }
 
-static bool is_real(const struct pr_limits *l, const char *name)
+static bool is_real(const struct pr_client_limits *l, const char *name)
 {
     char path[4096];
     struct stat sb;
@@ -46,31 +47,32 @@ static bool is_real(const struct pr_limits *l, const char *name)
 }
 
 /* Megabits a second in a file; -1 or an error when nobody knows. */
-static double speed_of(const struct pr_limits *l, struct pr_arena *a,
+static double speed_of(const struct pr_client_limits *l, struct pr_arena *a,
                        const char *name)
 {
     char path[64];
     double mbit;
 
     snprintf(path, sizeof path, "class/net/%s/speed", name);
-    if (!pr_limits_number(a, l->roots.sys, path, &mbit) || mbit <= 0 ||
-        mbit >= UINT32_MAX)
+    if (!pr_client_limits_read_number(a, l->roots.sys, path, &mbit) ||
+        mbit <= 0 || mbit >= UINT32_MAX)
         return 0;
     return mbit * 1e6 / 8;
 }
 
-static void add_nets(struct pr_limits *l, struct pr_arena *a, const char *text,
-                     bool real)
+static void add_nets(struct pr_client_limits *l, struct pr_arena *a,
+                     const char *text, bool real)
 {
     char name[32];
     uint64_t bytes;
 
-    for (const char *line = text; *line; line = next_line(line)) {
-        struct pr_limits_net *n = &l->nets[l->net_count];
+    for (const char *line = text; *line; line = netdev_next_line(line)) {
+        struct pr_client_limits_net *n = &l->nets[l->net_count];
 
-        if (l->net_count == PR_LIMITS_NETS)
+        if (l->net_count == PR_CLIENT_LIMITS_NETS)
             return;
-        if (!parse(line, name, &bytes) || (real && !is_real(l, name)))
+        if (!netdev_read_line(line, name, &bytes) ||
+            (real && !is_real(l, name)))
             continue;
         memcpy(n->name, name, sizeof name);
         n->speed = speed_of(l, a, name);
@@ -78,10 +80,11 @@ static void add_nets(struct pr_limits *l, struct pr_arena *a, const char *text,
     }
 }
 
-void pr_limits_find_nets(struct pr_limits *l)
+void pr_client_limits_find_nets(struct pr_client_limits *l)
 {
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(16384);
-    const char *text = a ? pr_limits_text(a, l->roots.proc, "net/dev") : NULL;
+    const char *text =
+        a ? pr_client_limits_read_text(a, l->roots.proc, "net/dev") : NULL;
 
     if (!text)
         return;
@@ -90,17 +93,20 @@ void pr_limits_find_nets(struct pr_limits *l)
         add_nets(l, a, text, false);
 }
 
-bool pr_limits_look_at_nets(struct pr_limits *l, bool add)
+bool pr_client_limits_sample_nets(struct pr_client_limits *l, bool add)
 {
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(16384);
     const char *text =
-        a && l->net_count ? pr_limits_text(a, l->roots.proc, "net/dev") : NULL;
+        a && l->net_count
+            ? pr_client_limits_read_text(a, l->roots.proc, "net/dev")
+            : NULL;
     char name[32];
     uint64_t bytes;
     size_t seen = 0;
 
-    for (const char *line = text; line && *line; line = next_line(line)) {
-        if (!parse(line, name, &bytes))
+    for (const char *line = text; line && *line;
+         line = netdev_next_line(line)) {
+        if (!netdev_read_line(line, name, &bytes))
             continue;
         for (size_t i = 0; i < l->net_count; i++)
             if (strcmp(l->nets[i].name, name) == 0) {

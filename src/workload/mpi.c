@@ -13,7 +13,7 @@
 
 /* ---- what there is */
 
-int pr_mpi_find(struct pr_arena *a, const char **ret, struct pr_err *err)
+int pr_mpi_find_mpirun(struct pr_arena *a, const char **ret, struct pr_err *err)
 {
     char path[PATH_MAX];
 
@@ -44,7 +44,7 @@ static bool is_binding(const char *text)
     return false;
 }
 
-bool pr_mpi_binds(const struct pr_nn_opts *nn)
+bool pr_mpi_has_binding(const struct pr_nn_opts *nn)
 {
     const struct pr_value *v = nn->mpi_args;
 
@@ -58,51 +58,52 @@ bool pr_mpi_binds(const struct pr_nn_opts *nn)
     return false;
 }
 
-static int add_own(struct pr_argv *a, const struct pr_value *v,
-                   struct pr_err *err)
+static int mpirun_add_own_args(struct pr_argv *a, const struct pr_value *v,
+                               struct pr_err *err)
 {
-    return v->kind == PR_LIST ? pr_argv_list(a, "nn.mpi_args", v, err)
-                              : pr_argv_text(a, "nn.mpi_args", v->s, err);
+    return v->kind == PR_LIST ? pr_argv_add_list(a, "nn.mpi_args", v, err)
+                              : pr_argv_add_text(a, "nn.mpi_args", v->s, err);
 }
 
 /* ---- the command */
 
-static int add_number(struct pr_argv *a, uint64_t number, struct pr_err *err)
+static int mpirun_add_number(struct pr_argv *a, uint64_t number,
+                             struct pr_err *err)
 {
     const char *word =
         pr_arena_printf(a->job->arena, "%llu", (unsigned long long)number);
 
-    return word ? pr_argv_word(a, word, err) : pr_fail_nomem(err);
+    return word ? pr_argv_add_word(a, word, err) : pr_fail_nomem(err);
 }
 
-static int add_words(struct pr_argv *a, const char *const *words, size_t count,
-                     struct pr_err *err)
+static int mpirun_add_words(struct pr_argv *a, const char *const *words,
+                            size_t count, struct pr_err *err)
 {
     int rc = PR_OK;
 
     for (size_t i = 0; i < count && !rc; i++)
-        rc = pr_argv_word(a, words[i], err);
+        rc = pr_argv_add_word(a, words[i], err);
     return rc;
 }
 
 /* Replicas take their shares of processors themselves. */
-static int add_options(struct pr_argv *a, const struct pr_nn_opts *nn,
-                       struct pr_err *err)
+static int mpirun_add_options(struct pr_argv *a, const struct pr_nn_opts *nn,
+                              struct pr_err *err)
 {
     static const char *const unbound[] = {"--bind-to", "none"};
-    int rc = pr_argv_word(a, "--oversubscribe", err);
+    int rc = pr_argv_add_word(a, "--oversubscribe", err);
 
     if (!rc && geteuid() == 0)
-        rc = pr_argv_word(a, "--allow-run-as-root", err);
-    if (!rc && !pr_mpi_binds(nn))
-        rc = add_words(a, unbound, 2, err);
-    return rc ? rc : add_own(a, nn->mpi_args, err);
+        rc = pr_argv_add_word(a, "--allow-run-as-root", err);
+    if (!rc && !pr_mpi_has_binding(nn))
+        rc = mpirun_add_words(a, unbound, 2, err);
+    return rc ? rc : mpirun_add_own_args(a, nn->mpi_args, err);
 }
 
 /* Other programs may want the processors, too: whoever waits lets them. Not as
  * an argument, where a second one would be an error. */
-static int lay_env(const struct pr_argv *a, struct pr_start *ret,
-                   struct pr_err *err)
+static int mpirun_set_env(const struct pr_argv *a, struct pr_start *ret,
+                          struct pr_err *err)
 {
     static const char name[] = "OMPI_MCA_mpi_yield_when_idle";
     const char **words =
@@ -115,11 +116,11 @@ static int lay_env(const struct pr_argv *a, struct pr_start *ret,
         words[n++] = "OMPI_MCA_mpi_yield_when_idle=1";
     for (size_t i = 0; i < a->assignments; i++)
         words[n++] = a->items[i];
-    return pr_job_start_env(a->job, words, n, ret, err);
+    return pr_job_set_start_env(a->job, words, n, ret, err);
 }
 
 /* This program, and a folder that does not depend on where it is started. */
-static int add_rank(struct pr_argv *a, struct pr_err *err)
+static int mpirun_add_rank_command(struct pr_argv *a, struct pr_err *err)
 {
     const char *words[] = {NULL, PR_MPI_VERB, a->job->dir};
     char exe[PATH_MAX], whole[PATH_MAX];
@@ -132,30 +133,30 @@ static int add_rank(struct pr_argv *a, struct pr_err *err)
         words[2] = pr_arena_str(a->job->arena, whole);
     if (!words[0] || !words[2])
         return pr_fail_nomem(err);
-    return add_words(a, words, 3, err);
+    return mpirun_add_words(a, words, 3, err);
 }
 
-int pr_mpi_start(struct pr_job *job, const struct pr_nn_opts *nn,
-                 uint64_t ranks, struct pr_start *ret, struct pr_err *err)
+int pr_mpi_fill_start(struct pr_job *job, const struct pr_nn_opts *nn,
+                      uint64_t ranks, struct pr_start *ret, struct pr_err *err)
 {
     const char *words[] = {NULL, "-np"};
     struct pr_argv a;
-    int rc = pr_mpi_find(job->arena, &words[0], err);
+    int rc = pr_mpi_find_mpirun(job->arena, &words[0], err);
 
     if (!rc)
         rc = pr_argv_init(&a, job, err);
     if (!rc)
-        rc = add_words(&a, words, 2, err);
+        rc = mpirun_add_words(&a, words, 2, err);
     if (!rc)
-        rc = add_number(&a, ranks, err);
+        rc = mpirun_add_number(&a, ranks, err);
     if (!rc)
-        rc = add_options(&a, nn, err);
+        rc = mpirun_add_options(&a, nn, err);
     if (!rc)
-        rc = add_rank(&a, err);
+        rc = mpirun_add_rank_command(&a, err);
     if (!rc)
-        rc = pr_argv_start(&a, ret, err);
+        rc = pr_argv_fill_start(&a, ret, err);
     if (!rc)
-        rc = lay_env(&a, ret, err);
+        rc = mpirun_set_env(&a, ret, err);
     if (!rc)
         ret->runs_ours = true;
     return rc;

@@ -11,7 +11,7 @@
 
 enum { DIGITS = 2000 }; /* to train with, if nothing is said */
 
-static bool is(const char *a, const char *b)
+static bool native_is_text(const char *a, const char *b)
 {
     return strcmp(a, b) == 0;
 }
@@ -63,7 +63,8 @@ static void choose_optimizer(struct pr_native *n)
 
     *o = n->model->optimizer;
     if (*nn->optimizer)
-        take_defaults(o, is(nn->optimizer, "adam") ? PR_ADAM : PR_SGD);
+        take_defaults(o,
+                      native_is_text(nn->optimizer, "adam") ? PR_ADAM : PR_SGD);
     if (nn->learning_rate >= 0)
         o->learning_rate = nn->learning_rate;
     if (nn->momentum >= 0)
@@ -130,7 +131,7 @@ static int check_task(const struct pr_model *m, struct pr_err *err)
 
 static int choose_data(struct pr_native *n, struct pr_err *err)
 {
-    if (pr_image_set_wanted(n->job)) {
+    if (pr_image_set_is_wanted(n->job)) {
         n->from = PR_NATIVE_SET;
         if (!is_classifier(n->model))
             return pr_fail(err, PR_E_CONF, n->model->name,
@@ -138,14 +139,14 @@ static int choose_data(struct pr_native *n, struct pr_err *err)
                            "this model does not take");
         return pr_image_set_check(n->job, err);
     }
-    if (is(n->nn.data, "digits"))
+    if (native_is_text(n->nn.data, "digits"))
         return choose_digits(n, err);
     n->from = PR_NATIVE_NOISE;
-    if (is(n->model->data, "cartpole") && !*n->nn.data) {
-        n->from = PR_NATIVE_CART;
+    if (native_is_text(n->model->data, "cartpole") && !*n->nn.data) {
+        n->from = PR_NATIVE_CARTPOLE;
         n->batch = PR_CARTPOLE_STEPS;
         n->batches = n->most_items ? n->most_items : n->batches;
-        return pr_cart_check(n->model, err);
+        return pr_cartpole_check_model(n->model, err);
     } else if (*n->model->data && !*n->nn.data) {
         n->from = PR_NATIVE_TASK;
         return check_task(n->model, err);
@@ -187,9 +188,9 @@ static int choose_type(struct pr_native *n, struct pr_err *err)
 {
     const char *type = n->job->exp.dtype;
 
-    if (is(type, "float") || is(type, "float32")) {
+    if (native_is_text(type, "float") || native_is_text(type, "float32")) {
         n->net.dtype = PR_NN_F32;
-    } else if (is(type, "bfloat16")) {
+    } else if (native_is_text(type, "bfloat16")) {
         n->net.dtype = PR_NN_BF16;
     } else {
         pr_fail(err, PR_E_UNAVAIL, "exp.dtype",
@@ -200,7 +201,7 @@ static int choose_type(struct pr_native *n, struct pr_err *err)
 }
 
 /* A step of a few microseconds is over before threads have met. */
-static unsigned threads_for(const struct pr_native *n)
+static unsigned native_choose_threads(const struct pr_native *n)
 {
     static const double little = 1e7; /* operations in a forward pass */
     double flops = (double)n->model->flops * (double)n->batch;
@@ -213,14 +214,14 @@ static void fill_net(struct pr_native *n)
     const struct pr_nn_opts *nn = &n->nn;
 
     n->net.batch = n->batch;
-    n->net.training = is(n->job->exp.phase, "training");
-    n->net.threads = threads_for(n);
+    n->net.training = native_is_text(n->job->exp.phase, "training");
+    n->net.threads = native_choose_threads(n);
     n->net.no_dropout = !nn->dropout;
     n->net.keep_gradients = nn->save_gradients && n->net.training;
     n->net.profile = nn->profile;
-    n->net.rnn = is(nn->rnn, "onednn")     ? PR_NN_RNN_ONEDNN
-                 : is(nn->rnn, "unrolled") ? PR_NN_RNN_UNROLLED
-                                           : PR_NN_RNN_AUTO;
+    n->net.rnn = native_is_text(nn->rnn, "onednn")     ? PR_NN_RNN_ONEDNN
+                 : native_is_text(nn->rnn, "unrolled") ? PR_NN_RNN_UNROLLED
+                                                       : PR_NN_RNN_AUTO;
     n->net.seed = (uint64_t)nn->seed;
     choose_optimizer(n);
 }
@@ -250,7 +251,7 @@ static void note_machine(const struct pr_native *n, struct pr_buf *notes)
 {
     const struct pr_exp_opts *e = &n->job->exp;
 
-    if (*e->gpus || is(e->device_type, "gpu"))
+    if (*e->gpus || native_is_text(e->device_type, "gpu"))
         pr_buf_str(notes, "exp.gpus: the native engine computes on the "
                           "processors, no GPU is used\n");
     if (n->net.threads > n->processors)
@@ -267,7 +268,7 @@ static bool can_evaluate(const struct pr_native *n)
            n->from == PR_NATIVE_SET;
 }
 
-static void note(struct pr_native *n, struct pr_buf *notes)
+static void native_add_warnings(struct pr_native *n, struct pr_buf *notes)
 {
     note_foreign(n, notes);
     note_machine(n, notes);
@@ -276,23 +277,24 @@ static void note(struct pr_native *n, struct pr_buf *notes)
         pr_buf_str(notes, "nn.momentum does nothing: adam has none\n");
     if (n->evaluate && !can_evaluate(n)) {
         pr_buf_printf(notes, "nn.evaluate: nothing is evaluated, %s\n",
-                      n->from == PR_NATIVE_CART
+                      n->from == PR_NATIVE_CARTPOLE
                           ? "every episode is a new one"
                           : "noise cannot be learned (nn.data=digits can)");
     }
     if (n->nn.save_gradients && !*n->nn.save)
         pr_buf_str(notes, "nn.save_gradients does nothing without nn.save\n");
-    if (n->from == PR_NATIVE_SET && is(n->nn.data, "digits"))
+    if (n->from == PR_NATIVE_SET && native_is_text(n->nn.data, "digits"))
         pr_buf_str(notes, "nn.data=digits does nothing: a data set is read\n");
 }
 
 /* Those of GPUs are none of ours. */
-static uint64_t ranks_of(const struct pr_native *n)
+static uint64_t native_count_ranks(const struct pr_native *n)
 {
     const struct pr_exp_opts *e = &n->job->exp;
     int64_t count = n->nn.mpi ? e->num_replicas : e->num_local_replicas;
 
-    return !is(e->device_type, "gpu") && count > 1 ? (uint64_t)count : 1;
+    return !native_is_text(e->device_type, "gpu") && count > 1 ? (uint64_t)count
+                                                               : 1;
 }
 
 /* Replicas that nobody starts would be counted by whoever reads the results. */
@@ -300,7 +302,7 @@ static int check_replicas(const struct pr_native *n, struct pr_err *err)
 {
     const struct pr_exp_opts *e = &n->job->exp;
 
-    if (n->nn.mpi || is(e->device_type, "gpu") ||
+    if (n->nn.mpi || native_is_text(e->device_type, "gpu") ||
         e->num_replicas <= e->num_local_replicas)
         return PR_OK;
     pr_fail(err, PR_E_CONF, "exp.num_replicas",
@@ -318,9 +320,9 @@ int pr_native_init(struct pr_native *n, struct pr_job *job,
 
     *n = (struct pr_native){.job = job, .processors = pr_machine_processors()};
     rc = pr_opt_fill(&pr_nn_section, job->params, job->arena, &n->nn, err);
-    n->ranks = rc ? 1 : ranks_of(n);
+    n->ranks = rc ? 1 : native_count_ranks(n);
     if (!rc)
-        rc = pr_job_model(job, &n->model, err);
+        rc = pr_job_read_model(job, &n->model, err);
     if (!rc)
         rc = check_replicas(n, err);
     if (!rc)
@@ -336,7 +338,7 @@ int pr_native_init(struct pr_native *n, struct pr_job *job,
     fill_net(n);
     n->evaluate = (uint64_t)n->nn.evaluate;
     if (notes)
-        note(n, notes);
+        native_add_warnings(n, notes);
     if (!can_evaluate(n))
         n->evaluate = 0;
     return PR_OK;

@@ -11,11 +11,11 @@
 
 /* Where batches come from. A file that is loaded may bring one besides. */
 enum pr_native_from {
-    PR_NATIVE_NOISE,  /* one random batch again and again */
-    PR_NATIVE_DIGITS, /* drawn figures */
-    PR_NATIVE_TASK,   /* what the model says: waves, words … */
-    PR_NATIVE_CART,   /* episodes of a pole on a cart */
-    PR_NATIVE_SET,    /* a data set that is read */
+    PR_NATIVE_NOISE,    /* one random batch again and again */
+    PR_NATIVE_DIGITS,   /* drawn figures */
+    PR_NATIVE_TASK,     /* what the model says: waves, words … */
+    PR_NATIVE_CARTPOLE, /* episodes of a pole on a cart */
+    PR_NATIVE_SET,      /* a data set that is read */
 };
 
 struct pr_native {
@@ -28,7 +28,7 @@ struct pr_native {
     uint64_t most_items;      /* to be measured; 0: as batches says */
     bool open_ended;          /* it stops by time or when it is steady */
     enum pr_native_from from;
-    struct pr_digits digits;
+    struct pr_digit_images digits;
     uint64_t samples; /* of the digits to train with */
     uint64_t evaluate;
     unsigned processors;  /* that may be used */
@@ -41,7 +41,7 @@ int pr_native_init(struct pr_native *n, struct pr_job *job,
                    struct pr_buf *notes, struct pr_err *err) PR_MUST_CHECK;
 
 /* Runs it, with results as lines on stdout. stop becomes true: end early. */
-int pr_native_run(struct pr_job *job, const bool *stop,
-                  struct pr_err *err) PR_MUST_CHECK;
+int pr_native_run_job(struct pr_job *job, const bool *stop,
+                      struct pr_err *err) PR_MUST_CHECK;
 
 #endif

@@ -11,8 +11,8 @@ static bool is_vector(const struct pr_layer *l, int64_t count)
     return l->shape.dims == 1 && l->shape.at[0] == count;
 }
 
-static int find_inputs(struct pr_native_cart *c, const struct pr_model *m,
-                       struct pr_err *err)
+static int cartpole_find_inputs(struct pr_cartpole_agent *c,
+                                const struct pr_model *m, struct pr_err *err)
 {
     int see = pr_model_input(m, "observation");
     int act = pr_model_input(m, "action");
@@ -33,25 +33,25 @@ static int find_inputs(struct pr_native_cart *c, const struct pr_model *m,
     return PR_OK;
 }
 
-int pr_cart_check(const struct pr_model *m, struct pr_err *err)
+int pr_cartpole_check_model(const struct pr_model *m, struct pr_err *err)
 {
-    struct pr_native_cart c;
+    struct pr_cartpole_agent c;
 
-    return find_inputs(&c, m, err);
+    return cartpole_find_inputs(&c, m, err);
 }
 
-int pr_cart_open(struct pr_native_cart *c, const struct pr_native *n,
-                 struct pr_net *learning, struct pr_err *err)
+int pr_cartpole_open(struct pr_cartpole_agent *c, const struct pr_native *n,
+                     struct pr_net *learning, struct pr_err *err)
 {
     struct pr_net_opts opts = n->net;
     int rc;
 
-    *c = (struct pr_native_cart){.reward = 0};
+    *c = (struct pr_cartpole_agent){.reward = 0};
     opts.batch = 1;
     opts.training = opts.profile = opts.keep_gradients = false;
     opts.threads = 1; /* there is nothing to share out */
     opts.reduce = NULL;
-    rc = find_inputs(c, n->model, err);
+    rc = cartpole_find_inputs(c, n->model, err);
     if (!rc)
         rc = pr_net_new(n->model, &opts, &c->acting, err);
     if (!rc)
@@ -60,15 +60,15 @@ int pr_cart_open(struct pr_native_cart *c, const struct pr_native *n,
     return rc;
 }
 
-void pr_cart_close(struct pr_native_cart *c)
+void pr_cartpole_close(struct pr_cartpole_agent *c)
 {
     pr_net_free(c->acting);
     c->acting = NULL;
 }
 
 /* Draws an action by the logits of the acting net. */
-static int act(struct pr_native_cart *c, const float *sees, int32_t *ret,
-               struct pr_err *err)
+static int cartpole_draw_action(struct pr_cartpole_agent *c, const float *sees,
+                                int32_t *ret, struct pr_err *err)
 {
     float *in = pr_net_input(c->acting, c->observation);
     const float *logits;
@@ -87,7 +87,7 @@ static int act(struct pr_native_cart *c, const float *sees, int32_t *ret,
 
 /* Each step is worth what came from it on, later rewards less, measured by
  * mean and deviation of the episode. */
-static void judge(unsigned steps, float *worth)
+static void cartpole_compute_worth(unsigned steps, float *worth)
 {
     double later = 0, mean = 0, squares = 0, deviation;
 
@@ -104,8 +104,9 @@ static void judge(unsigned steps, float *worth)
             i < steps ? (float)((worth[i] - mean) / (deviation + 1.2e-7)) : 0;
 }
 
-static int play(struct pr_native_cart *c, struct pr_net *learning,
-                unsigned *ret_steps, struct pr_err *err)
+static int cartpole_play_episode(struct pr_cartpole_agent *c,
+                                 struct pr_net *learning, unsigned *ret_steps,
+                                 struct pr_err *err)
 {
     float *sees = pr_net_input(learning, c->observation);
     int32_t *actions = pr_net_input(learning, c->action);
@@ -119,7 +120,7 @@ static int play(struct pr_native_cart *c, struct pr_net *learning,
         sees[1] = (float)world.speed;
         sees[2] = (float)world.angle;
         sees[3] = (float)world.turning;
-        rc = act(c, sees, actions, err);
+        rc = cartpole_draw_action(c, sees, actions, err);
         if (!rc)
             goes_on = pr_cartpole_push(&world, *actions);
     }
@@ -127,12 +128,13 @@ static int play(struct pr_native_cart *c, struct pr_net *learning,
     return rc;
 }
 
-int pr_cart_episode(struct pr_native_cart *c, const struct pr_native *n,
-                    struct pr_net *learning, uint64_t *ret_steps,
-                    struct pr_net_score *ret, struct pr_err *err)
+int pr_cartpole_run_episode(struct pr_cartpole_agent *c,
+                            const struct pr_native *n, struct pr_net *learning,
+                            uint64_t *ret_steps, struct pr_net_score *ret,
+                            struct pr_err *err)
 {
     unsigned steps = 0;
-    int rc = play(c, learning, &steps, err);
+    int rc = cartpole_play_episode(c, learning, &steps, err);
 
     if (rc)
         return rc;
@@ -140,7 +142,7 @@ int pr_cart_episode(struct pr_native_cart *c, const struct pr_native *n,
     *ret_steps = steps;
     if (!n->net.training)
         return PR_OK;
-    judge(steps, pr_net_input(learning, c->worth));
+    cartpole_compute_worth(steps, pr_net_input(learning, c->worth));
     rc = pr_net_train(learning, ret, err);
     return rc ? rc : pr_net_copy(c->acting, learning, err);
 }

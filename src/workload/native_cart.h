@@ -9,7 +9,7 @@
 #include "workload/cartpole.h"
 #include "workload/native.h"
 
-struct pr_native_cart {
+struct pr_cartpole_agent {
     struct pr_net *acting;
     unsigned observation, action, worth; /* inputs of the model */
     struct pr_rng rng;
@@ -17,17 +17,19 @@ struct pr_native_cart {
 };
 
 /* Whether it has the inputs and outputs of such a game. */
-int pr_cart_check(const struct pr_model *m, struct pr_err *err) PR_MUST_CHECK;
+int pr_cartpole_check_model(const struct pr_model *m,
+                            struct pr_err *err) PR_MUST_CHECK;
 
 /* learning: the net of batch PR_CARTPOLE_STEPS. */
-int pr_cart_open(struct pr_native_cart *c, const struct pr_native *n,
-                 struct pr_net *learning, struct pr_err *err) PR_MUST_CHECK;
-void pr_cart_close(struct pr_native_cart *c);
+int pr_cartpole_open(struct pr_cartpole_agent *c, const struct pr_native *n,
+                     struct pr_net *learning, struct pr_err *err) PR_MUST_CHECK;
+void pr_cartpole_close(struct pr_cartpole_agent *c);
 
 /* Plays an episode, and learns from it where the net is one for training.
  * *ret_steps: how long it was. */
-int pr_cart_episode(struct pr_native_cart *c, const struct pr_native *n,
-                    struct pr_net *learning, uint64_t *ret_steps,
-                    struct pr_net_score *ret, struct pr_err *err) PR_MUST_CHECK;
+int pr_cartpole_run_episode(struct pr_cartpole_agent *c,
+                            const struct pr_native *n, struct pr_net *learning,
+                            uint64_t *ret_steps, struct pr_net_score *ret,
+                            struct pr_err *err) PR_MUST_CHECK;
 
 #endif

@@ -12,13 +12,13 @@
 
 int pr_machine_peak(unsigned threads, double *ret, struct pr_err *err)
 {
-    struct pr_par *par = NULL;
-    int rc = pr_par_new(threads, &par, err);
+    struct pr_threads *par = NULL;
+    int rc = pr_threads_new(threads, &par, err);
 
     if (rc)
         return rc;
-    *ret = pr_k_peak(par);
-    pr_par_free(par);
+    *ret = pr_kernel_peak(par);
+    pr_threads_free(par);
     return PR_OK;
 }
 
@@ -43,7 +43,7 @@ uint64_t pr_machine_cpu_ns(void)
 }
 
 /* A small file of /proc as text; false: it cannot be read. */
-static bool read_text(const char *path, char *out, size_t room)
+static bool self_read_proc_file(const char *path, char *out, size_t room)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     ssize_t n = fd < 0 ? -1 : read(fd, out, room - 1);
@@ -63,8 +63,8 @@ double pr_machine_age_s(void)
     char text[1024];
     char *at;
 
-    if (!read_text("/proc/self/stat", text, sizeof text) || ticks <= 0 ||
-        clock_gettime(CLOCK_BOOTTIME, &now) < 0)
+    if (!self_read_proc_file("/proc/self/stat", text, sizeof text) ||
+        ticks <= 0 || clock_gettime(CLOCK_BOOTTIME, &now) < 0)
         return -1;
     at = strrchr(text, ')'); /* a name may hold anything */
     for (int i = 0; at && i < AFTER_NAME; i++)
@@ -82,7 +82,7 @@ uint64_t pr_machine_memory_peak(void)
     char text[4096];
     char *at;
 
-    if (!read_text("/proc/self/status", text, sizeof text))
+    if (!self_read_proc_file("/proc/self/status", text, sizeof text))
         return 0;
     at = strstr(text, key);
     if (!at || sscanf(at + strlen(key), "%llu", &kib) != 1)

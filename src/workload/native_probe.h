@@ -5,10 +5,11 @@
 #include "workload/native_run.h"
 
 /* Whether it has both sides. */
-int pr_native_probe_check(const struct pr_native *n,
+int pr_native_check_probe(const struct pr_native *n,
                           struct pr_err *err) PR_MUST_CHECK;
 
 /* With a net and a source that are ready; writes the results. */
-int pr_native_probe(struct pr_native_run *r, struct pr_err *err) PR_MUST_CHECK;
+int pr_native_run_probe(struct pr_native_session *r,
+                        struct pr_err *err) PR_MUST_CHECK;
 
 #endif

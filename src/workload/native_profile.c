@@ -8,53 +8,54 @@
 
 enum { SHOWN = 20 }; /* rows of the table */
 
-static double seconds_of(const struct pr_net_row *row)
+static double layer_total_s(const struct pr_net_row *row)
 {
     return row->forward_s + row->backward_s + row->update_s;
 }
 
-static int by_time(const void *a, const void *b)
+static int compare_layer_times(const void *a, const void *b)
 {
-    double x = seconds_of(a), y = seconds_of(b);
+    double x = layer_total_s(a), y = layer_total_s(b);
 
     return (x < y) - (x > y);
 }
 
 /* Operations a second while it computes, in GFLOP/s; 0: it has none. */
-static double rate_of(const struct pr_net_row *row)
+static double layer_gflop_per_s(const struct pr_net_row *row)
 {
     double s = row->forward_s + row->backward_s;
 
     return s > 0 ? (row->forward_flops + row->backward_flops) / s / 1e9 : 0;
 }
 
-static void put_row(struct pr_jb *jb, const struct pr_net_row *row, double all)
+static void put_profile_layer(struct pr_json_writer *jb,
+                              const struct pr_net_row *row, double all)
 {
-    pr_jb_obj(jb, NULL);
-    pr_jb_str(jb, "layer", row->layer);
-    pr_jb_str(jb, "op", row->op);
-    pr_jb_str(jb, "impl", row->impl);
-    pr_jb_str(jb, "layout", row->layout);
-    pr_jb_float(jb, "forward_ms", row->forward_s * 1e3);
-    pr_jb_float(jb, "backward_ms", row->backward_s * 1e3);
-    pr_jb_float(jb, "update_ms", row->update_s * 1e3);
-    pr_jb_float(jb, "time_share", all > 0 ? seconds_of(row) / all : 0);
-    if (rate_of(row) > 0)
-        pr_jb_float(jb, "gflop_per_s", rate_of(row));
-    pr_jb_end(jb);
+    pr_json_open_object(jb, NULL);
+    pr_json_put_str(jb, "layer", row->layer);
+    pr_json_put_str(jb, "op", row->op);
+    pr_json_put_str(jb, "impl", row->impl);
+    pr_json_put_str(jb, "layout", row->layout);
+    pr_json_put_float(jb, "forward_ms", row->forward_s * 1e3);
+    pr_json_put_float(jb, "backward_ms", row->backward_s * 1e3);
+    pr_json_put_float(jb, "update_ms", row->update_s * 1e3);
+    pr_json_put_float(jb, "time_share", all > 0 ? layer_total_s(row) / all : 0);
+    if (layer_gflop_per_s(row) > 0)
+        pr_json_put_float(jb, "gflop_per_s", layer_gflop_per_s(row));
+    pr_json_close(jb);
 }
 
-static void put_list(const struct pr_net_row *rows, unsigned count, double all,
-                     struct pr_buf *out)
+static void put_profile_layers(const struct pr_net_row *rows, unsigned count,
+                               double all, struct pr_buf *out)
 {
-    struct pr_sink k;
+    struct pr_result_lines k;
 
-    pr_sink_lines(&k, out);
-    pr_jb_arr(k.at, pr_sink_begin(&k, "layers"));
+    pr_result_lines_init(&k, out);
+    pr_json_open_array(k.at, pr_result_lines_begin(&k, "layers"));
     for (unsigned i = 0; i < count; i++)
-        put_row(k.at, &rows[i], all);
-    pr_jb_end(k.at);
-    pr_sink_end(&k);
+        put_profile_layer(k.at, &rows[i], all);
+    pr_json_close(k.at);
+    pr_result_lines_end(&k);
 }
 
 static void say_table(const struct pr_net_row *rows, unsigned count, double all,
@@ -70,11 +71,11 @@ static void say_table(const struct pr_net_row *rows, unsigned count, double all,
         pr_buf_printf(
             out, "%-32s %-12s %9.3f %9.3f %9.3f %5.1f%% %8.1f  %s %s\n",
             r->layer, r->op, r->forward_s * 1e3, r->backward_s * 1e3,
-            r->update_s * 1e3, all > 0 ? 100 * seconds_of(r) / all : 0,
-            rate_of(r), *r->impl ? r->impl : "loop", r->layout);
+            r->update_s * 1e3, all > 0 ? 100 * layer_total_s(r) / all : 0,
+            layer_gflop_per_s(r), *r->impl ? r->impl : "loop", r->layout);
     }
     for (unsigned i = SHOWN; i < count; i++)
-        rest += seconds_of(&rows[i]);
+        rest += layer_total_s(&rows[i]);
     if (count > SHOWN)
         pr_buf_printf(out, "%u more: %.3f ms, %.1f%%\n", count - SHOWN,
                       rest * 1e3, all > 0 ? 100 * rest / all : 0);
@@ -92,7 +93,7 @@ static void say_kinds(const struct pr_net_row *rows, unsigned count, double all,
             if (strcmp(rows[k].op, rows[i].op) != 0)
                 continue;
             first = first == count ? k : first;
-            sum += seconds_of(&rows[k]);
+            sum += layer_total_s(&rows[k]);
             layers++;
         }
         if (first == i)
@@ -102,8 +103,8 @@ static void say_kinds(const struct pr_net_row *rows, unsigned count, double all,
     }
 }
 
-int pr_native_profile(const struct pr_native_run *r, struct pr_buf *out,
-                      struct pr_err *err)
+int pr_native_write_profile(const struct pr_native_session *r,
+                            struct pr_buf *out, struct pr_err *err)
 {
     struct pr_net_row row, *rows;
     unsigned count = 0;
@@ -115,9 +116,9 @@ int pr_native_profile(const struct pr_native_run *r, struct pr_buf *out,
     if (!rows)
         return pr_fail_nomem(err);
     for (unsigned i = 0; i < count && pr_net_row(r->net, i, &rows[i]); i++)
-        all += seconds_of(&rows[i]);
-    put_list(rows, count, all, out);
-    qsort(rows, count, sizeof *rows, by_time);
+        all += layer_total_s(&rows[i]);
+    put_profile_layers(rows, count, all, out);
+    qsort(rows, count, sizeof *rows, compare_layer_times);
     say_table(rows, count, all, out);
     say_kinds(rows, count, all, out);
     pr_free(rows);

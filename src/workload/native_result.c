@@ -11,7 +11,7 @@
 enum { PLOT_WIDTH = 60 };
 
 /* "157 GFLOP/s"; out needs 32 bytes. */
-static const char *rate_text(char out[static 32], double rate)
+static const char *format_flops_rate(char out[static 32], double rate)
 {
     static const char units[] = " kMGTPE";
     int i = 0;
@@ -24,21 +24,22 @@ static const char *rate_text(char out[static 32], double rate)
     return out;
 }
 
-static double rate_of(const struct pr_native_run *r)
+static double native_flops_rate(const struct pr_native_session *r)
 {
     double flops = r->facts.flops * (double)r->n.ranks;
 
     return r->times.mean > 0 ? flops / (r->times.mean / 1e3) : 0;
 }
 
-static double items_a_second(const struct pr_native_run *r)
+static double items_a_second(const struct pr_native_session *r)
 {
     double seconds = r->times.mean * (double)r->times.count / 1e3;
 
     return seconds > 0 ? (double)r->items / seconds : 0;
 }
 
-const char *pr_native_speed(const struct pr_native_run *r, char out[static 64])
+const char *pr_native_speed_text(const struct pr_native_session *r,
+                                 char out[static 64])
 {
     double speed = items_a_second(r);
 
@@ -47,7 +48,8 @@ const char *pr_native_speed(const struct pr_native_run *r, char out[static 64])
     return out;
 }
 
-const char *pr_native_of(const struct pr_native *n, char out[static 32])
+const char *pr_native_batches_text(const struct pr_native *n,
+                                   char out[static 32])
 {
     out[0] = '\0';
     if (!n->open_ended)
@@ -62,7 +64,8 @@ static const char *type_name(const struct pr_native *n)
     return n->net.dtype == PR_NN_BF16 ? "bfloat16" : "float32";
 }
 
-void pr_native_say_start(const struct pr_native_run *r, struct pr_buf *out)
+void pr_native_print_start(const struct pr_native_session *r,
+                           struct pr_buf *out)
 {
     const struct pr_native *n = &r->n;
     char size[16];
@@ -87,7 +90,7 @@ void pr_native_say_start(const struct pr_native_run *r, struct pr_buf *out)
                       n->net.optimizer.weight_decay);
 }
 
-void pr_native_say_step(const struct pr_native_run *r, struct pr_buf *out)
+void pr_native_print_step(const struct pr_native_session *r, struct pr_buf *out)
 {
     const struct pr_native *n = &r->n;
     uint64_t done = r->steps < n->warmup ? 0 : r->steps - n->warmup;
@@ -100,32 +103,35 @@ void pr_native_say_step(const struct pr_native_run *r, struct pr_buf *out)
         return;
     }
     pr_buf_printf(out, "batch %llu%s: %s", (unsigned long long)done,
-                  pr_native_of(n, of), pr_native_speed(r, speed));
+                  pr_native_batches_text(n, of),
+                  pr_native_speed_text(r, speed));
     if (n->net.training)
         pr_buf_printf(out, ", loss %.4f", r->losses.last);
     pr_buf_char(out, '\n');
 }
 
-static void say_curve(const struct pr_native_run *r, struct pr_buf *out)
+static void say_curve(const struct pr_native_session *r, struct pr_buf *out)
 {
     const struct pr_series *l = &r->losses;
 
     if (l->count < 2)
         return;
     pr_buf_printf(out, "loss %.4g ", l->kept[0]);
-    pr_spark(l->kept, l->kept_count, PLOT_WIDTH, out);
+    pr_spark_write(l->kept, l->kept_count, PLOT_WIDTH, out);
     pr_buf_printf(out, " %.4g over %llu steps\n", l->last,
                   (unsigned long long)l->count);
 }
 
 /* The peak is that of all replicas together, and so are the threads. */
-static void say_efficiency(const struct pr_native_run *r, struct pr_buf *text)
+static void say_efficiency(const struct pr_native_session *r,
+                           struct pr_buf *text)
 {
     uint64_t threads = r->facts.threads * r->n.ranks;
 
     if (r->peak <= 0)
         return;
-    pr_buf_printf(text, ", %.0f %% of what ", 100 * rate_of(r) / r->peak);
+    pr_buf_printf(text, ", %.0f %% of what ",
+                  100 * native_flops_rate(r) / r->peak);
     if (threads < r->n.processors)
         pr_buf_printf(text, "%llu thread%s can do", (unsigned long long)threads,
                       threads == 1 ? "" : "s");
@@ -135,8 +141,9 @@ static void say_efficiency(const struct pr_native_run *r, struct pr_buf *text)
 
 /* "resnet50 trains 6.3 images/s (batch 16 in 2.53 s, p99 2.61 s): 157 GFLOP/s,
  * 77 % of what this machine can do; 2.0 GB" */
-static void put_verdict(struct pr_sink *k, const struct pr_native_run *r,
-                        const struct pr_series_short *times)
+static void native_put_verdict(struct pr_result_lines *k,
+                               const struct pr_native_session *r,
+                               const struct pr_series_summary *times)
 {
     PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(4096);
     const struct pr_native *n = &r->n;
@@ -144,12 +151,13 @@ static void put_verdict(struct pr_sink *k, const struct pr_native_run *r,
 
     pr_buf_printf(&text, "%s %s %s (", n->model->name,
                   n->net.training ? "trains" : "infers",
-                  pr_native_speed(r, speed));
+                  pr_native_speed_text(r, speed));
     if (n->ranks > 1)
         pr_buf_printf(&text, "%llu replicas, each ",
                       (unsigned long long)n->ranks);
     pr_buf_printf(&text, "batch %llu in %s): %s", (unsigned long long)n->batch,
-                  pr_series_text(times, took), rate_text(rate, rate_of(r)));
+                  pr_series_text(times, took),
+                  format_flops_rate(rate, native_flops_rate(r)));
     say_efficiency(r, &text);
     if (r->memory_peak)
         pr_buf_printf(&text, "; %s", pr_format_bytes(size, r->memory_peak));
@@ -159,12 +167,12 @@ static void put_verdict(struct pr_sink *k, const struct pr_native_run *r,
                       (unsigned long long)r->scored,
                       r->scored == r->evaluated ? "samples" : "classes");
     if (pr_buf_ok(&text))
-        pr_sink_str(k, "verdict", text.data);
+        pr_result_lines_put_str(k, "verdict", text.data);
 }
 
 /* ---- metric lines */
 
-static void put_texts(const struct pr_native_run *r, struct pr_buf *out)
+static void put_texts(const struct pr_native_session *r, struct pr_buf *out)
 {
     const char *title = r->n.model->title;
 
@@ -173,11 +181,12 @@ static void put_texts(const struct pr_native_run *r, struct pr_buf *out)
                   "__exp.framework_ver__= \"oneDNN %s\"\n"
                   "__exp.model_title__= ",
                   r->version);
-    pr_json_string(out, title, strlen(title));
+    pr_json_write_string(out, title, strlen(title));
     pr_buf_str(out, "\n");
 }
 
-static void put_main(const struct pr_native_run *r, struct pr_buf *out)
+static void native_put_main(const struct pr_native_session *r,
+                            struct pr_buf *out)
 {
     pr_buf_printf(out,
                   "__results.prony.main__= [\"throughput\", \"time\"%s%s%s]\n",
@@ -187,37 +196,40 @@ static void put_main(const struct pr_native_run *r, struct pr_buf *out)
 }
 
 /* Each of several, by its name. */
-static void put_losses(struct pr_sink *k, const struct pr_native_run *r)
+static void native_put_losses(struct pr_result_lines *k,
+                              const struct pr_native_session *r)
 {
     const struct pr_model *m = r->n.model;
 
-    pr_sink_float(k, "loss", r->losses.last);
+    pr_result_lines_put_float(k, "loss", r->losses.last);
     for (unsigned i = 0; m->loss_count > 1 && i < m->loss_count; i++) {
         char name[192];
 
         snprintf(name, sizeof name, "loss.%s", m->losses[i].name);
-        pr_sink_float(k, name, r->each_loss[i]);
+        pr_result_lines_put_float(k, name, r->each_loss[i]);
     }
     pr_series_put(&r->losses, k, "loss_data");
 }
 
-static void put_learned(struct pr_sink *k, const struct pr_native_run *r)
+static void put_learned(struct pr_result_lines *k,
+                        const struct pr_native_session *r)
 {
     if (r->losses.count)
-        put_losses(k, r);
-    if (r->n.from == PR_NATIVE_CART)
-        pr_sink_float(k, "reward", r->cart.reward);
+        native_put_losses(k, r);
+    if (r->n.from == PR_NATIVE_CARTPOLE)
+        pr_result_lines_put_float(k, "reward", r->cart.reward);
     if (r->scored)
-        pr_sink_float(k, "accuracy", (double)r->right / (double)r->scored);
+        pr_result_lines_put_float(k, "accuracy",
+                                  (double)r->right / (double)r->scored);
     if (r->evaluated) {
-        pr_sink_float(k, "evaluate_loss",
-                      r->held_out_loss * (double)r->n.batch /
-                          (double)r->evaluated);
-        pr_sink_uint(k, "evaluated", r->evaluated);
+        pr_result_lines_put_float(k, "evaluate_loss",
+                                  r->held_out_loss * (double)r->n.batch /
+                                      (double)r->evaluated);
+        pr_result_lines_put_uint(k, "evaluated", r->evaluated);
     }
 }
 
-double pr_native_cpu_share(const struct pr_native_run *r)
+double pr_native_cpu_share(const struct pr_native_session *r)
 {
     double most = (double)r->compute_ns * r->facts.threads;
     double share = most > 0 ? (double)r->cpu_ns / most : 0;
@@ -225,69 +237,73 @@ double pr_native_cpu_share(const struct pr_native_run *r)
     return share > 1 ? 1 : share; /* threads that read work, too */
 }
 
-static void put_machine(struct pr_sink *k, const struct pr_native_run *r)
+static void native_put_machine(struct pr_result_lines *k,
+                               const struct pr_native_session *r)
 {
     double measured_ns = r->times.mean * 1e6 * (double)r->times.count;
 
-    pr_sink_float(k, "flops", r->facts.flops);
-    pr_sink_float(k, "flops_rate", rate_of(r));
+    pr_result_lines_put_float(k, "flops", r->facts.flops);
+    pr_result_lines_put_float(k, "flops_rate", native_flops_rate(r));
     if (r->peak > 0) {
-        pr_sink_float(k, "peak_flops_rate", r->peak);
-        pr_sink_float(k, "efficiency", rate_of(r) / r->peak);
+        pr_result_lines_put_float(k, "peak_flops_rate", r->peak);
+        pr_result_lines_put_float(k, "efficiency",
+                                  native_flops_rate(r) / r->peak);
     }
     if (r->memory_peak)
-        pr_sink_uint(k, "memory_peak", r->memory_peak);
-    pr_sink_uint(k, "memory_planned", r->facts.bytes);
-    pr_sink_uint(k, "threads", r->facts.threads);
-    pr_sink_uint(k, "replicas", r->n.ranks);
+        pr_result_lines_put_uint(k, "memory_peak", r->memory_peak);
+    pr_result_lines_put_uint(k, "memory_planned", r->facts.bytes);
+    pr_result_lines_put_uint(k, "threads", r->facts.threads);
+    pr_result_lines_put_uint(k, "replicas", r->n.ranks);
     if (r->cpu_ns)
-        pr_sink_float(k, "cpu_share", pr_native_cpu_share(r));
+        pr_result_lines_put_float(k, "cpu_share", pr_native_cpu_share(r));
     if (r->start_s >= 0)
-        pr_sink_float(k, "start_s", r->start_s);
-    pr_sink_uint(k, "params", r->n.model->params);
+        pr_result_lines_put_float(k, "start_s", r->start_s);
+    pr_result_lines_put_uint(k, "params", r->n.model->params);
     if (r->source.set)
-        pr_sink_float(k, "data_wait",
-                      measured_ns > 0 ? (double)r->wait_ns / measured_ns : 0);
+        pr_result_lines_put_float(
+            k, "data_wait",
+            measured_ns > 0 ? (double)r->wait_ns / measured_ns : 0);
 }
 
-int pr_native_results(const struct pr_native_run *r, struct pr_buf *out,
-                      struct pr_err *err)
+int pr_native_write_results(const struct pr_native_session *r,
+                            struct pr_buf *out, struct pr_err *err)
 {
-    struct pr_sink k;
-    struct pr_series_short times;
+    struct pr_result_lines k;
+    struct pr_series_summary times;
     int rc = PR_OK;
 
     say_curve(r, out);
     if (r->n.net.profile)
-        rc = pr_native_profile(r, out, err);
+        rc = pr_native_write_profile(r, out, err);
     if (rc)
         return rc;
-    pr_sink_lines(&k, out);
+    pr_result_lines_init(&k, out);
     put_texts(r, out);
-    put_main(r, out);
+    native_put_main(r, out);
     rc = pr_series_put_times(&r->times, &k, &times, err);
     if (rc)
         return rc;
-    pr_sink_float(&k, "throughput", items_a_second(r));
-    put_verdict(&k, r, &times);
-    pr_sink_str(&k, "item", r->n.model->item);
-    pr_sink_uint(&k, "items", r->items);
-    if (r->n.from != PR_NATIVE_CART) /* whose episodes end when they end */
-        pr_sink_uint(&k, "batch", r->n.batch * r->n.ranks);
+    pr_result_lines_put_float(&k, "throughput", items_a_second(r));
+    native_put_verdict(&k, r, &times);
+    pr_result_lines_put_str(&k, "item", r->n.model->item);
+    pr_result_lines_put_uint(&k, "items", r->items);
+    if (r->n.from != PR_NATIVE_CARTPOLE) /* whose episodes end when they end */
+        pr_result_lines_put_uint(&k, "batch", r->n.batch * r->n.ranks);
     put_learned(&k, r);
-    put_machine(&k, r);
+    native_put_machine(&k, r);
     return pr_native_timings_put(r, &k, err);
 }
 
-void pr_native_results_part(const struct pr_native_run *r, struct pr_buf *out)
+void pr_native_write_part_results(const struct pr_native_session *r,
+                                  struct pr_buf *out)
 {
-    struct pr_sink k;
+    struct pr_result_lines k;
 
     if (!r->steps)
         return;
-    pr_sink_lines(&k, out);
+    pr_result_lines_init(&k, out);
     put_texts(r, out);
-    pr_sink_uint(&k, "steps", r->steps);
+    pr_result_lines_put_uint(&k, "steps", r->steps);
     if (r->losses.count)
         put_learned(&k, r);
 }

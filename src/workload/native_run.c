@@ -13,7 +13,7 @@
 
 /* Before there is a net, whose pool of threads it would disturb. It is that of
  * float32: bfloat16 may be several times as fast, there is no share of it. */
-static int measure_peak(struct pr_native_run *r, struct pr_err *err)
+static int measure_peak(struct pr_native_session *r, struct pr_err *err)
 {
     uint64_t start = pr_clock_ns();
     int rc;
@@ -26,7 +26,7 @@ static int measure_peak(struct pr_native_run *r, struct pr_err *err)
 }
 
 /* The net with its weights, and the first batch where it stays. */
-static int make_net(struct pr_native_run *r, struct pr_err *err)
+static int make_net(struct pr_native_session *r, struct pr_err *err)
 {
     uint64_t wait;
     int rc = pr_net_new(r->n.model, &r->n.net, &r->net, err);
@@ -35,19 +35,19 @@ static int make_net(struct pr_native_run *r, struct pr_err *err)
         return rc;
     pr_net_facts(r->net, &r->facts);
     if (*r->n.nn.load)
-        rc =
-            pr_native_load(&r->n, r->net, &r->source.is_filled, &r->notes, err);
-    if (!rc && r->n.from == PR_NATIVE_CART)
-        rc = pr_cart_open(&r->cart, &r->n, r->net, err);
+        rc = pr_native_load_tensors(&r->n, r->net, &r->source.is_filled,
+                                    &r->notes, err);
+    if (!rc && r->n.from == PR_NATIVE_CARTPOLE)
+        rc = pr_cartpole_open(&r->cart, &r->n, r->net, err);
     if (!rc && r->n.from == PR_NATIVE_NOISE)
-        rc = pr_source_next(&r->source, r->net, &wait, err);
+        rc = pr_native_source_next(&r->source, r->net, &wait, err);
     return rc;
 }
 
 /* Of a data set no more can be evaluated than it holds out. */
-static void limit_evaluation(struct pr_native_run *r)
+static void limit_evaluation(struct pr_native_session *r)
 {
-    uint64_t most = pr_image_set_held_out(r->source.set);
+    uint64_t most = pr_image_set_held_out_count(r->source.set);
 
     if (r->n.evaluate && !most)
         pr_buf_str(&r->notes,
@@ -58,7 +58,7 @@ static void limit_evaluation(struct pr_native_run *r)
 }
 
 /* The first process makes a data set that is not there, the others find it. */
-static int open_source(struct pr_native_run *r, struct pr_err *err)
+static int open_source(struct pr_native_session *r, struct pr_err *err)
 {
     bool waits = r->n.from == PR_NATIVE_SET;
     int rc = PR_OK;
@@ -66,7 +66,8 @@ static int open_source(struct pr_native_run *r, struct pr_err *err)
     if (waits && r->n.rank)
         rc = pr_replicas_meet(r->replicas, err);
     if (!rc)
-        rc = pr_source_open(&r->source, &r->n, &r->progress, r->stop, err);
+        rc = pr_native_source_open(&r->source, &r->n, &r->progress, r->stop,
+                                   err);
     if (!rc && waits && !r->n.rank) {
         limit_evaluation(r);
         rc = pr_replicas_meet(r->replicas, err);
@@ -74,12 +75,12 @@ static int open_source(struct pr_native_run *r, struct pr_err *err)
     return rc;
 }
 
-static int prepare(struct pr_native_run *r, struct pr_err *err)
+static int native_prepare_rank(struct pr_native_session *r, struct pr_err *err)
 {
     PR_AUTO_BUF struct pr_buf lines = PR_BUF_INIT(65536);
-    int rc = pr_native_save_check(&r->n, err);
+    int rc = pr_native_check_save(&r->n, err);
 
-    if (!rc && !pr_net_is_there(r->version, err))
+    if (!rc && !pr_net_is_available(r->version, err))
         rc = err ? err->code : PR_E_UNAVAIL;
     if (!rc)
         rc = measure_peak(r, err); /* before threads read ahead */
@@ -91,15 +92,15 @@ static int prepare(struct pr_native_run *r, struct pr_err *err)
         rc = make_net(r, err);
     if (rc)
         return rc;
-    pr_native_say_start(r, &lines);
-    rc = pr_log_write(&lines, err);
+    pr_native_print_start(r, &lines);
+    rc = pr_job_log_write(&lines, err);
     /* Measuring begins for all at once. */
     return rc ? rc : pr_replicas_meet(r->replicas, err);
 }
 
 /* A measurement that other programs disturbed is none. A short one is not
  * judged. */
-static void note_disturbed(struct pr_native_run *r)
+static void note_disturbed(struct pr_native_session *r)
 {
     enum { LEAST_NS = 1000000000 };
     double share = pr_native_cpu_share(r);
@@ -115,33 +116,33 @@ static void note_disturbed(struct pr_native_run *r)
 }
 
 /* Figures go to the log before anything else may fail. */
-static int report(struct pr_native_run *r, struct pr_err *err)
+static int native_report(struct pr_native_session *r, struct pr_err *err)
 {
     PR_AUTO_BUF struct pr_buf out = PR_BUF_INIT(64 << 20);
     int rc;
 
     if (r->source.set) {
-        pr_image_set_say(r->source.set, &out);
-        pr_image_set_note(r->source.set, &r->notes);
+        pr_image_set_print(r->source.set, &out);
+        pr_image_set_add_warnings(r->source.set, &r->notes);
     }
     note_disturbed(r);
-    rc = pr_native_results(r, &out, err);
+    rc = pr_native_write_results(r, &out, err);
     pr_warnings_put(&r->notes, &out);
-    return rc ? rc : pr_log_write(&out, err);
+    return rc ? rc : pr_job_log_write(&out, err);
 }
 
-static void report_part(const struct pr_native_run *r)
+static void report_part(const struct pr_native_session *r)
 {
     PR_AUTO_BUF struct pr_buf out = PR_BUF_INIT(16 << 20);
 
-    pr_native_results_part(r, &out);
+    pr_native_write_part_results(r, &out);
     pr_warnings_put(&r->notes, &out);
     if (out.len)
-        (void)!pr_log_write(&out, NULL);
+        (void)!pr_job_log_write(&out, NULL);
 }
 
 /* What all processes together took; a rank's own are in r until here. */
-static int sum_up(struct pr_native_run *r, struct pr_err *err)
+static int native_sum_ranks(struct pr_native_session *r, struct pr_err *err)
 {
     double all[] = {(double)pr_machine_memory_peak(), (double)r->facts.bytes,
                     r->peak, (double)r->facts.threads};
@@ -154,9 +155,9 @@ static int sum_up(struct pr_native_run *r, struct pr_err *err)
 }
 
 /* Instead of training. */
-static int probe(struct pr_native_run *r, struct pr_err *err)
+static int native_probe_rank(struct pr_native_session *r, struct pr_err *err)
 {
-    int rc = pr_native_probe(r, err);
+    int rc = pr_native_run_probe(r, err);
 
     return rc || r->n.rank || !r->source.set
                ? rc
@@ -164,9 +165,10 @@ static int probe(struct pr_native_run *r, struct pr_err *err)
 }
 
 /* In each of the processes; the first one reports. */
-static int train(struct pr_replicas *replicas, void *ctx, struct pr_err *err)
+static int native_train_rank(struct pr_replicas *replicas, void *ctx,
+                             struct pr_err *err)
 {
-    struct pr_native_run *r = ctx;
+    struct pr_native_session *r = ctx;
     int rc;
 
     r->replicas = replicas;
@@ -175,14 +177,14 @@ static int train(struct pr_replicas *replicas, void *ctx, struct pr_err *err)
     r->n.net.dropout_seed = r->n.net.seed + r->n.rank;
     if (r->n.rank) /* one says how far it is */
         r->progress = (struct pr_progress){.next_ns = UINT64_MAX};
-    pr_replicas_note(replicas, &r->notes);
-    rc = prepare(r, err);
-    if (pr_probe_wanted(r->n.job))
-        return rc ? rc : probe(r, err);
+    pr_replicas_add_warning(replicas, &r->notes);
+    rc = native_prepare_rank(r, err);
+    if (pr_job_needs_probe(r->n.job))
+        return rc ? rc : native_probe_rank(r, err);
     if (!rc)
-        rc = pr_native_steps(r, err);
+        rc = pr_native_run_steps(r, err);
     if (!rc)
-        rc = sum_up(r, err);
+        rc = native_sum_ranks(r, err);
     if (r->n.rank)
         return rc;
     if (!rc && r->n.evaluate)
@@ -191,17 +193,17 @@ static int train(struct pr_replicas *replicas, void *ctx, struct pr_err *err)
         report_part(r);
         return rc;
     }
-    rc = report(r, err);
+    rc = native_report(r, err);
     if (!rc && *r->n.nn.save)
-        rc = pr_native_save(&r->n, r->net, err);
+        rc = pr_native_save_tensors(&r->n, r->net, err);
     if (!rc && r->source.set)
         rc = pr_image_set_remove(r->source.set, err);
     return rc;
 }
 
-int pr_native_run(struct pr_job *job, const bool *stop, struct pr_err *err)
+int pr_native_run_job(struct pr_job *job, const bool *stop, struct pr_err *err)
 {
-    struct pr_native_run *r = pr_alloc_zeroed(sizeof *r);
+    struct pr_native_session *r = pr_alloc_zeroed(sizeof *r);
     struct pr_replicas_opts opts;
     int rc;
 
@@ -217,26 +219,26 @@ int pr_native_run(struct pr_job *job, const bool *stop, struct pr_err *err)
     if (!rc)
         rc = pr_series_init(&r->losses, err);
     if (!rc)
-        rc = pr_ratelog_init(&r->rates, &r->n.nn, err);
+        rc = pr_rate_log_init(&r->rates, &r->n.nn, err);
     if (!rc && r->n.ranks > 1)
-        rc = pr_ratelog_init(&r->own_rates, &r->n.nn, err);
+        rc = pr_rate_log_init(&r->own_rates, &r->n.nn, err);
     opts = (struct pr_replicas_opts){.ranks = (unsigned)r->n.ranks,
                                      .mpi = r->n.nn.mpi,
-                                     .is_bound = pr_mpi_binds(&r->n.nn),
+                                     .is_bound = pr_mpi_has_binding(&r->n.nn),
                                      .threads = r->n.net.threads,
                                      .stop = stop};
     if (!rc)
-        rc = pr_replicas_run(&opts, train, r, err);
+        rc = pr_replicas_run(&opts, native_train_rank, r, err);
     pr_progress_end(&r->progress);
-    pr_source_close(&r->source);
-    pr_cart_close(&r->cart);
+    pr_native_source_close(&r->source);
+    pr_cartpole_close(&r->cart);
     pr_net_free(r->net);
-    pr_series_done(&r->times);
-    pr_series_done(&r->losses);
-    pr_ratelog_done(&r->rates);
-    pr_ratelog_done(&r->own_rates);
+    pr_series_free(&r->times);
+    pr_series_free(&r->losses);
+    pr_rate_log_free(&r->rates);
+    pr_rate_log_free(&r->own_rates);
     pr_native_timings_free(r->timings);
-    pr_buf_done(&r->notes);
+    pr_buf_free(&r->notes);
     pr_free(r);
     return rc;
 }

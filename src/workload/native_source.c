@@ -96,7 +96,7 @@ static int open_digits(struct pr_native_source *s, struct pr_err *err)
 /* Its numbers to out, its class returned. */
 static int32_t take_digit(struct pr_native_source *s, uint64_t i, float *out)
 {
-    const struct pr_digits *d = &s->n->digits;
+    const struct pr_digit_images *d = &s->n->digits;
     uint8_t *gray = s->gray + (s->labels ? i * s->pixels : 0);
     int32_t label = s->labels ? s->labels[i] : -1;
 
@@ -143,8 +143,9 @@ static void held_out_digits(struct pr_native_source *s, uint64_t first,
 
 /* ---- all of them */
 
-static int open_set(struct pr_native_source *s, struct pr_progress *progress,
-                    const bool *stop, struct pr_err *err)
+static int native_source_open_set(struct pr_native_source *s,
+                                  struct pr_progress *progress,
+                                  const bool *stop, struct pr_err *err)
 {
     const struct pr_native *n = s->n;
     const struct pr_layer_shape *shape = &n->model->layers[0].shape;
@@ -175,9 +176,9 @@ static int open_task(struct pr_native_source *s, struct pr_err *err)
     return rc;
 }
 
-int pr_source_open(struct pr_native_source *s, const struct pr_native *n,
-                   struct pr_progress *progress, const bool *stop,
-                   struct pr_err *err)
+int pr_native_source_open(struct pr_native_source *s, const struct pr_native *n,
+                          struct pr_progress *progress, const bool *stop,
+                          struct pr_err *err)
 {
     int rc = PR_OK;
 
@@ -188,13 +189,13 @@ int pr_source_open(struct pr_native_source *s, const struct pr_native *n,
     else if (n->from == PR_NATIVE_TASK)
         rc = open_task(s, err);
     else if (n->from == PR_NATIVE_SET)
-        rc = open_set(s, progress, stop, err);
+        rc = native_source_open_set(s, progress, stop, err);
     if (rc)
-        pr_source_close(s);
+        pr_native_source_close(s);
     return rc;
 }
 
-void pr_source_close(struct pr_native_source *s)
+void pr_native_source_close(struct pr_native_source *s)
 {
     pr_free(s->gray);
     pr_free(s->labels);
@@ -212,8 +213,8 @@ static void inputs_of(const struct pr_native_source *s, struct pr_net *net,
         ret[i] = pr_net_input(net, i);
 }
 
-int pr_source_next(struct pr_native_source *s, struct pr_net *net,
-                   uint64_t *ret_wait_ns, struct pr_err *err)
+int pr_native_source_next(struct pr_native_source *s, struct pr_net *net,
+                          uint64_t *ret_wait_ns, struct pr_err *err)
 {
     const struct pr_native *n = s->n;
     void *inputs[PR_MODEL_INPUTS];
@@ -229,7 +230,7 @@ int pr_source_next(struct pr_native_source *s, struct pr_net *net,
         next_digits(s, inputs[0], inputs[1]);
         return PR_OK;
     }
-    if (n->from == PR_NATIVE_CART) /* it plays as it goes */
+    if (n->from == PR_NATIVE_CARTPOLE) /* it plays as it goes */
         return PR_OK;
     if (n->from == PR_NATIVE_TASK) {
         pr_task_batches_get(&s->task, s->step++, inputs);
@@ -241,8 +242,8 @@ int pr_source_next(struct pr_native_source *s, struct pr_net *net,
     return PR_OK;
 }
 
-int pr_source_held_out(struct pr_native_source *s, uint64_t first,
-                       struct pr_net *net, struct pr_err *err)
+int pr_native_source_next_held_out(struct pr_native_source *s, uint64_t first,
+                                   struct pr_net *net, struct pr_err *err)
 {
     void *inputs[PR_MODEL_INPUTS];
 
@@ -250,7 +251,7 @@ int pr_source_held_out(struct pr_native_source *s, uint64_t first,
     if (s->n->from == PR_NATIVE_SET)
         return pr_image_set_next_held_out(s->set, inputs[0], inputs[1], err);
     if (s->n->from == PR_NATIVE_TASK)
-        pr_task_batches_held_out(&s->task, first / s->n->batch, inputs);
+        pr_task_batches_get_held_out(&s->task, first / s->n->batch, inputs);
     else
         held_out_digits(s, first, inputs[0], inputs[1]);
     return PR_OK;

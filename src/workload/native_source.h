@@ -29,19 +29,21 @@ struct pr_native_source {
 };
 
 /* Also makes the data set where that is asked for. */
-int pr_source_open(struct pr_native_source *s, const struct pr_native *n,
-                   struct pr_progress *progress, const bool *stop,
-                   struct pr_err *err) PR_MUST_CHECK;
-void pr_source_close(struct pr_native_source *s);
+int pr_native_source_open(struct pr_native_source *s, const struct pr_native *n,
+                          struct pr_progress *progress, const bool *stop,
+                          struct pr_err *err) PR_MUST_CHECK;
+void pr_native_source_close(struct pr_native_source *s);
 
 /* Puts the next batch into the net's inputs. *ret_wait_ns: how long a data set
  * made wait for it, else 0. */
-int pr_source_next(struct pr_native_source *s, struct pr_net *net,
-                   uint64_t *ret_wait_ns, struct pr_err *err) PR_MUST_CHECK;
+int pr_native_source_next(struct pr_native_source *s, struct pr_net *net,
+                          uint64_t *ret_wait_ns,
+                          struct pr_err *err) PR_MUST_CHECK;
 
 /* Samples that are not trained with, from `first` on, one batch of them; of a
  * data set the next one. */
-int pr_source_held_out(struct pr_native_source *s, uint64_t first,
-                       struct pr_net *net, struct pr_err *err) PR_MUST_CHECK;
+int pr_native_source_next_held_out(struct pr_native_source *s, uint64_t first,
+                                   struct pr_net *net,
+                                   struct pr_err *err) PR_MUST_CHECK;
 
 #endif

@@ -11,15 +11,16 @@
 /* Between lines of the log; in a long run they become rare. */
 enum { LINE_NS = 2000000000, LINES_SHARE = 16 };
 
-static bool stopped(const struct pr_native_run *r)
+static bool native_is_stopped(const struct pr_native_session *r)
 {
     return __atomic_load_n(r->stop, __ATOMIC_RELAXED);
 }
 
 /* Losses and items of all replicas, and whether the first one says that it was
  * enough: all stop after the same step. */
-static int join(struct pr_native_run *r, struct pr_net_score *score,
-                uint64_t *items, struct pr_err *err)
+static int native_join_replicas(struct pr_native_session *r,
+                                struct pr_net_score *score, uint64_t *items,
+                                struct pr_err *err)
 {
     enum { FIRST = 3 };
     double all[FIRST + PR_LOSSES] = {score->loss, (double)*items,
@@ -40,23 +41,24 @@ static int join(struct pr_native_run *r, struct pr_net_score *score,
 }
 
 /* *ret_items: how much was done, by all; *ret_own: by this replica. */
-static int compute(struct pr_native_run *r, uint64_t *ret_items,
-                   uint64_t *ret_own, struct pr_err *err)
+static int native_compute_step(struct pr_native_session *r, uint64_t *ret_items,
+                               uint64_t *ret_own, struct pr_err *err)
 {
     const struct pr_native *n = &r->n;
     struct pr_net_score score = {.loss = 0};
     int rc;
 
     *ret_items = n->batch * n->model->items;
-    if (n->from == PR_NATIVE_CART)
-        rc = pr_cart_episode(&r->cart, n, r->net, ret_items, &score, err);
+    if (n->from == PR_NATIVE_CARTPOLE)
+        rc = pr_cartpole_run_episode(&r->cart, n, r->net, ret_items, &score,
+                                     err);
     else if (n->net.training)
         rc = pr_net_train(r->net, &score, err);
     else
         rc = pr_net_infer(r->net, NULL, err);
     *ret_own = *ret_items;
     if (!rc)
-        rc = join(r, &score, ret_items, err);
+        rc = native_join_replicas(r, &score, ret_items, err);
     if (rc || !n->net.training)
         return rc;
     pr_series_add(&r->losses, score.loss);
@@ -64,25 +66,25 @@ static int compute(struct pr_native_run *r, uint64_t *ret_items,
     return PR_OK;
 }
 
-static void note_rate(struct pr_native_run *r, uint64_t start, uint64_t end,
+static void note_rate(struct pr_native_session *r, uint64_t start, uint64_t end,
                       uint64_t items, uint64_t own)
 {
-    r->may_stop = pr_ratelog_add(&r->rates, start, end, items);
+    r->may_stop = pr_rate_log_add(&r->rates, start, end, items);
     if (r->n.ranks > 1)
-        (void)pr_ratelog_add(&r->own_rates, start, end, own);
+        (void)pr_rate_log_add(&r->own_rates, start, end, own);
     else
         r->stops = r->may_stop;
 }
 
-static int step(struct pr_native_run *r, struct pr_err *err)
+static int native_run_step(struct pr_native_session *r, struct pr_err *err)
 {
     bool counts = r->steps >= r->n.warmup;
     uint64_t start = pr_clock_ns(), wait = 0, items = 0, own = 0;
-    int rc = pr_source_next(&r->source, r->net, &wait, err);
+    int rc = pr_native_source_next(&r->source, r->net, &wait, err);
     uint64_t cpu = pr_machine_cpu_ns(), got = pr_clock_ns(), end;
 
     if (!rc)
-        rc = compute(r, &items, &own, err);
+        rc = native_compute_step(r, &items, &own, err);
     if (rc)
         return rc;
     r->steps++;
@@ -98,35 +100,37 @@ static int step(struct pr_native_run *r, struct pr_err *err)
     return PR_OK;
 }
 
-static double share_done(const struct pr_native_run *r)
+static double share_done(const struct pr_native_session *r)
 {
-    double by_time = pr_ratelog_share(&r->rates);
+    double by_time = pr_rate_log_time_share(&r->rates);
     double by_steps = (double)r->steps / (double)(r->n.warmup + r->n.batches);
 
     return r->n.open_ended || by_time > by_steps ? by_time : by_steps;
 }
 
-static void say_progress(struct pr_native_run *r)
+static void native_write_progress(struct pr_native_session *r)
 {
     const struct pr_native *n = &r->n;
     double done = share_done(r);
     char speed[64], of[32], loss[32] = "";
 
-    if (!pr_progress_due(&r->progress))
+    if (!pr_progress_is_due(&r->progress))
         return;
     if (n->net.training)
         snprintf(loss, sizeof loss, ", loss %.4g", r->losses.last);
     if (r->steps <= n->warmup)
-        pr_progress_say(&r->progress, done, "warming up: batch %llu of %llu",
-                        (unsigned long long)r->steps,
-                        (unsigned long long)n->warmup);
+        pr_progress_write(&r->progress, done, "warming up: batch %llu of %llu",
+                          (unsigned long long)r->steps,
+                          (unsigned long long)n->warmup);
     else
-        pr_progress_say(&r->progress, done, "batch %llu%s, %s%s",
-                        (unsigned long long)(r->steps - n->warmup),
-                        pr_native_of(n, of), pr_native_speed(r, speed), loss);
+        pr_progress_write(&r->progress, done, "batch %llu%s, %s%s",
+                          (unsigned long long)(r->steps - n->warmup),
+                          pr_native_batches_text(n, of),
+                          pr_native_speed_text(r, speed), loss);
 }
 
-static int say_line(struct pr_native_run *r, struct pr_err *err)
+static int native_print_step_line(struct pr_native_session *r,
+                                  struct pr_err *err)
 {
     PR_AUTO_BUF struct pr_buf line = PR_BUF_INIT(4096);
     uint64_t now = pr_clock_ns();
@@ -134,11 +138,11 @@ static int say_line(struct pr_native_run *r, struct pr_err *err)
     if (now < r->next_line_ns)
         return PR_OK;
     r->next_line_ns = now + LINE_NS + (now - r->first_ns) / LINES_SHARE;
-    pr_native_say_step(r, &line);
-    return pr_log_write(&line, err);
+    pr_native_print_step(r, &line);
+    return pr_job_log_write(&line, err);
 }
 
-int pr_native_steps(struct pr_native_run *r, struct pr_err *err)
+int pr_native_run_steps(struct pr_native_session *r, struct pr_err *err)
 {
     uint64_t total = r->n.warmup + r->n.batches;
     int rc = PR_OK;
@@ -153,20 +157,20 @@ int pr_native_steps(struct pr_native_run *r, struct pr_err *err)
            (!r->n.most_items || r->items < r->n.most_items)) {
         if (r->steps == r->n.warmup && r->n.net.profile)
             pr_net_forget_times(r->net);
-        rc = step(r, err);
-        if (!rc && stopped(r))
+        rc = native_run_step(r, err);
+        if (!rc && native_is_stopped(r))
             rc = pr_fail(err, PR_E_INTR, "", "interrupted");
         if (rc)
             break;
-        say_progress(r);
-        rc = say_line(r, err);
+        native_write_progress(r);
+        rc = native_print_step_line(r, err);
     }
     return rc;
 }
 
 /* ---- evaluation */
 
-static int evaluate_with(struct pr_native_run *r, struct pr_net *net,
+static int evaluate_with(struct pr_native_session *r, struct pr_net *net,
                          struct pr_err *err)
 {
     const struct pr_native *n = &r->n;
@@ -176,7 +180,7 @@ static int evaluate_with(struct pr_native_run *r, struct pr_net *net,
     while (!rc && r->evaluated < n->evaluate) {
         struct pr_net_score score = {.loss = 0};
 
-        rc = pr_source_held_out(&r->source, r->evaluated, net, err);
+        rc = pr_native_source_next_held_out(&r->source, r->evaluated, net, err);
         if (!rc)
             rc = pr_net_infer(net, &score, err);
         if (rc)
@@ -185,9 +189,9 @@ static int evaluate_with(struct pr_native_run *r, struct pr_net *net,
         r->scored += score.rows;
         r->held_out_loss += score.loss;
         r->evaluated += n->batch;
-        if (stopped(r))
+        if (native_is_stopped(r))
             rc = pr_fail(err, PR_E_INTR, "", "interrupted");
-        pr_progress_say(
+        pr_progress_write(
             &r->progress, (double)r->evaluated / (double)n->evaluate,
             "evaluating: %llu of %llu", (unsigned long long)r->evaluated,
             (unsigned long long)n->evaluate);
@@ -197,18 +201,18 @@ static int evaluate_with(struct pr_native_run *r, struct pr_net *net,
 
 /* The weights of the net that ran. One for inference has those of its output
  * alone: the others come from where they came from. */
-static int take_weights(struct pr_native_run *r, struct pr_net *net,
+static int take_weights(struct pr_native_session *r, struct pr_net *net,
                         struct pr_err *err)
 {
     PR_AUTO_BUF struct pr_buf known = PR_BUF_INIT(65536); /* notes */
     bool batch;
 
     if (!r->n.net.training && *r->n.nn.load)
-        return pr_native_load(&r->n, net, &batch, &known, err);
+        return pr_native_load_tensors(&r->n, net, &batch, &known, err);
     return pr_net_copy(net, r->net, err);
 }
 
-int pr_native_evaluate(struct pr_native_run *r, struct pr_err *err)
+int pr_native_evaluate(struct pr_native_session *r, struct pr_err *err)
 {
     struct pr_net_opts opts = r->n.net;
     struct pr_net *net = NULL;

@@ -17,7 +17,7 @@ static float *alloc_largest(const struct pr_net *net)
     struct pr_net_tensor t;
     uint64_t most = 1;
 
-    for (unsigned i = 0; i < pr_net_tensors(net); i++) {
+    for (unsigned i = 0; i < pr_net_tensor_count(net); i++) {
         pr_net_tensor(net, i, &t);
         most = t.elements > most ? t.elements : most;
     }
@@ -26,7 +26,7 @@ static float *alloc_largest(const struct pr_net *net)
 
 /* ---- loading */
 
-static bool same_shape(const struct pr_stored *s, unsigned dims,
+static bool same_shape(const struct pr_tensor_stored *s, unsigned dims,
                        const int64_t *at)
 {
     bool same = s->dims == dims;
@@ -38,26 +38,26 @@ static bool same_shape(const struct pr_stored *s, unsigned dims,
 
 /* The shape that is wanted, as text. */
 static int wrong_shape(const struct pr_tensor_file *f,
-                       const struct pr_stored *s, unsigned dims,
+                       const struct pr_tensor_stored *s, unsigned dims,
                        const int64_t *at, struct pr_err *err)
 {
-    struct pr_stored want = {.dims = dims};
+    struct pr_tensor_stored want = {.dims = dims};
     char has[192], wants[192];
 
     for (unsigned i = 0; i < dims; i++)
         want.at[i] = (uint64_t)at[i];
     return pr_fail(err, PR_E_FORMAT, f->path,
                    "tensor '%.80s' has the shape %.60s, %.60s is wanted",
-                   s->name, pr_stored_shape(s, has),
-                   pr_stored_shape(&want, wants));
+                   s->name, pr_tensor_stored_shape(s, has),
+                   pr_tensor_stored_shape(&want, wants));
 }
 
-static int load_one(const struct pr_tensor_file *f, struct pr_net *net,
-                    unsigned i, float *room, unsigned *found,
-                    struct pr_err *err)
+static int native_load_tensor(const struct pr_tensor_file *f,
+                              struct pr_net *net, unsigned i, float *room,
+                              unsigned *found, struct pr_err *err)
 {
     struct pr_net_tensor t;
-    const struct pr_stored *s;
+    const struct pr_tensor_stored *s;
     int rc;
 
     pr_net_tensor(net, i, &t);
@@ -73,9 +73,10 @@ static int load_one(const struct pr_tensor_file *f, struct pr_net *net,
     return rc;
 }
 
-static int check_ids(const struct pr_native *n, const struct pr_tensor_file *f,
-                     const struct pr_layer *l, const int32_t *ids,
-                     uint64_t count, struct pr_err *err)
+static int native_check_ids(const struct pr_native *n,
+                            const struct pr_tensor_file *f,
+                            const struct pr_layer *l, const int32_t *ids,
+                            uint64_t count, struct pr_err *err)
 {
     for (uint64_t i = 0; i < count; i++)
         if (ids[i] < 0 || ids[i] >= l->ids)
@@ -88,7 +89,7 @@ static int check_ids(const struct pr_native *n, const struct pr_tensor_file *f,
 
 /* [batch, shape…]; a shape of [1] may be left out. */
 static int load_input(const struct pr_native *n, const struct pr_tensor_file *f,
-                      unsigned i, const struct pr_stored *s, void *out,
+                      unsigned i, const struct pr_tensor_stored *s, void *out,
                       struct pr_err *err)
 {
     const struct pr_layer *l = &n->model->layers[i];
@@ -105,7 +106,7 @@ static int load_input(const struct pr_native *n, const struct pr_tensor_file *f,
     if (!l->ids)
         return pr_tensor_file_floats(f, s, out, err);
     rc = pr_tensor_file_ints(f, s, out, err);
-    return rc ? rc : check_ids(n, f, l, out, s->elements, err);
+    return rc ? rc : native_check_ids(n, f, l, out, s->elements, err);
 }
 
 /* All inputs together are a batch; for inference the first is. */
@@ -121,7 +122,8 @@ static int load_batch(const struct pr_native *n, const struct pr_tensor_file *f,
             (n->net.training || i == 0))
             return PR_OK;
     for (unsigned i = 0; i < m->input_count && !rc; i++) {
-        const struct pr_stored *s = pr_tensor_file_find(f, m->layers[i].name);
+        const struct pr_tensor_stored *s =
+            pr_tensor_file_find(f, m->layers[i].name);
 
         if (s)
             rc = load_input(n, f, i, s, pr_net_input(net, i), err);
@@ -134,11 +136,11 @@ static int load_all(const struct pr_native *n, const struct pr_tensor_file *f,
                     struct pr_net *net, float *room, bool *ret_batch,
                     struct pr_buf *notes, struct pr_err *err)
 {
-    unsigned count = pr_net_tensors(net), found = 0;
+    unsigned count = pr_net_tensor_count(net), found = 0;
     int rc = load_batch(n, f, net, ret_batch, err);
 
     for (unsigned i = 0; !rc && i < count; i++)
-        rc = load_one(f, net, i, room, &found, err);
+        rc = native_load_tensor(f, net, i, room, &found, err);
     if (rc)
         return rc;
     if (!found && !*ret_batch) {
@@ -155,8 +157,9 @@ static int load_all(const struct pr_native *n, const struct pr_tensor_file *f,
     return PR_OK;
 }
 
-int pr_native_load(const struct pr_native *n, struct pr_net *net,
-                   bool *ret_batch, struct pr_buf *notes, struct pr_err *err)
+int pr_native_load_tensors(const struct pr_native *n, struct pr_net *net,
+                           bool *ret_batch, struct pr_buf *notes,
+                           struct pr_err *err)
 {
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(65536);
     struct pr_tensor_file f;
@@ -176,7 +179,7 @@ int pr_native_load(const struct pr_native *n, struct pr_net *net,
 
 /* ---- saving */
 
-int pr_native_save_check(const struct pr_native *n, struct pr_err *err)
+int pr_native_check_save(const struct pr_native *n, struct pr_err *err)
 {
     const char *slash = strrchr(n->nn.save, '/');
     char folder[4096] = ".";
@@ -192,8 +195,9 @@ int pr_native_save_check(const struct pr_native *n, struct pr_err *err)
     return PR_OK;
 }
 
-static void announce(const struct pr_native *n, const struct pr_net *net,
-                     struct pr_tensor_writer *w)
+static void native_add_tensors(const struct pr_native *n,
+                               const struct pr_net *net,
+                               struct pr_tensor_writer *w)
 {
     const struct pr_layer_shape *out =
         &n->model->layers[n->model->output].shape;
@@ -201,11 +205,11 @@ static void announce(const struct pr_native *n, const struct pr_net *net,
     struct pr_net_tensor t;
     char name[sizeof t.name + sizeof grad_prefix];
 
-    for (unsigned i = 0; i < pr_net_tensors(net); i++) {
+    for (unsigned i = 0; i < pr_net_tensor_count(net); i++) {
         pr_net_tensor(net, i, &t);
         pr_tensor_writer_add(w, t.name, t.dims, t.at);
     }
-    for (unsigned i = 0; n->net.keep_gradients && i < pr_net_tensors(net);
+    for (unsigned i = 0; n->net.keep_gradients && i < pr_net_tensor_count(net);
          i++) {
         pr_net_tensor(net, i, &t);
         snprintf(name, sizeof name, "%s%s", grad_prefix, t.name);
@@ -227,7 +231,7 @@ static int put_tensors(struct pr_net *net, struct pr_tensor_writer *w,
     struct pr_net_tensor t;
     int rc = PR_OK;
 
-    for (unsigned i = 0; !rc && i < pr_net_tensors(net); i++) {
+    for (unsigned i = 0; !rc && i < pr_net_tensor_count(net); i++) {
         pr_net_tensor(net, i, &t);
         if (only_learned && !t.is_learned)
             continue;
@@ -244,8 +248,9 @@ static uint64_t output_numbers(const struct pr_native *n)
            pr_shape_numbers(&n->model->layers[n->model->output].shape);
 }
 
-static int put_all(const struct pr_native *n, struct pr_net *net,
-                   struct pr_tensor_writer *w, float *room, struct pr_err *err)
+static int native_put_tensors(const struct pr_native *n, struct pr_net *net,
+                              struct pr_tensor_writer *w, float *room,
+                              struct pr_err *err)
 {
     int rc = pr_tensor_writer_open(w, n->nn.save, err);
 
@@ -259,15 +264,15 @@ static int put_all(const struct pr_native *n, struct pr_net *net,
     return rc ? rc : pr_tensor_writer_commit(w, err);
 }
 
-int pr_native_save(const struct pr_native *n, struct pr_net *net,
-                   struct pr_err *err)
+int pr_native_save_tensors(const struct pr_native *n, struct pr_net *net,
+                           struct pr_err *err)
 {
     struct pr_tensor_writer w = PR_TENSOR_WRITER_INIT;
     float *room = alloc_largest(net);
     int rc;
 
-    announce(n, net, &w);
-    rc = room ? put_all(n, net, &w, room, err) : pr_fail_nomem(err);
+    native_add_tensors(n, net, &w);
+    rc = room ? native_put_tensors(n, net, &w, room, err) : pr_fail_nomem(err);
     pr_tensor_writer_done(&w);
     pr_free(room);
     return rc;

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
-bool pr_probe_wanted(const struct pr_job *job)
+bool pr_job_needs_probe(const struct pr_job *job)
 {
     const struct pr_value *v = pr_get(job->params, "probe.run");
 
@@ -61,8 +61,8 @@ static bool is_of_the_run(const char *name)
 }
 
 /* It goes into the experiment's folder, whatever the file says. */
-static int place_output(const struct pr_job *job, struct pr_probe_config *c,
-                        struct pr_err *err)
+static int probe_place_output(const struct pr_job *job,
+                              struct pr_probe_config *c, struct pr_err *err)
 {
     const char *slash = strrchr(c->output, '/');
     char name[256];
@@ -79,8 +79,9 @@ static int place_output(const struct pr_job *job, struct pr_probe_config *c,
     return PR_OK;
 }
 
-int pr_probe_settings(const struct pr_job *job, struct pr_probe_config *ret,
-                      struct pr_buf *notes, struct pr_err *err)
+int pr_probe_job_read_config(const struct pr_job *job,
+                             struct pr_probe_config *ret, struct pr_buf *notes,
+                             struct pr_err *err)
 {
     struct pr_probe_params p;
     int rc = pr_opt_fill(&pr_probe_section, job->params, job->arena, &p, err);
@@ -101,7 +102,7 @@ int pr_probe_settings(const struct pr_job *job, struct pr_probe_config *ret,
     }
     if (!rc)
         rc = choose_phases(p.phases, ret, err);
-    return rc ? rc : place_output(job, ret, err);
+    return rc ? rc : probe_place_output(job, ret, err);
 }
 
 /* ---- the loop */
@@ -113,7 +114,7 @@ struct session {
     uint64_t total, done; /* batches, warm-ups included */
 };
 
-static uint64_t count_batches(const struct pr_probe_config *c)
+static uint64_t probe_count_batches(const struct pr_probe_config *c)
 {
     uint64_t n = 0;
 
@@ -124,14 +125,14 @@ static uint64_t count_batches(const struct pr_probe_config *c)
     return n ? n : 1;
 }
 
-static void take_line(void *ctx, const char *text, size_t len)
+static void probe_job_print_line(void *ctx, const char *text, size_t len)
 {
     PR_AUTO_BUF struct pr_buf line = PR_BUF_INIT(16384);
 
     (void)ctx;
     pr_buf_add(&line, text, len);
     pr_buf_char(&line, '\n');
-    (void)!pr_log_write(&line, NULL);
+    (void)!pr_job_log_write(&line, NULL);
 }
 
 static int take_sum(void *ctx, double *values, size_t count, struct pr_err *err)
@@ -146,15 +147,15 @@ static int stop_or_tell(struct session *s, struct pr_err *err)
 {
     if (__atomic_load_n(s->j->stop, __ATOMIC_RELAXED))
         return pr_fail(err, PR_E_INTR, "", "interrupted");
-    if (pr_progress_due(s->j->progress))
-        pr_progress_say(s->j->progress, (double)s->done / (double)s->total,
-                        "%s: batch %llu", pr_probe_label(s->probe),
-                        (unsigned long long)pr_probe_count(s->probe));
+    if (pr_progress_is_due(s->j->progress))
+        pr_progress_write(s->j->progress, (double)s->done / (double)s->total,
+                          "%s: batch %llu", pr_probe_label(s->probe),
+                          (unsigned long long)pr_probe_count(s->probe));
     return PR_OK;
 }
 
-static int fetch(void *ctx, void **ret_batch, uint64_t *ret_samples,
-                 struct pr_err *err)
+static int probe_job_fetch(void *ctx, void **ret_batch, uint64_t *ret_samples,
+                           struct pr_err *err)
 {
     struct session *s = ctx;
     int rc = stop_or_tell(s, err);
@@ -166,7 +167,7 @@ static int fetch(void *ctx, void **ret_batch, uint64_t *ret_samples,
     return rc;
 }
 
-static int use(void *ctx, void *batch, struct pr_err *err)
+static int probe_job_use(void *ctx, void *batch, struct pr_err *err)
 {
     struct session *s = ctx;
     int rc = s->j->calls.use(s->j->calls.ctx, batch, err);
@@ -176,67 +177,67 @@ static int use(void *ctx, void *batch, struct pr_err *err)
     return rc ? rc : stop_or_tell(s, err);
 }
 
-static int restart(void *ctx, struct pr_err *err)
+static int probe_job_restart(void *ctx, struct pr_err *err)
 {
     struct session *s = ctx;
 
     return s->j->calls.restart(s->j->calls.ctx, err);
 }
 
-static int report(struct session *s, struct pr_err *err)
+static int probe_job_report(struct session *s, struct pr_err *err)
 {
     PR_AUTO_BUF struct pr_buf out = PR_BUF_INIT(1 << 20);
-    struct pr_sink k;
+    struct pr_result_lines k;
 
     if (s->j->rank)
         return PR_OK;
-    pr_sink_lines(&k, &out);
-    pr_probe_results(s->probe, &k);
+    pr_result_lines_init(&k, &out);
+    pr_probe_job_put_results(s->probe, &k);
     pr_warnings_put(s->j->notes, &out);
-    return pr_log_write(&out, err);
+    return pr_job_log_write(&out, err);
 }
 
-static int run(struct session *s, struct pr_err *err)
+static int probe_job_run(struct session *s, struct pr_err *err)
 {
     struct pr_probe_calls calls = PR_PROBE_CALLS_INIT;
     struct pr_err later;
     int rc;
 
-    calls.fetch = fetch;
-    calls.use = use;
-    calls.restart = s->j->calls.restart ? restart : NULL;
+    calls.fetch = probe_job_fetch;
+    calls.use = probe_job_use;
+    calls.restart = s->j->calls.restart ? probe_job_restart : NULL;
     calls.ctx = s;
     pr_probe_say(s->probe, PR_PROBE_SAY_CONFIG);
     pr_progress_start(s->j->progress);
     rc = pr_probe_run(s->probe, &calls, err);
     if (rc) { /* what there is, and the first error */
         (void)!pr_probe_finish(s->probe, &later);
-        (void)!report(s, &later);
+        (void)!probe_job_report(s, &later);
         return rc;
     }
     rc = pr_probe_finish(s->probe, err);
-    return rc ? rc : report(s, err);
+    return rc ? rc : probe_job_report(s, err);
 }
 
-int pr_probe_do(const struct pr_probe_job *j, struct pr_err *err)
+int pr_probe_job_run(const struct pr_probe_job *j, struct pr_err *err)
 {
     struct session s = {.j = j};
     struct pr_probe_opts opts = PR_PROBE_OPTS_INIT;
-    int rc = pr_probe_settings(j->job, &s.config, j->notes, err);
+    int rc = pr_probe_job_read_config(j->job, &s.config, j->notes, err);
 
     if (rc)
         return rc;
-    s.total = count_batches(&s.config);
+    s.total = probe_count_batches(&s.config);
     opts.config = &s.config;
     opts.batch_size = j->batch;
     opts.rank = j->rank;
     opts.ranks = j->ranks;
-    opts.line = take_line;
+    opts.line = probe_job_print_line;
     opts.sum = j->sum ? take_sum : NULL;
     opts.ctx = &s;
     rc = pr_probe_new(&opts, &s.probe, err);
     if (!rc)
-        rc = run(&s, err);
+        rc = probe_job_run(&s, err);
     pr_probe_free(s.probe);
     return rc;
 }

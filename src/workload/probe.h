@@ -11,12 +11,13 @@
 #include "workload/progress.h"
 
 /* Whether probe.run asks for it. */
-bool pr_probe_wanted(const struct pr_job *job);
+bool pr_job_needs_probe(const struct pr_job *job);
 
 /* benchy's settings as probe.* gives them. Warnings go to notes, a line each.
  */
-int pr_probe_settings(const struct pr_job *job, struct pr_probe_config *ret,
-                      struct pr_buf *notes, struct pr_err *err) PR_MUST_CHECK;
+int pr_probe_job_read_config(const struct pr_job *job,
+                             struct pr_probe_config *ret, struct pr_buf *notes,
+                             struct pr_err *err) PR_MUST_CHECK;
 
 struct pr_probe_job {
     const struct pr_job *job;
@@ -32,6 +33,7 @@ struct pr_probe_job {
 
 /* Does it and writes lines, results and benchy's file. What was measured before
  * an error is reported, too. */
-int pr_probe_do(const struct pr_probe_job *j, struct pr_err *err) PR_MUST_CHECK;
+int pr_probe_job_run(const struct pr_probe_job *j,
+                     struct pr_err *err) PR_MUST_CHECK;
 
 #endif

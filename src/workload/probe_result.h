@@ -5,6 +5,7 @@
 #include "prony/probe.h"
 #include "workload/sink.h"
 
-void pr_probe_results(const struct pr_probe *p, struct pr_sink *k);
+void pr_probe_job_put_results(const struct pr_probe *p,
+                              struct pr_result_lines *k);
 
 #endif

@@ -30,12 +30,12 @@ void pr_progress_start(struct pr_progress *p)
     p->since_ns = pr_now(p->clock);
 }
 
-bool pr_progress_due(const struct pr_progress *p)
+bool pr_progress_is_due(const struct pr_progress *p)
 {
     return pr_now(p->clock) >= p->next_ns;
 }
 
-void pr_progress_say(struct pr_progress *p, double done, const char *fmt, ...)
+void pr_progress_write(struct pr_progress *p, double done, const char *fmt, ...)
 {
     PR_AUTO_BUF struct pr_buf json = PR_BUF_INIT(1024);
     char text[256];
@@ -44,13 +44,13 @@ void pr_progress_say(struct pr_progress *p, double done, const char *fmt, ...)
     if (done > 1) /* more came than was counted on */
         done = 1;
     p->done = done;
-    if (!pr_progress_due(p))
+    if (!pr_progress_is_due(p))
         return;
     va_start(ap, fmt);
     vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
     pr_buf_str(&json, "{\"text\": ");
-    pr_json_string(&json, text, strlen(text));
+    pr_json_write_string(&json, text, strlen(text));
     pr_buf_printf(&json, ", \"done\": %.4f", done);
     if (done > 0)
         pr_buf_printf(&json, ", \"left_s\": %.1f",
@@ -83,9 +83,9 @@ bool pr_progress_read(const char *dir, char out[static 320])
     left = pr_get(&v, "left_s");
     if (!text || text->kind != PR_STR)
         return false;
-    if (left && pr_is_number(left) && pr_number(left) > 0)
+    if (left && pr_value_is_number(left) && pr_value_number(left) > 0)
         snprintf(out, 320, "%s, %s left", text->s,
-                 pr_format_seconds(time, pr_number(left)));
+                 pr_format_seconds(time, pr_value_number(left)));
     else
         snprintf(out, 320, "%s", text->s);
     return true;

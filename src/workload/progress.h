@@ -28,10 +28,10 @@ void pr_progress_init(struct pr_progress *p, const char *dir,
 void pr_progress_start(struct pr_progress *p);
 
 /* Whether it is time to say something. */
-bool pr_progress_due(const struct pr_progress *p);
+bool pr_progress_is_due(const struct pr_progress *p);
 
 /* done is a share, 0 to 1. A failure to write is nobody's business. */
-void pr_progress_say(struct pr_progress *p, double done, const char *fmt, ...)
+void pr_progress_write(struct pr_progress *p, double done, const char *fmt, ...)
     PR_PRINTF(3, 4);
 void pr_progress_end(struct pr_progress *p);
 

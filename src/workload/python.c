@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static bool matches(const char *pattern)
+static bool python_has_match(const char *pattern)
 {
     glob_t found = {0};
     bool ok = glob(pattern, GLOB_NOSORT, NULL, &found) == 0;
@@ -38,7 +38,7 @@ static bool prefix_has(const char *prefix, const char *package)
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
         int n = snprintf(pattern, sizeof pattern, "%s/%s/%s", prefix, places[i],
                          package);
-        if (n > 0 && (size_t)n < sizeof pattern && matches(pattern))
+        if (n > 0 && (size_t)n < sizeof pattern && python_has_match(pattern))
             return true;
     }
     return false;
@@ -94,7 +94,7 @@ static bool in_own_environment(const char *prefix)
     return n > 0 && (size_t)n < sizeof path && access(path, R_OK) == 0;
 }
 
-bool pr_python_has(const char *python, const char *package)
+bool pr_python_has_package(const char *python, const char *package)
 {
     char path[PATH_MAX], real[PATH_MAX];
 
@@ -116,20 +116,20 @@ bool pr_python_has(const char *python, const char *package)
     return home_has(package) || (cut_prefix(real) && prefix_has(real, package));
 }
 
-const char *pr_python_with(const char *package, const char *first,
-                           const char *second, struct pr_arena *a)
+const char *pr_python_find_with(const char *package, const char *first,
+                                const char *second, struct pr_arena *a)
 {
     const char *share, *third = NULL;
 
-    if (pr_python_has(first, package))
+    if (pr_python_has_package(first, package))
         return first;
-    if (second && *second && pr_python_has(second, package))
+    if (second && *second && pr_python_has_package(second, package))
         return second;
-    share = pr_share_dir(a);
+    share = pr_bundled_dir(a);
     if (share) {
         third = pr_arena_printf(a, "%s/build/venv/bin/python", share);
         if (!third)
             return NULL;
     }
-    return third && pr_python_has(third, package) ? third : first;
+    return third && pr_python_has_package(third, package) ? third : first;
 }

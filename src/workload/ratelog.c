@@ -16,24 +16,24 @@ enum { LEAST_SLICES = 10, LEAST_ITERATIONS = 10 };
 /* More are not written: nine hours of half seconds. */
 enum { WRITTEN = 65536 };
 
-int pr_ratelog_init(struct pr_ratelog *l, const struct pr_nn_opts *nn,
-                    struct pr_err *err)
+int pr_rate_log_init(struct pr_rate_log *l, const struct pr_nn_opts *nn,
+                     struct pr_err *err)
 {
-    *l = (struct pr_ratelog){.steady = nn->steady,
-                             .min_s = nn->min_time,
-                             .max_s = nn->max_time,
-                             .next_look = LEAST_SLICES};
+    *l = (struct pr_rate_log){.steady = nn->steady,
+                              .min_s = nn->min_time,
+                              .max_s = nn->max_time,
+                              .next_look = LEAST_SLICES};
     if (l->steady > 0 && !(l->max_s > 0))
         l->max_s = longest_s;
     return pr_rateslices_init(&l->slices, nn->sample_duration, err);
 }
 
-void pr_ratelog_done(struct pr_ratelog *l)
+void pr_rate_log_free(struct pr_rate_log *l)
 {
-    pr_rateslices_done(&l->slices);
+    pr_rateslices_free(&l->slices);
 }
 
-static struct pr_slices slices_of(const struct pr_ratelog *l, double total_s)
+static struct pr_slices slices_of(const struct pr_rate_log *l, double total_s)
 {
     return (struct pr_slices){.rates = l->slices.rates,
                               .count = l->slices.len,
@@ -43,7 +43,7 @@ static struct pr_slices slices_of(const struct pr_ratelog *l, double total_s)
 
 /* Looked at when a slice is full; in a long run rarely, as it goes through all
  * of them. */
-static void look(struct pr_ratelog *l)
+static void rate_log_check_steady(struct pr_rate_log *l)
 {
     const struct pr_rateslices *s = &l->slices;
     struct pr_slices all = slices_of(l, 0);
@@ -53,12 +53,12 @@ static void look(struct pr_ratelog *l)
         s->iterations < LEAST_ITERATIONS)
         return;
     l->next_look = s->len + 1 + s->len / 64;
-    pr_steady_of(&all, NULL, &t);
+    pr_steady_compute(&all, NULL, &t);
     l->is_steady = t.settled && pr_steady_error(&t) <= l->steady;
 }
 
-bool pr_ratelog_add(struct pr_ratelog *l, uint64_t start_ns, uint64_t end_ns,
-                    uint64_t items)
+bool pr_rate_log_add(struct pr_rate_log *l, uint64_t start_ns, uint64_t end_ns,
+                     uint64_t items)
 {
     if (!l->start_ns) {
         l->start_ns = start_ns;
@@ -67,29 +67,29 @@ bool pr_ratelog_add(struct pr_ratelog *l, uint64_t start_ns, uint64_t end_ns,
     l->end_ns = end_ns;
     if (pr_rateslices_add(&l->slices, (double)(end_ns - start_ns) / 1e9,
                           (double)items))
-        look(l);
+        rate_log_check_steady(l);
     return l->is_steady || (l->max_s > 0 && l->slices.total_time >= l->max_s);
 }
 
-void pr_ratelog_end(struct pr_ratelog *l)
+void pr_rate_log_end(struct pr_rate_log *l)
 {
     l->end_wall_ns = l->start_wall_ns + (l->end_ns - l->start_ns);
     pr_rateslices_end(&l->slices);
 }
 
-double pr_ratelog_share(const struct pr_ratelog *l)
+double pr_rate_log_time_share(const struct pr_rate_log *l)
 {
     return l->max_s > 0 ? fmin(1, l->slices.total_time / l->max_s) : -1;
 }
 
 /* ---- results */
 
-struct pr_timing pr_ratelog_timing(const struct pr_ratelog *l)
+struct pr_rate_log_timing pr_rate_log_get_timing(const struct pr_rate_log *l)
 {
     const struct pr_rateslices *s = &l->slices;
     size_t count = s->len < WRITTEN ? s->len : WRITTEN;
 
-    return (struct pr_timing){
+    return (struct pr_rate_log_timing){
         .start_wall_ns = l->start_wall_ns,
         .end_wall_ns = l->end_wall_ns,
         .wall_s = (double)(l->end_ns - l->start_ns) / 1e9,
@@ -100,42 +100,44 @@ struct pr_timing pr_ratelog_timing(const struct pr_ratelog *l)
     };
 }
 
-static void put_metrics(const struct pr_timing *t, struct pr_jb *jb)
+static void timing_put_metrics(const struct pr_rate_log_timing *t,
+                               struct pr_json_writer *jb)
 {
-    pr_jb_obj(jb, "metrics");
+    pr_json_open_object(jb, "metrics");
     for (size_t i = 0; i < t->metric_count; i++)
         if (isfinite(t->values[i]))
-            pr_jb_float(jb, t->metrics[i], t->values[i]);
+            pr_json_put_float(jb, t->metrics[i], t->values[i]);
         else
-            pr_jb_null(jb, t->metrics[i]);
-    pr_jb_end(jb);
+            pr_json_put_null(jb, t->metrics[i]);
+    pr_json_close(jb);
 }
 
-void pr_timing_put(const struct pr_timing *t, struct pr_sink *k,
-                   const char *name)
+void pr_rate_log_put_timing(const struct pr_rate_log_timing *t,
+                            struct pr_result_lines *k, const char *name)
 {
-    struct pr_jb *jb = k->at;
+    struct pr_json_writer *jb = k->at;
     char full[64], when[32];
 
     snprintf(full, sizeof full, "timings.%.40s", name);
-    pr_jb_obj(jb, pr_sink_begin(k, full));
-    pr_jb_str(jb, "type", "milabench.experiment.RateLogger");
-    pr_jb_str(jb, "start", pr_time_local(when, t->start_wall_ns));
-    pr_jb_str(jb, "end", pr_time_local(when, t->end_wall_ns));
-    pr_jb_float(jb, "wall_time", t->wall_s);
-    pr_jb_float(jb, "time", t->time_s);
-    pr_jb_float(jb, "overhead", t->wall_s - t->time_s);
-    pr_jb_float(jb, "sample_duration", t->slice_s);
-    pr_jb_arr(jb, "rates");
+    pr_json_open_object(jb, pr_result_lines_begin(k, full));
+    pr_json_put_str(jb, "type", "milabench.experiment.RateLogger");
+    pr_json_put_str(jb, "start", pr_time_local(when, t->start_wall_ns));
+    pr_json_put_str(jb, "end", pr_time_local(when, t->end_wall_ns));
+    pr_json_put_float(jb, "wall_time", t->wall_s);
+    pr_json_put_float(jb, "time", t->time_s);
+    pr_json_put_float(jb, "overhead", t->wall_s - t->time_s);
+    pr_json_put_float(jb, "sample_duration", t->slice_s);
+    pr_json_open_array(jb, "rates");
     for (size_t i = 0; i < t->count; i++)
-        pr_jb_float(jb, NULL, t->rates[i]);
-    pr_jb_end(jb);
-    put_metrics(t, jb);
-    pr_jb_end(jb);
-    pr_sink_end(k);
+        pr_json_put_float(jb, NULL, t->rates[i]);
+    pr_json_close(jb);
+    timing_put_metrics(t, jb);
+    pr_json_close(jb);
+    pr_result_lines_end(k);
 }
 
-static void put_figures(const struct pr_steady *t, struct pr_sink *k)
+static void steady_put_measures(const struct pr_steady *t,
+                                struct pr_result_lines *k)
 {
     const struct {
         const char *name;
@@ -156,12 +158,12 @@ static void put_figures(const struct pr_steady *t, struct pr_sink *k)
     };
 
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        pr_sink_float(k, all[i].name, all[i].value);
-    pr_sink_bool(k, "settled", t->settled);
+        pr_result_lines_put_float(k, all[i].name, all[i].value);
+    pr_result_lines_put_bool(k, "settled", t->settled);
 }
 
-int pr_ratelog_put_steady(const struct pr_ratelog *l, struct pr_sink *k,
-                          struct pr_err *err)
+int pr_rate_log_put_steady(const struct pr_rate_log *l,
+                           struct pr_result_lines *k, struct pr_err *err)
 {
     struct pr_slices s = slices_of(l, l->slices.total_time);
     struct pr_steady t;
@@ -174,12 +176,12 @@ int pr_ratelog_put_steady(const struct pr_ratelog *l, struct pr_sink *k,
     room = pr_alloc(s.count * sizeof *room);
     if (!room)
         return pr_fail_nomem(err);
-    pr_steady_of(&s, room, &t);
+    pr_steady_compute(&s, room, &t);
     pr_free(room);
     if (t.count < 2)
         return PR_OK; /* too short to say anything */
-    put_figures(&t, k);
+    steady_put_measures(&t, k);
     if (l->steady > 0)
-        pr_sink_bool(k, "steady", l->is_steady);
+        pr_result_lines_put_bool(k, "steady", l->is_steady);
     return PR_OK;
 }

@@ -12,7 +12,7 @@
 #include "conf/sections.h"
 #include "workload/sink.h"
 
-struct pr_ratelog {
+struct pr_rate_log {
     struct pr_rateslices slices;
     uint64_t start_wall_ns, end_wall_ns;
     uint64_t start_ns, end_ns;   /* of the first, and the last iteration */
@@ -21,24 +21,24 @@ struct pr_ratelog {
     bool is_steady;
 };
 
-int pr_ratelog_init(struct pr_ratelog *l, const struct pr_nn_opts *nn,
-                    struct pr_err *err) PR_MUST_CHECK;
-void pr_ratelog_done(struct pr_ratelog *l); /* all zero is fine */
+int pr_rate_log_init(struct pr_rate_log *l, const struct pr_nn_opts *nn,
+                     struct pr_err *err) PR_MUST_CHECK;
+void pr_rate_log_free(struct pr_rate_log *l); /* all zero is fine */
 
 /* An iteration from start to end by pr_clock_ns(), of so many items. True: it
  * may stop. */
-bool pr_ratelog_add(struct pr_ratelog *l, uint64_t start_ns, uint64_t end_ns,
-                    uint64_t items);
+bool pr_rate_log_add(struct pr_rate_log *l, uint64_t start_ns, uint64_t end_ns,
+                     uint64_t items);
 
 /* After the last one: the partial slice is noted. */
-void pr_ratelog_end(struct pr_ratelog *l);
+void pr_rate_log_end(struct pr_rate_log *l);
 
 /* Share of the time after which it stops at the latest; -1: it does not by
  * time. */
-double pr_ratelog_share(const struct pr_ratelog *l);
+double pr_rate_log_time_share(const struct pr_rate_log *l);
 
 /* What a timing says, also of another process. */
-struct pr_timing {
+struct pr_rate_log_timing {
     uint64_t start_wall_ns, end_wall_ns;
     double wall_s, time_s;
     double slice_s;
@@ -49,14 +49,15 @@ struct pr_timing {
     size_t metric_count;
 };
 
-struct pr_timing pr_ratelog_timing(const struct pr_ratelog *l);
+struct pr_rate_log_timing pr_rate_log_get_timing(const struct pr_rate_log *l);
 
 /* The result timings.NAME. */
-void pr_timing_put(const struct pr_timing *t, struct pr_sink *k,
-                   const char *name);
+void pr_rate_log_put_timing(const struct pr_rate_log_timing *t,
+                            struct pr_result_lines *k, const char *name);
 
 /* The results steady_rate, steady_std and so on (docs/measures.md). */
-int pr_ratelog_put_steady(const struct pr_ratelog *l, struct pr_sink *k,
-                          struct pr_err *err) PR_MUST_CHECK;
+int pr_rate_log_put_steady(const struct pr_rate_log *l,
+                           struct pr_result_lines *k,
+                           struct pr_err *err) PR_MUST_CHECK;
 
 #endif

@@ -3,18 +3,19 @@
 #include "base/mem.h"
 #include "workload/replicas_impl.h"
 
-static int mean_of(void *ctx, float *values, size_t count, struct pr_err *err)
+static int replicas_mean_hook(void *ctx, float *values, size_t count,
+                              struct pr_err *err)
 {
     return pr_replicas_mean(ctx, values, count, err);
 }
 
-static int run(struct pr_replicas *r, pr_replica_fn *fn, void *ctx,
-               struct pr_err *err)
+static int replicas_run_ranks(struct pr_replicas *r, pr_replica_fn *fn,
+                              void *ctx, struct pr_err *err)
 {
     if (r->opts->mpi)
-        return pr_rep_mpi_run(r, fn, ctx, err);
+        return pr_replicas_mpi_run(r, fn, ctx, err);
     if (r->ranks > 1)
-        return pr_rep_fork_run(r, fn, ctx, err);
+        return pr_replicas_fork_run(r, fn, ctx, err);
     return fn(r, ctx, err);
 }
 
@@ -34,10 +35,10 @@ int pr_replicas_run(const struct pr_replicas_opts *opts, pr_replica_fn *fn,
         return pr_fail_nomem(err);
     r->opts = opts;
     r->ranks = opts->ranks;
-    r->reduce = (struct pr_net_reduce){r->ranks, r, mean_of};
-    pr_cpus_init(&r->cpus, opts->sys);
+    r->reduce = (struct pr_net_reduce){r->ranks, r, replicas_mean_hook};
+    pr_cpu_slices_init(&r->cpus, opts->sys);
     /* Ranks tell each other their errors, even if nobody asks here. */
-    rc = run(r, fn, ctx, err ? err : &own);
+    rc = replicas_run_ranks(r, fn, ctx, err ? err : &own);
     pr_free(r);
     return rc;
 }
@@ -52,7 +53,7 @@ unsigned pr_replicas_count(const struct pr_replicas *r)
     return r->ranks;
 }
 
-void pr_replicas_note(const struct pr_replicas *r, struct pr_buf *notes)
+void pr_replicas_add_warning(const struct pr_replicas *r, struct pr_buf *notes)
 {
     unsigned have = r->cpus.count;
     unsigned ranks = r->opts->mpi ? r->local_ranks : r->ranks;
@@ -76,30 +77,30 @@ int pr_replicas_mean(struct pr_replicas *r, float *values, size_t count,
     return r->way ? r->way->mean(r, values, count, err) : PR_OK;
 }
 
-static int fold(struct pr_replicas *r, enum pr_rep_what what, double *values,
-                size_t count, struct pr_err *err)
+static int replicas_fold(struct pr_replicas *r, enum pr_replicas_op what,
+                         double *values, size_t count, struct pr_err *err)
 {
     if (!r->way)
         return PR_OK;
-    if (count > PR_REPLICAS_FIGURES)
+    if (count > PR_REPLICAS_VALUES)
         return pr_fail(err, PR_E_BUG, "", "%zu figures at once, at most %d",
-                       count, PR_REPLICAS_FIGURES);
+                       count, PR_REPLICAS_VALUES);
     return r->way->fold(r, what, values, count, err);
 }
 
 int pr_replicas_sum(struct pr_replicas *r, double *values, size_t count,
                     struct pr_err *err)
 {
-    return fold(r, PR_REP_SUM, values, count, err);
+    return replicas_fold(r, PR_REPLICAS_OP_SUM, values, count, err);
 }
 
 int pr_replicas_max(struct pr_replicas *r, double *values, size_t count,
                     struct pr_err *err)
 {
-    return fold(r, PR_REP_MAX, values, count, err);
+    return replicas_fold(r, PR_REPLICAS_OP_MAX, values, count, err);
 }
 
 int pr_replicas_meet(struct pr_replicas *r, struct pr_err *err)
 {
-    return fold(r, PR_REP_MEET, NULL, 0, err);
+    return replicas_fold(r, PR_REPLICAS_OP_MEET, NULL, 0, err);
 }

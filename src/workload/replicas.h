@@ -40,7 +40,7 @@ unsigned pr_replicas_rank(const struct pr_replicas *r);
 unsigned pr_replicas_count(const struct pr_replicas *r);
 
 /* A line of warning where there are fewer processors than ranks. */
-void pr_replicas_note(const struct pr_replicas *r, struct pr_buf *notes);
+void pr_replicas_add_warning(const struct pr_replicas *r, struct pr_buf *notes);
 
 /* For struct pr_net_opts; NULL when there is one rank alone. */
 const struct pr_net_reduce *pr_replicas_reduce(const struct pr_replicas *r);
@@ -56,7 +56,7 @@ int pr_replicas_mean(struct pr_replicas *r, float *values, size_t count,
                      struct pr_err *err) PR_MUST_CHECK;
 
 /* Replaces each by its sum, or the largest, over all ranks. */
-enum { PR_REPLICAS_FIGURES = 1024 }; /* at once */
+enum { PR_REPLICAS_VALUES = 1024 }; /* at once */
 int pr_replicas_sum(struct pr_replicas *r, double *values, size_t count,
                     struct pr_err *err) PR_MUST_CHECK;
 int pr_replicas_max(struct pr_replicas *r, double *values, size_t count,

@@ -12,7 +12,7 @@ struct place {
 };
 
 /* A number in a small file; -1: there is none. */
-static long read_number(const char *sys, unsigned cpu, const char *name)
+static long cpu_read_topology(const char *sys, unsigned cpu, const char *name)
 {
     char path[1024], text[32];
     ssize_t n;
@@ -31,7 +31,7 @@ static long read_number(const char *sys, unsigned cpu, const char *name)
     return strtol(text, NULL, 10);
 }
 
-static int order(const void *a, const void *b)
+static int cpu_compare_places(const void *a, const void *b)
 {
     const struct place *x = a, *y = b;
 
@@ -42,7 +42,7 @@ static int order(const void *a, const void *b)
     return x->cpu < y->cpu ? -1 : x->cpu > y->cpu;
 }
 
-void pr_cpus_init(struct pr_cpus *c, const char *sys)
+void pr_cpu_slices_init(struct pr_cpu_slices *c, const char *sys)
 {
     struct place places[CPU_SETSIZE];
 
@@ -55,17 +55,17 @@ void pr_cpus_init(struct pr_cpus *c, const char *sys)
     for (unsigned cpu = 0; cpu < CPU_SETSIZE; cpu++)
         if (CPU_ISSET(cpu, &c->mask))
             places[c->count++] = (struct place){
-                .package = read_number(sys, cpu, "physical_package_id"),
-                .core = read_number(sys, cpu, "core_id"),
+                .package = cpu_read_topology(sys, cpu, "physical_package_id"),
+                .core = cpu_read_topology(sys, cpu, "core_id"),
                 .cpu = (unsigned short)cpu,
             };
-    qsort(places, c->count, sizeof *places, order);
+    qsort(places, c->count, sizeof *places, cpu_compare_places);
     for (unsigned i = 0; i < c->count; i++)
         c->list[i] = places[i].cpu;
 }
 
-unsigned pr_cpus_slice(const struct pr_cpus *c, unsigned i, unsigned n,
-                       cpu_set_t *ret)
+unsigned pr_cpu_slices_get(const struct pr_cpu_slices *c, unsigned i,
+                           unsigned n, cpu_set_t *ret)
 {
     unsigned from = (unsigned)((unsigned long)c->count * i / n);
     unsigned to = (unsigned)((unsigned long)c->count * (i + 1) / n);

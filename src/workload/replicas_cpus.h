@@ -4,7 +4,7 @@
 
 #include <sched.h>
 
-struct pr_cpus {
+struct pr_cpu_slices {
     unsigned count; /* 0: not known, more than fit into a mask */
     cpu_set_t mask; /* all of them */
     unsigned short list[8 * sizeof(cpu_set_t)]; /* threads of a core side by
@@ -12,12 +12,12 @@ struct pr_cpus {
 };
 
 /* sys: NULL, or another place than /sys. */
-void pr_cpus_init(struct pr_cpus *c, const char *sys);
+void pr_cpu_slices_init(struct pr_cpu_slices *c, const char *sys);
 
 /* Slice i of n: as even as possible, no processor in two of them; with fewer
  * processors than slices one each, which others have, too. Returns how many
  * there are in it; 0: not known. */
-unsigned pr_cpus_slice(const struct pr_cpus *c, unsigned i, unsigned n,
-                       cpu_set_t *ret);
+unsigned pr_cpu_slices_get(const struct pr_cpu_slices *c, unsigned i,
+                           unsigned n, cpu_set_t *ret);
 
 #endif

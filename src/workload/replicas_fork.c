@@ -19,7 +19,7 @@ enum { FAILED_MS = 500, ENDED_MS = 30000 };
 /* Somewhat longer than it takes to come back from a sleep. */
 enum { SPINS = 2000 };
 
-void pr_rep_hush(void)
+void pr_replicas_silence_stdout(void)
 {
     int fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
 
@@ -49,16 +49,16 @@ static int map_board(struct pr_replicas *r, struct pr_err *err)
 
 static void unmap_board(struct pr_replicas *r)
 {
-    pr_par_free(r->par);
-    pr_rep_share_end(r);
+    pr_threads_free(r->par);
+    pr_replicas_share_close_all(r);
     (void)munmap(r->board, r->bytes);
 }
 
 /* Only this rank's share of the processors; threads inherit it. */
-static void take_slice(struct pr_replicas *r)
+static void fork_bind_to_slice(struct pr_replicas *r)
 {
     cpu_set_t slice;
-    unsigned count = pr_cpus_slice(&r->cpus, r->rank, r->ranks, &slice);
+    unsigned count = pr_cpu_slices_get(&r->cpus, r->rank, r->ranks, &slice);
 
     if (count)
         (void)sched_setaffinity(0, sizeof slice, &slice);
@@ -68,8 +68,8 @@ static void take_slice(struct pr_replicas *r)
 
 /* ---- one of the others */
 
-static _Noreturn void become(struct pr_replicas *r, unsigned rank,
-                             pr_replica_fn *fn, void *ctx)
+static _Noreturn void replica_run_child(struct pr_replicas *r, unsigned rank,
+                                        pr_replica_fn *fn, void *ctx)
 {
     struct pr_err err = {0};
     char name[32]; /* it is cut at 15 */
@@ -81,13 +81,13 @@ static _Noreturn void become(struct pr_replicas *r, unsigned rank,
     snprintf(name, sizeof name, "prony-rank%u", rank);
     (void)prctl(PR_SET_NAME, name);
     r->rank = rank;
-    pr_rep_hush();
-    take_slice(r);
+    pr_replicas_silence_stdout();
+    fork_bind_to_slice(r);
     rc = fn(r, ctx, &err);
     if (rc)
-        pr_rep_fail(r, rank, &err);
+        pr_replicas_fail(r, rank, &err);
     else
-        pr_rep_done(r);
+        pr_replicas_leave(r);
     _exit(pr_code_exit_status(rc));
 }
 
@@ -100,7 +100,7 @@ static int start_all(struct pr_replicas *r, pr_replica_fn *fn, void *ctx,
     for (unsigned i = 1; i < r->ranks; i++) {
         r->pids[i] = fork();
         if (r->pids[i] == 0)
-            become(r, i, fn, ctx);
+            replica_run_child(r, i, fn, ctx);
         if (r->pids[i] < 0)
             return pr_fail_errno(err, PR_E_IO, "",
                                  "cannot start the process of replica %u", i);
@@ -114,7 +114,7 @@ static bool all_have_ended(struct pr_replicas *r)
 
     for (unsigned i = 1; i < r->ranks; i++)
         if (r->pids[i] > 0)
-            all &= pr_rep_look_after(r, i);
+            all &= pr_replicas_check_process(r, i);
     return all;
 }
 
@@ -124,7 +124,7 @@ static void end_all(struct pr_replicas *r, int limit_ms)
              until = now + (uint64_t)limit_ms * 1000000;
 
     while (!all_have_ended(r) && now < until) {
-        if (pr_rep_failure(r, NULL) && limit_ms != FAILED_MS) {
+        if (pr_replicas_get_failure(r, NULL) && limit_ms != FAILED_MS) {
             limit_ms = FAILED_MS; /* one of them, later than this one's end */
             until = now + (uint64_t)limit_ms * 1000000;
         }
@@ -140,32 +140,32 @@ static void end_all(struct pr_replicas *r, int limit_ms)
     }
 }
 
-static int finish(struct pr_replicas *r, int rc, struct pr_err *err)
+static int replicas_finish(struct pr_replicas *r, int rc, struct pr_err *err)
 {
     if (rc)
-        pr_rep_fail(r, 0, err);
+        pr_replicas_fail(r, 0, err);
     else
-        pr_rep_done(r);
+        pr_replicas_leave(r);
     end_all(r, rc ? FAILED_MS : ENDED_MS);
     if (!rc)
-        rc = pr_rep_failure(r, err);
+        rc = pr_replicas_get_failure(r, err);
     return rc;
 }
 
-int pr_rep_fork_run(struct pr_replicas *r, pr_replica_fn *fn, void *ctx,
-                    struct pr_err *err)
+int pr_replicas_fork_run(struct pr_replicas *r, pr_replica_fn *fn, void *ctx,
+                         struct pr_err *err)
 {
     int rc = map_board(r, err);
 
     if (rc)
         return rc;
-    r->way = &pr_rep_local;
+    r->way = &pr_replicas_local;
     rc = start_all(r, fn, ctx, err);
     if (!rc) {
-        take_slice(r);
+        fork_bind_to_slice(r);
         rc = fn(r, ctx, err);
     }
-    rc = finish(r, rc, err);
+    rc = replicas_finish(r, rc, err);
     unmap_board(r);
     if (r->cpus.count)
         (void)sched_setaffinity(0, sizeof r->cpus.mask, &r->cpus.mask);

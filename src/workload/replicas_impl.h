@@ -20,7 +20,7 @@ enum { PR_DESK_FLOATS = 32768, PR_SHARES = 8, PR_HUGE_PAGE = 2 << 20 };
 
 /* Shared, by all ranks: in lines of the cache that do not disturb each other.
  */
-struct pr_rep_board {
+struct pr_replicas_board {
     _Alignas(64) uint32_t arrived;  /* at the meeting that comes */
     _Alignas(64) uint32_t round;    /* meetings that were; a futex */
     uint32_t sleepers;              /* who wait for it there */
@@ -31,30 +31,30 @@ struct pr_rep_board {
     struct pr_err err;
 };
 
-enum pr_rep_what {
-    PR_REP_MEET = 1,
-    PR_REP_MEAN,
-    PR_REP_LONG, /* mean of an array in shared pages */
-    PR_REP_SHARE,
-    PR_REP_SUM,
-    PR_REP_MAX,
+enum pr_replicas_op {
+    PR_REPLICAS_OP_MEET = 1,
+    PR_REPLICAS_OP_MEAN,
+    PR_REPLICAS_OP_LONG, /* mean of an array in shared pages */
+    PR_REPLICAS_OP_SHARE,
+    PR_REPLICAS_OP_SUM,
+    PR_REPLICAS_OP_MAX,
 };
 
-struct pr_rep_card {
-    enum pr_rep_what what;
+struct pr_replicas_card {
+    enum pr_replicas_op what;
     uint64_t count;
     int share;     /* LONG: which, -1: none yet. SHARE: 0, or -1: no success */
     uint64_t head; /* LONG: floats before the first whole page */
     uint64_t skew; /* LONG: where that is within a huge page */
 };
 
-struct pr_rep_desk {
-    _Alignas(64) struct pr_rep_card card;
+struct pr_replicas_desk {
+    _Alignas(64) struct pr_replicas_card card;
     _Alignas(64) char data[PR_DESK_FLOATS * sizeof(float)];
 };
 
 /* An array whose whole pages all ranks see. */
-struct pr_rep_share {
+struct pr_replicas_share {
     float *values;
     size_t count;
     size_t bytes;    /* of whole pages */
@@ -62,32 +62,32 @@ struct pr_rep_share {
     float **at;      /* of each rank; that of this one is its own array */
 };
 
-struct pr_rep_way {
+struct pr_replicas_transport {
     int (*mean)(struct pr_replicas *r, float *values, size_t count,
                 struct pr_err *err);
-    int (*fold)(struct pr_replicas *r, enum pr_rep_what what, double *values,
+    int (*fold)(struct pr_replicas *r, enum pr_replicas_op what, double *values,
                 size_t count, struct pr_err *err);
 };
 
 struct pr_replicas {
     const struct pr_replicas_opts *opts;
-    const struct pr_rep_way *way; /* NULL: one rank alone */
+    const struct pr_replicas_transport *way; /* NULL: one rank alone */
     unsigned rank, ranks;
     struct pr_net_reduce reduce;
-    struct pr_cpus cpus; /* of all ranks */
+    struct pr_cpu_slices cpus; /* of all ranks */
     /* ---- ranks of this machine */
-    struct pr_rep_board *board;
-    struct pr_rep_desk *desks;
+    struct pr_replicas_board *board;
+    struct pr_replicas_desk *desks;
     size_t bytes;   /* of both */
     uint32_t turn;  /* meetings with desks */
     unsigned spins; /* before it sleeps */
     pid_t parent, pids[PR_REPLICAS_MOST];
     bool is_dead[PR_REPLICAS_MOST]; /* waited for */
     int memory[PR_SHARES]; /* files without a name; -1: used, or none */
-    struct pr_rep_share shares[PR_SHARES];
+    struct pr_replicas_share shares[PR_SHARES];
     unsigned share_count;
-    bool no_shares;     /* arrays cannot be shared here */
-    struct pr_par *par; /* NULL: none yet, or not needed */
+    bool no_shares;         /* arrays cannot be shared here */
+    struct pr_threads *par; /* NULL: none yet, or not needed */
     bool no_par;
     /* ---- ranks of mpirun */
     unsigned local_ranks; /* on this machine */
@@ -99,63 +99,66 @@ struct pr_replicas {
 
 /* ---- replicas_fork.c */
 
-int pr_rep_fork_run(struct pr_replicas *r, pr_replica_fn *fn, void *ctx,
-                    struct pr_err *err) PR_MUST_CHECK;
+int pr_replicas_fork_run(struct pr_replicas *r, pr_replica_fn *fn, void *ctx,
+                         struct pr_err *err) PR_MUST_CHECK;
 /* Where stdout of those leads that do not report. */
-void pr_rep_hush(void);
+void pr_replicas_silence_stdout(void);
 
 /* ---- replicas_meet.c */
 
-extern const struct pr_rep_way pr_rep_local;
+extern const struct pr_replicas_transport pr_replicas_local;
 
 /* Everybody is told why this rank ends; only the first one is heard. */
-void pr_rep_fail(struct pr_replicas *r, unsigned rank,
-                 const struct pr_err *err);
+void pr_replicas_fail(struct pr_replicas *r, unsigned rank,
+                      const struct pr_err *err);
 /* Everybody is told that this rank comes to no more meetings. */
-void pr_rep_done(struct pr_replicas *r);
+void pr_replicas_leave(struct pr_replicas *r);
 /* The failure that was told; PR_OK: none. */
-int pr_rep_failure(const struct pr_replicas *r, struct pr_err *err);
+int pr_replicas_get_failure(const struct pr_replicas *r, struct pr_err *err);
 /* Rank 0: whether the process of another one is gone without a word, which is
  * told then. True: it has ended. */
-bool pr_rep_look_after(struct pr_replicas *r, unsigned rank);
+bool pr_replicas_check_process(struct pr_replicas *r, unsigned rank);
 
 /* This rank's desk for what comes next, and that of another for what was met
  * about last. */
-struct pr_rep_desk *pr_rep_own_desk(struct pr_replicas *r);
-const struct pr_rep_desk *pr_rep_desk(const struct pr_replicas *r,
-                                      unsigned rank);
+struct pr_replicas_desk *pr_replicas_own_desk(struct pr_replicas *r);
+const struct pr_replicas_desk *pr_replicas_get_desk(const struct pr_replicas *r,
+                                                    unsigned rank);
 /* Meets with the card, which is written to the desk; PR_E_BUG when others are
  * about something else. */
-int pr_rep_meet(struct pr_replicas *r, const struct pr_rep_card *card,
-                struct pr_err *err) PR_MUST_CHECK;
+int pr_replicas_local_meet(struct pr_replicas *r,
+                           const struct pr_replicas_card *card,
+                           struct pr_err *err) PR_MUST_CHECK;
 
 /* ---- replicas_mean.c */
 
-int pr_rep_local_mean(struct pr_replicas *r, float *values, size_t count,
-                      struct pr_err *err) PR_MUST_CHECK;
+int pr_replicas_local_mean(struct pr_replicas *r, float *values, size_t count,
+                           struct pr_err *err) PR_MUST_CHECK;
 /* values /= ranks */
-void pr_rep_scale(unsigned ranks, float *values, size_t count);
+void pr_replicas_scale(unsigned ranks, float *values, size_t count);
 
 /* ---- replicas_share.c */
 
 /* Whole pages of an array. */
-struct pr_rep_pages {
+struct pr_replicas_pages {
     size_t head;  /* floats before them */
     size_t inner; /* floats in them */
 };
-struct pr_rep_pages pr_rep_pages(const float *values, size_t count);
+struct pr_replicas_pages pr_replicas_find_pages(const float *values,
+                                                size_t count);
 
 /* Which share the array is, or the begin of; -1: none. */
-int pr_rep_share_find(struct pr_replicas *r, const float *values, size_t count);
+int pr_replicas_share_find(struct pr_replicas *r, const float *values,
+                           size_t count);
 /* Makes one, with what is on the desks; together. -1 in *ret: it cannot be, in
  * any rank. */
-int pr_rep_share_make(struct pr_replicas *r, float *values, size_t count,
-                      int *ret, struct pr_err *err) PR_MUST_CHECK;
-void pr_rep_share_end(struct pr_replicas *r);
+int pr_replicas_share_make(struct pr_replicas *r, float *values, size_t count,
+                           int *ret, struct pr_err *err) PR_MUST_CHECK;
+void pr_replicas_share_close_all(struct pr_replicas *r);
 
 /* ---- replicas_mpi.c */
 
-int pr_rep_mpi_run(struct pr_replicas *r, pr_replica_fn *fn, void *ctx,
-                   struct pr_err *err) PR_MUST_CHECK;
+int pr_replicas_mpi_run(struct pr_replicas *r, pr_replica_fn *fn, void *ctx,
+                        struct pr_err *err) PR_MUST_CHECK;
 
 #endif

@@ -19,7 +19,7 @@ struct sums {
 };
 
 /* Into out, in whole vectors. Halves and so on are exact as products. */
-PR_INLINE void divide(float *out, size_t count, unsigned ranks)
+PR_INLINE void mean_divide_vectors(float *out, size_t count, unsigned ranks)
 {
     bool is_exact = (ranks & (ranks - 1)) == 0;
     pr_vec by = PR_ALL((float)ranks), part = PR_ALL(1 / (float)ranks);
@@ -42,7 +42,7 @@ PR_INLINE void mean_block(const struct sums *s, size_t i, size_t count,
         for (size_t k = 0; k < count; k += PR_LANES)
             PR_PUT(out + k, PR_AT(out + k) + PR_AT(more + k));
     }
-    divide(out, count, s->ranks);
+    mean_divide_vectors(out, count, s->ranks);
 }
 
 /* Two ranks are so frequent that they are worth a loop of their own. */
@@ -63,7 +63,7 @@ PR_INLINE void spread_body(void *ctx, unsigned thread, unsigned threads)
     _Alignas(64) float out[BLOCK];
     size_t from, to;
 
-    pr_par_part(s->to - s->from, BLOCK, thread, threads, &from, &to);
+    pr_threads_part(s->to - s->from, BLOCK, thread, threads, &from, &to);
     if (s->ranks == 2) {
         spread_two(s->out[0] + s->from + from, s->out[1] + s->from + from,
                    to - from);
@@ -112,13 +112,13 @@ PR_INLINE void scale_body(void *ctx, unsigned thread, unsigned threads)
     size_t whole = s->count / PR_LANES * PR_LANES;
 
     (void)thread, (void)threads;
-    divide(s->values, whole, s->ranks);
+    mean_divide_vectors(s->values, whole, s->ranks);
     for (size_t i = whole; i < s->count; i++)
         s->values[i] /= (float)s->ranks;
 }
 PR_KERNEL(scale)
 
-void pr_rep_scale(unsigned ranks, float *values, size_t count)
+void pr_replicas_scale(unsigned ranks, float *values, size_t count)
 {
     struct scaling s = {ranks, values, count};
 
@@ -135,19 +135,20 @@ static void take_from_desks(const struct pr_replicas *r, size_t from,
     struct short_sums w = {{at, NULL, r->ranks, from, from + count}, to};
 
     for (unsigned i = 0; i < r->ranks; i++)
-        at[i] = (const float *)(const void *)pr_rep_desk(r, i)->data;
+        at[i] = (const float *)(const void *)pr_replicas_get_desk(r, i)->data;
     take()(&w, 0, 1);
 }
 
 static int mean_short(struct pr_replicas *r, float *values, size_t count,
                       struct pr_err *err)
 {
-    struct pr_rep_card card = {.what = PR_REP_MEAN, .count = count};
+    struct pr_replicas_card card = {.what = PR_REPLICAS_OP_MEAN,
+                                    .count = count};
     int rc;
 
     if (count)
-        memcpy(pr_rep_own_desk(r)->data, values, count * sizeof *values);
-    rc = pr_rep_meet(r, &card, err);
+        memcpy(pr_replicas_own_desk(r)->data, values, count * sizeof *values);
+    rc = pr_replicas_local_meet(r, &card, err);
     if (!rc)
         take_from_desks(r, 0, count, values);
     return rc;
@@ -170,60 +171,63 @@ static int mean_pieces(struct pr_replicas *r, float *values, size_t count,
 /* ---- long */
 
 /* Threads of the engine's own pool, as many as it has. */
-static const struct pr_par *threads_of(struct pr_replicas *r)
+static const struct pr_threads *replicas_get_threads(struct pr_replicas *r)
 {
     if (!r->par && !r->no_par)
         r->no_par = r->opts->threads == 1 ||
-                    pr_par_new(r->opts->threads, &r->par, NULL) < 0;
+                    pr_threads_new(r->opts->threads, &r->par, NULL) < 0;
     return r->par;
 }
 
-static void spread_part(struct pr_replicas *r, const struct pr_rep_share *s,
-                        size_t count)
+static void spread_part(struct pr_replicas *r,
+                        const struct pr_replicas_share *s, size_t count)
 {
     struct sums w = {
         .in = (const float *const *)s->at, .out = s->at, .ranks = r->ranks};
-    const struct pr_par *par = threads_of(r);
+    const struct pr_threads *par = replicas_get_threads(r);
 
-    pr_par_part(count, BLOCK, r->rank, r->ranks, &w.from, &w.to);
+    pr_threads_part(count, BLOCK, r->rank, r->ranks, &w.from, &w.to);
     if (par)
-        pr_par_run(par, spread(), &w);
+        pr_threads_run(par, spread(), &w);
     else
         spread()(&w, 0, 1);
 }
 
 /* What fills no page goes over the desks. */
-static void put_ends(struct pr_replicas *r, const struct pr_rep_pages *p,
+static void put_ends(struct pr_replicas *r, const struct pr_replicas_pages *p,
                      const float *values, size_t count)
 {
-    float *to = (void *)pr_rep_own_desk(r)->data;
+    float *to = (void *)pr_replicas_own_desk(r)->data;
 
     memcpy(to, values, p->head * sizeof *to);
     memcpy(to + p->head, values + p->head + p->inner,
            (count - p->head - p->inner) * sizeof *to);
 }
 
-static int finish_long(struct pr_replicas *r, const struct pr_rep_pages *p,
+static int finish_long(struct pr_replicas *r, const struct pr_replicas_pages *p,
                        int share, float *values, size_t count,
                        struct pr_err *err)
 {
-    struct pr_rep_card card = {.what = PR_REP_MEET, .count = count};
+    struct pr_replicas_card card = {.what = PR_REPLICAS_OP_MEET,
+                                    .count = count};
 
     take_from_desks(r, 0, p->head, values);
     take_from_desks(r, p->head, count - p->head - p->inner,
                     values + p->head + p->inner);
     spread_part(r, &r->shares[share], p->inner);
-    return pr_rep_meet(r, &card, err);
+    return pr_replicas_local_meet(r, &card, err);
 }
 
 /* The share that all have found; -1: they have to make one, -2: they cannot. */
-static int agree(const struct pr_replicas *r)
+static int replicas_agree_on_share(const struct pr_replicas *r)
 {
-    const struct pr_rep_card *own = &pr_rep_desk(r, r->rank)->card;
+    const struct pr_replicas_card *own =
+        &pr_replicas_get_desk(r, r->rank)->card;
     int share = own->share;
 
     for (unsigned i = 0; i < r->ranks; i++) {
-        const struct pr_rep_card *other = &pr_rep_desk(r, i)->card;
+        const struct pr_replicas_card *other =
+            &pr_replicas_get_desk(r, i)->card;
 
         if (other->head != own->head)
             return -2;
@@ -236,24 +240,24 @@ static int agree(const struct pr_replicas *r)
 static int mean_long(struct pr_replicas *r, float *values, size_t count,
                      struct pr_err *err)
 {
-    struct pr_rep_pages p = pr_rep_pages(values, count);
-    struct pr_rep_card card = {
-        .what = PR_REP_LONG,
+    struct pr_replicas_pages p = pr_replicas_find_pages(values, count);
+    struct pr_replicas_card card = {
+        .what = PR_REPLICAS_OP_LONG,
         .count = count,
-        .share = pr_rep_share_find(r, values, count),
+        .share = pr_replicas_share_find(r, values, count),
         .head = p.head,
         .skew = (uintptr_t)(values + p.head) % PR_HUGE_PAGE,
     };
     int share, rc;
 
     put_ends(r, &p, values, count);
-    rc = pr_rep_meet(r, &card, err);
+    rc = pr_replicas_local_meet(r, &card, err);
     if (rc)
         return rc;
-    share = agree(r);
+    share = replicas_agree_on_share(r);
     if (share == -1) {
         /* Afterwards the desks have something else: once more. */
-        rc = pr_rep_share_make(r, values, count, &share, err);
+        rc = pr_replicas_share_make(r, values, count, &share, err);
         if (rc || share >= 0)
             return rc ? rc : mean_long(r, values, count, err);
     }
@@ -262,8 +266,8 @@ static int mean_long(struct pr_replicas *r, float *values, size_t count,
     return finish_long(r, &p, share, values, count, err);
 }
 
-int pr_rep_local_mean(struct pr_replicas *r, float *values, size_t count,
-                      struct pr_err *err)
+int pr_replicas_local_mean(struct pr_replicas *r, float *values, size_t count,
+                           struct pr_err *err)
 {
     if (count <= PR_DESK_FLOATS)
         return mean_short(r, values, count, err);

@@ -44,9 +44,10 @@ static void pause_briefly(void)
 
 /* ---- failures */
 
-void pr_rep_fail(struct pr_replicas *r, unsigned rank, const struct pr_err *err)
+void pr_replicas_fail(struct pr_replicas *r, unsigned rank,
+                      const struct pr_err *err)
 {
-    struct pr_rep_board *b = r->board;
+    struct pr_replicas_board *b = r->board;
     uint32_t none = 0;
 
     if (__atomic_load_n(&b->failed, __ATOMIC_ACQUIRE))
@@ -61,15 +62,15 @@ void pr_rep_fail(struct pr_replicas *r, unsigned rank, const struct pr_err *err)
     futex_wake(&b->round);
 }
 
-void pr_rep_done(struct pr_replicas *r)
+void pr_replicas_leave(struct pr_replicas *r)
 {
     __atomic_store_n(&r->board->is_done[r->rank], true, __ATOMIC_RELEASE);
     __atomic_store_n(&r->board->ended, r->rank + 1, __ATOMIC_RELEASE);
 }
 
-int pr_rep_failure(const struct pr_replicas *r, struct pr_err *err)
+int pr_replicas_get_failure(const struct pr_replicas *r, struct pr_err *err)
 {
-    const struct pr_rep_board *b = r->board;
+    const struct pr_replicas_board *b = r->board;
     uint32_t who = __atomic_load_n(&b->failed, __ATOMIC_ACQUIRE);
     int rc;
 
@@ -98,10 +99,10 @@ static void tell_death(struct pr_replicas *r, unsigned rank,
     if (how->si_code != CLD_EXITED && how->si_status == SIGKILL)
         pr_hint(&err, "if nobody killed it, the machine was out of memory: "
                       "a smaller exp.replica_batch needs less");
-    pr_rep_fail(r, rank, &err);
+    pr_replicas_fail(r, rank, &err);
 }
 
-bool pr_rep_look_after(struct pr_replicas *r, unsigned rank)
+bool pr_replicas_check_process(struct pr_replicas *r, unsigned rank)
 {
     siginfo_t how = {0};
     int rc;
@@ -122,7 +123,7 @@ bool pr_rep_look_after(struct pr_replicas *r, unsigned rank)
 
 /* ---- waiting */
 
-static bool is_over(const struct pr_replicas *r, uint32_t round)
+static bool meeting_is_over(const struct pr_replicas *r, uint32_t round)
 {
     return __atomic_load_n(&r->board->round, __ATOMIC_SEQ_CST) != round;
 }
@@ -137,13 +138,13 @@ static int look_around(struct pr_replicas *r, uint32_t round,
     int rc;
 
     for (unsigned i = 1; r->rank == 0 && i < r->ranks; i++)
-        (void)pr_rep_look_after(r, i);
+        (void)pr_replicas_check_process(r, i);
     if (r->rank && getppid() != r->parent)
         return pr_fail(err, PR_E_JOB, "", "the process of replica 0 is gone");
     ended = __atomic_load_n(&r->board->ended, __ATOMIC_ACQUIRE);
-    if (is_over(r, round))
+    if (meeting_is_over(r, round))
         return PR_OK;
-    rc = pr_rep_failure(r, err);
+    rc = pr_replicas_get_failure(r, err);
     if (!rc && stop && __atomic_load_n(stop, __ATOMIC_RELAXED))
         rc = pr_fail(err, PR_E_INTR, "", "interrupted");
     if (!rc && ended)
@@ -152,38 +153,39 @@ static int look_around(struct pr_replicas *r, uint32_t round,
     return rc;
 }
 
-static int wait_for(struct pr_replicas *r, uint32_t round, struct pr_err *err)
+static int meeting_wait(struct pr_replicas *r, uint32_t round,
+                        struct pr_err *err)
 {
-    struct pr_rep_board *b = r->board;
+    struct pr_replicas_board *b = r->board;
     int rc = PR_OK;
 
     for (unsigned i = 0; i < r->spins; i++) {
-        if (is_over(r, round))
+        if (meeting_is_over(r, round))
             return PR_OK;
         pause_briefly();
     }
-    while (!rc && !is_over(r, round)) {
+    while (!rc && !meeting_is_over(r, round)) {
         rc = look_around(r, round, err);
         if (rc)
             break;
         __atomic_add_fetch(&b->sleepers, 1, __ATOMIC_SEQ_CST);
-        if (!is_over(r, round))
+        if (!meeting_is_over(r, round))
             futex_wait(r->opts->clock, &b->round, round);
         __atomic_sub_fetch(&b->sleepers, 1, __ATOMIC_SEQ_CST);
     }
     return rc;
 }
 
-static int meet(struct pr_replicas *r, struct pr_err *err)
+static int meeting_join(struct pr_replicas *r, struct pr_err *err)
 {
-    struct pr_rep_board *b = r->board;
+    struct pr_replicas_board *b = r->board;
     uint32_t round = __atomic_load_n(&b->round, __ATOMIC_ACQUIRE);
-    int rc = pr_rep_failure(r, err);
+    int rc = pr_replicas_get_failure(r, err);
 
     if (rc)
         return rc;
     if (__atomic_add_fetch(&b->arrived, 1, __ATOMIC_ACQ_REL) < r->ranks)
-        return wait_for(r, round, err);
+        return meeting_wait(r, round, err);
     __atomic_store_n(&b->arrived, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&b->round, round + 1, __ATOMIC_SEQ_CST);
     if (__atomic_load_n(&b->sleepers, __ATOMIC_SEQ_CST))
@@ -193,35 +195,37 @@ static int meet(struct pr_replicas *r, struct pr_err *err)
 
 /* ---- desks */
 
-static struct pr_rep_desk *desk(const struct pr_replicas *r, uint32_t turn,
-                                unsigned rank)
+static struct pr_replicas_desk *replicas_desk_at(const struct pr_replicas *r,
+                                                 uint32_t turn, unsigned rank)
 {
     return &r->desks[(turn & 1) * r->ranks + rank];
 }
 
-struct pr_rep_desk *pr_rep_own_desk(struct pr_replicas *r)
+struct pr_replicas_desk *pr_replicas_own_desk(struct pr_replicas *r)
 {
-    return desk(r, r->turn, r->rank);
+    return replicas_desk_at(r, r->turn, r->rank);
 }
 
-const struct pr_rep_desk *pr_rep_desk(const struct pr_replicas *r,
-                                      unsigned rank)
+const struct pr_replicas_desk *pr_replicas_get_desk(const struct pr_replicas *r,
+                                                    unsigned rank)
 {
-    return desk(r, r->turn - 1, rank);
+    return replicas_desk_at(r, r->turn - 1, rank);
 }
 
-int pr_rep_meet(struct pr_replicas *r, const struct pr_rep_card *card,
-                struct pr_err *err)
+int pr_replicas_local_meet(struct pr_replicas *r,
+                           const struct pr_replicas_card *card,
+                           struct pr_err *err)
 {
     int rc;
 
-    pr_rep_own_desk(r)->card = *card;
-    rc = meet(r, err);
+    pr_replicas_own_desk(r)->card = *card;
+    rc = meeting_join(r, err);
     if (rc)
         return rc;
     r->turn++;
     for (unsigned i = 0; i < r->ranks; i++) {
-        const struct pr_rep_card *other = &pr_rep_desk(r, i)->card;
+        const struct pr_replicas_card *other =
+            &pr_replicas_get_desk(r, i)->card;
 
         if (other->what != card->what || other->count != card->count)
             return pr_fail(
@@ -236,23 +240,23 @@ int pr_rep_meet(struct pr_replicas *r, const struct pr_rep_card *card,
 
 /* ---- figures */
 
-static int local_fold(struct pr_replicas *r, enum pr_rep_what what,
+static int local_fold(struct pr_replicas *r, enum pr_replicas_op what,
                       double *values, size_t count, struct pr_err *err)
 {
-    struct pr_rep_card card = {.what = what, .count = count};
+    struct pr_replicas_card card = {.what = what, .count = count};
     int rc;
 
     if (count)
-        memcpy(pr_rep_own_desk(r)->data, values, count * sizeof *values);
-    rc = pr_rep_meet(r, &card, err);
+        memcpy(pr_replicas_own_desk(r)->data, values, count * sizeof *values);
+    rc = pr_replicas_local_meet(r, &card, err);
     if (rc || !count)
         return rc;
-    memcpy(values, pr_rep_desk(r, 0)->data, count * sizeof *values);
+    memcpy(values, pr_replicas_get_desk(r, 0)->data, count * sizeof *values);
     for (unsigned i = 1; i < r->ranks; i++) {
-        const double *other = (const void *)pr_rep_desk(r, i)->data;
+        const double *other = (const void *)pr_replicas_get_desk(r, i)->data;
 
         for (size_t k = 0; k < count; k++)
-            if (what == PR_REP_SUM)
+            if (what == PR_REPLICAS_OP_SUM)
                 values[k] += other[k];
             else if (!(values[k] >= other[k])) /* no number wins, too */
                 values[k] = other[k];
@@ -260,4 +264,5 @@ static int local_fold(struct pr_replicas *r, enum pr_rep_what what,
     return PR_OK;
 }
 
-const struct pr_rep_way pr_rep_local = {pr_rep_local_mean, local_fold};
+const struct pr_replicas_transport pr_replicas_local = {pr_replicas_local_mean,
+                                                        local_fold};

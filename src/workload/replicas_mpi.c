@@ -44,7 +44,7 @@ static struct {
 #undef X
 } api;
 
-static int load(struct pr_err *err)
+static int mpi_load_library(struct pr_err *err)
 {
     static const struct {
         const char *name;
@@ -75,7 +75,7 @@ static int load(struct pr_err *err)
     return PR_OK;
 }
 
-static int check(int code, const char *what, struct pr_err *err)
+static int mpi_check(int code, const char *what, struct pr_err *err)
 {
     char text[MPI_MAX_ERROR_STRING] = "";
     int len = 0;
@@ -86,12 +86,12 @@ static int check(int code, const char *what, struct pr_err *err)
     return pr_fail(err, PR_E_JOB, "Open MPI", "%s: %.300s", what, text);
 }
 
-static int interrupted(struct pr_err *err)
+static int mpi_fail_interrupted(struct pr_err *err)
 {
     return pr_fail(err, PR_E_INTR, "", "interrupted");
 }
 
-static bool is_stopped(const struct pr_replicas *r)
+static bool mpi_is_stopped(const struct pr_replicas *r)
 {
     const bool *stop = r->opts->stop;
 
@@ -100,13 +100,13 @@ static bool is_stopped(const struct pr_replicas *r)
 
 /* How long one that is to end waits for others, which may be in the middle of
  * a step, or dead: mpirun asks to end then, too, and nothing tells which. */
-static uint64_t patience(const struct pr_replicas *r)
+static uint64_t mpi_patience_ns(const struct pr_replicas *r)
 {
     return 500000000 + 2 * r->longest_ns;
 }
 
 /* Waits for the meeting that r->request is. */
-static int wait_for(struct pr_replicas *r, struct pr_err *err)
+static int mpi_wait_meeting(struct pr_replicas *r, struct pr_err *err)
 {
     enum { SPIN_NS = 100000, NAP_NS = 20000 };
     uint64_t start = pr_now(r->opts->clock), stop_ns = 0;
@@ -115,16 +115,16 @@ static int wait_for(struct pr_replicas *r, struct pr_err *err)
         int done = 0, rc;
         uint64_t now;
 
-        rc = check(
+        rc = mpi_check(
             api.MPI_Test((MPI_Request *)&r->request, &done, MPI_STATUS_IGNORE),
             "MPI_Test", err);
         if (rc || done)
             return rc;
         now = pr_now(r->opts->clock);
-        if (!stop_ns && is_stopped(r))
+        if (!stop_ns && mpi_is_stopped(r))
             stop_ns = now;
-        if (stop_ns && now - stop_ns > patience(r))
-            return interrupted(err);
+        if (stop_ns && now - stop_ns > mpi_patience_ns(r))
+            return mpi_fail_interrupted(err);
         if (now - start > SPIN_NS) /* others may need the processor */
             pr_sleep_until(r->opts->clock, now + NAP_NS, NULL);
     }
@@ -132,79 +132,81 @@ static int wait_for(struct pr_replicas *r, struct pr_err *err)
 
 /* All come to this before they do anything together, where nobody could leave
  * any more. If one is to end, all do. */
-static int meet(struct pr_replicas *r, struct pr_err *err)
+static int mpi_meet(struct pr_replicas *r, struct pr_err *err)
 {
     uint64_t since = pr_now(r->opts->clock) - r->met_ns;
     int rc;
 
     if (r->met_ns && since > r->longest_ns)
         r->longest_ns = since;
-    r->any_stopped = is_stopped(r);
-    rc = check(api.MPI_Iallreduce(MPI_IN_PLACE, &r->any_stopped, 1,
-                                  (MPI_Datatype)api.double_, (MPI_Op)api.max,
-                                  (MPI_Comm)api.world,
-                                  (MPI_Request *)&r->request),
-               "MPI_Iallreduce", err);
+    r->any_stopped = mpi_is_stopped(r);
+    rc = mpi_check(api.MPI_Iallreduce(MPI_IN_PLACE, &r->any_stopped, 1,
+                                      (MPI_Datatype)api.double_,
+                                      (MPI_Op)api.max, (MPI_Comm)api.world,
+                                      (MPI_Request *)&r->request),
+                   "MPI_Iallreduce", err);
     if (!rc)
-        rc = wait_for(r, err);
+        rc = mpi_wait_meeting(r, err);
     if (!rc && r->any_stopped > 0)
-        rc = interrupted(err);
+        rc = mpi_fail_interrupted(err);
     r->met_ns = pr_now(r->opts->clock);
     return rc;
 }
 
-static int mean(struct pr_replicas *r, float *values, size_t count,
-                struct pr_err *err)
+static int mpi_mean(struct pr_replicas *r, float *values, size_t count,
+                    struct pr_err *err)
 {
     enum { MOST = 1 << 30 }; /* it counts in int */
-    int rc = meet(r, err);
+    int rc = mpi_meet(r, err);
 
     for (size_t at = 0; !rc && at < count; at += MOST) {
         size_t left = count - at;
 
-        rc = check(api.MPI_Allreduce(MPI_IN_PLACE, values + at,
-                                     (int)(left < MOST ? left : MOST),
-                                     (MPI_Datatype)api.float_, (MPI_Op)api.sum,
-                                     (MPI_Comm)api.world),
-                   "MPI_Allreduce", err);
+        rc = mpi_check(api.MPI_Allreduce(MPI_IN_PLACE, values + at,
+                                         (int)(left < MOST ? left : MOST),
+                                         (MPI_Datatype)api.float_,
+                                         (MPI_Op)api.sum, (MPI_Comm)api.world),
+                       "MPI_Allreduce", err);
     }
     if (!rc)
-        pr_rep_scale(r->ranks, values, count);
+        pr_replicas_scale(r->ranks, values, count);
     return rc;
 }
 
-static int fold(struct pr_replicas *r, enum pr_rep_what what, double *values,
-                size_t count, struct pr_err *err)
+static int mpi_fold(struct pr_replicas *r, enum pr_replicas_op what,
+                    double *values, size_t count, struct pr_err *err)
 {
-    void *op = what == PR_REP_SUM ? api.sum : api.max;
-    int rc = meet(r, err);
+    void *op = what == PR_REPLICAS_OP_SUM ? api.sum : api.max;
+    int rc = mpi_meet(r, err);
 
-    if (rc || what == PR_REP_MEET)
+    if (rc || what == PR_REPLICAS_OP_MEET)
         return rc;
-    return check(api.MPI_Allreduce(MPI_IN_PLACE, values, (int)count,
-                                   (MPI_Datatype)api.double_, (MPI_Op)op,
-                                   (MPI_Comm)api.world),
-                 "MPI_Allreduce", err);
+    return mpi_check(api.MPI_Allreduce(MPI_IN_PLACE, values, (int)count,
+                                       (MPI_Datatype)api.double_, (MPI_Op)op,
+                                       (MPI_Comm)api.world),
+                     "MPI_Allreduce", err);
 }
 
-static const struct pr_rep_way by_mpi = {mean, fold};
+static const struct pr_replicas_transport by_mpi = {mpi_mean, mpi_fold};
 
-static int join(struct pr_replicas *r, struct pr_err *err)
+static int mpi_join_world(struct pr_replicas *r, struct pr_err *err)
 {
     int provided, rank = 0, size = 0, rc;
 
-    rc = check(api.MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided),
-               "MPI_Init_thread", err);
+    rc = mpi_check(
+        api.MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided),
+        "MPI_Init_thread", err);
     if (!rc)
-        rc = check(api.MPI_Comm_set_errhandler(
-                       (MPI_Comm)api.world, (MPI_Errhandler)api.errors_return),
-                   "MPI_Comm_set_errhandler", err);
+        rc = mpi_check(
+            api.MPI_Comm_set_errhandler((MPI_Comm)api.world,
+                                        (MPI_Errhandler)api.errors_return),
+            "MPI_Comm_set_errhandler", err);
     if (!rc)
-        rc = check(api.MPI_Comm_rank((MPI_Comm)api.world, &rank),
-                   "MPI_Comm_rank", err);
+        rc = mpi_check(api.MPI_Comm_rank((MPI_Comm)api.world, &rank),
+                       "MPI_Comm_rank", err);
     if (!rc)
-        rc = check(api.MPI_Comm_size((MPI_Comm)api.world, &size),
-                   "MPI_Comm_size", err);
+        rc = mpi_check(api.MPI_Comm_size((MPI_Comm)api.world, &size),
+                       "MPI_Comm_size", err);
     if (rc)
         return rc;
     r->rank = (unsigned)rank;
@@ -215,7 +217,7 @@ static int join(struct pr_replicas *r, struct pr_err *err)
     return PR_OK;
 }
 
-static unsigned number_of(const char *name)
+static unsigned mpi_read_env_number(const char *name)
 {
     const char *text = getenv(name);
 
@@ -223,19 +225,19 @@ static unsigned number_of(const char *name)
 }
 
 /* Only this rank's share of the processors of its machine. */
-static void take_slice(struct pr_replicas *r)
+static void mpi_bind_to_slice(struct pr_replicas *r)
 {
-    unsigned rank = number_of("OMPI_COMM_WORLD_LOCAL_RANK");
+    unsigned rank = mpi_read_env_number("OMPI_COMM_WORLD_LOCAL_RANK");
     cpu_set_t slice;
 
-    r->local_ranks = number_of("OMPI_COMM_WORLD_LOCAL_SIZE");
+    r->local_ranks = mpi_read_env_number("OMPI_COMM_WORLD_LOCAL_SIZE");
     if (!r->opts->is_bound && rank < r->local_ranks &&
-        pr_cpus_slice(&r->cpus, rank, r->local_ranks, &slice))
+        pr_cpu_slices_get(&r->cpus, rank, r->local_ranks, &slice))
         (void)sched_setaffinity(0, sizeof slice, &slice);
 }
 
-int pr_rep_mpi_run(struct pr_replicas *r, pr_replica_fn *fn, void *ctx,
-                   struct pr_err *err)
+int pr_replicas_mpi_run(struct pr_replicas *r, pr_replica_fn *fn, void *ctx,
+                        struct pr_err *err)
 {
     int rc;
 
@@ -243,24 +245,24 @@ int pr_rep_mpi_run(struct pr_replicas *r, pr_replica_fn *fn, void *ctx,
         pr_fail(err, PR_E_CONF, "", "mpirun did not start this process");
         return pr_hint(err, "replicas by MPI need: mpirun -np %u …", r->ranks);
     }
-    rc = load(err);
+    rc = mpi_load_library(err);
     if (!rc)
-        rc = join(r, err);
+        rc = mpi_join_world(r, err);
     if (rc)
         return rc;
     if (r->rank)
-        pr_rep_hush();
-    take_slice(r);
+        pr_replicas_silence_stdout();
+    mpi_bind_to_slice(r);
     r->way = &by_mpi;
     rc = fn(r, ctx, err);
     /* Without this one's leave mpirun ends the others. */
-    return rc ? rc : check(api.MPI_Finalize(), "MPI_Finalize", err);
+    return rc ? rc : mpi_check(api.MPI_Finalize(), "MPI_Finalize", err);
 }
 
 #else
 
-int pr_rep_mpi_run(struct pr_replicas *r, pr_replica_fn *fn, void *ctx,
-                   struct pr_err *err)
+int pr_replicas_mpi_run(struct pr_replicas *r, pr_replica_fn *fn, void *ctx,
+                        struct pr_err *err)
 {
     (void)r, (void)fn, (void)ctx;
     pr_fail(err, PR_E_UNAVAIL, "Open MPI", "is not in this build");

@@ -18,7 +18,8 @@ static size_t page_bytes(void)
     return (size_t)sysconf(_SC_PAGESIZE);
 }
 
-struct pr_rep_pages pr_rep_pages(const float *values, size_t count)
+struct pr_replicas_pages pr_replicas_find_pages(const float *values,
+                                                size_t count)
 {
     size_t page = page_bytes(), over = (uintptr_t)values % page;
     size_t head = over ? (page - over) / sizeof *values : 0;
@@ -26,7 +27,7 @@ struct pr_rep_pages pr_rep_pages(const float *values, size_t count)
 
     if (head > count)
         head = count;
-    return (struct pr_rep_pages){head, (count - head) / floats * floats};
+    return (struct pr_replicas_pages){head, (count - head) / floats * floats};
 }
 
 /* ---- finding one */
@@ -44,10 +45,10 @@ static bool changes_with(const void *values, char *probe)
     return is_same && *seen == old;
 }
 
-static bool is_still(const struct pr_rep_share *s, const float *values,
+static bool is_still(const struct pr_replicas_share *s, const float *values,
                      size_t count)
 {
-    struct pr_rep_pages p = pr_rep_pages(values, count);
+    struct pr_replicas_pages p = pr_replicas_find_pages(values, count);
     const char *inner = (const char *)(values + p.head);
 
     if (s->values != values || count > s->count || !p.inner)
@@ -57,7 +58,8 @@ static bool is_still(const struct pr_rep_share *s, const float *values,
             changes_with(inner + s->bytes - page_bytes(), s->probes[1]));
 }
 
-int pr_rep_share_find(struct pr_replicas *r, const float *values, size_t count)
+int pr_replicas_share_find(struct pr_replicas *r, const float *values,
+                           size_t count)
 {
     for (unsigned i = r->share_count; i-- > 0;)
         if (r->shares[i].at && is_still(&r->shares[i], values, count))
@@ -67,25 +69,25 @@ int pr_rep_share_find(struct pr_replicas *r, const float *values, size_t count)
 
 /* ---- making one */
 
-static void unmap(void *p, size_t bytes)
+static void share_unmap(void *p, size_t bytes)
 {
     if (p)
         (void)munmap(p, bytes);
 }
 
 /* Not the array itself, which is the caller's. */
-static void drop(const struct pr_replicas *r, struct pr_rep_share *s)
+static void share_drop(const struct pr_replicas *r, struct pr_replicas_share *s)
 {
     for (unsigned i = 0; s->at && i < r->ranks; i++)
         if (i != r->rank)
-            unmap(s->at[i], s->bytes);
-    unmap(s->probes[0], page_bytes());
-    unmap(s->probes[1], page_bytes());
+            share_unmap(s->at[i], s->bytes);
+    share_unmap(s->probes[0], page_bytes());
+    share_unmap(s->probes[1], page_bytes());
     pr_free(s->at);
-    *s = (struct pr_rep_share){0};
+    *s = (struct pr_replicas_share){0};
 }
 
-static void *map(int fd, size_t bytes, uint64_t at)
+static void *share_map(int fd, size_t bytes, uint64_t at)
 {
     void *p =
         mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)at);
@@ -99,22 +101,22 @@ static void *map(int fd, size_t bytes, uint64_t at)
 
 /* Where the array of a rank begins in the file: as far into a huge page as it
  * is in memory, so that it may have such pages. */
-static uint64_t place_of(const struct pr_replicas *r, size_t bytes,
-                         unsigned rank)
+static uint64_t share_file_offset(const struct pr_replicas *r, size_t bytes,
+                                  unsigned rank)
 {
     uint64_t whole = (bytes + PR_HUGE_PAGE - 1) / PR_HUGE_PAGE + 1;
 
     return rank * whole * PR_HUGE_PAGE +
-           (rank < r->ranks ? pr_rep_desk(r, rank)->card.skew : 0);
+           (rank < r->ranks ? pr_replicas_get_desk(r, rank)->card.skew : 0);
 }
 
 static bool map_others(const struct pr_replicas *r, int fd,
-                       struct pr_rep_share *s)
+                       struct pr_replicas_share *s)
 {
     for (unsigned i = 0; i < r->ranks; i++) {
         if (i == r->rank)
             continue;
-        s->at[i] = map(fd, s->bytes, place_of(r, s->bytes, i));
+        s->at[i] = share_map(fd, s->bytes, share_file_offset(r, s->bytes, i));
         if (!s->at[i])
             return false;
     }
@@ -122,22 +124,22 @@ static bool map_others(const struct pr_replicas *r, int fd,
 }
 
 /* The array to the file, and the file to where the array was. */
-static bool move(const struct pr_replicas *r, int fd, float *inner,
-                 struct pr_rep_share *s)
+static bool share_move_array(const struct pr_replicas *r, int fd, float *inner,
+                             struct pr_replicas_share *s)
 {
-    uint64_t at = place_of(r, s->bytes, r->rank);
+    uint64_t at = share_file_offset(r, s->bytes, r->rank);
     size_t page = page_bytes();
     void *copy;
 
-    s->probes[0] = map(fd, page, at);
-    s->probes[1] = map(fd, page, at + s->bytes - page);
-    copy = map(fd, s->bytes, at);
+    s->probes[0] = share_map(fd, page, at);
+    s->probes[1] = share_map(fd, page, at + s->bytes - page);
+    copy = share_map(fd, s->bytes, at);
     if (!s->probes[0] || !s->probes[1] || !copy) {
-        unmap(copy, s->bytes);
+        share_unmap(copy, s->bytes);
         return false;
     }
     memcpy(copy, inner, s->bytes);
-    unmap(copy, s->bytes);
+    share_unmap(copy, s->bytes);
     if (mmap(inner, s->bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
              fd, (off_t)at) == MAP_FAILED)
         return false;
@@ -147,10 +149,10 @@ static bool move(const struct pr_replicas *r, int fd, float *inner,
     return true;
 }
 
-static bool make(const struct pr_replicas *r, int fd, float *values,
-                 size_t count, struct pr_rep_share *s)
+static bool share_make(const struct pr_replicas *r, int fd, float *values,
+                       size_t count, struct pr_replicas_share *s)
 {
-    struct pr_rep_pages p = pr_rep_pages(values, count);
+    struct pr_replicas_pages p = pr_replicas_find_pages(values, count);
 
     s->values = values;
     s->count = count;
@@ -158,31 +160,33 @@ static bool make(const struct pr_replicas *r, int fd, float *values,
     s->at = pr_alloc_zeroed(r->ranks * sizeof *s->at);
     /* All make it as long as it has to be. */
     return s->at &&
-           ftruncate(fd, (off_t)place_of(r, s->bytes, r->ranks)) == 0 &&
-           map_others(r, fd, s) && move(r, fd, values + p.head, s);
+           ftruncate(fd, (off_t)share_file_offset(r, s->bytes, r->ranks)) ==
+               0 &&
+           map_others(r, fd, s) && share_move_array(r, fd, values + p.head, s);
 }
 
 /* Of an array that was freed, or that is about to be moved again. */
-static void forget(struct pr_replicas *r, const float *values)
+static void share_forget_array(struct pr_replicas *r, const float *values)
 {
     for (unsigned i = 0; i < r->share_count; i++)
         if (r->shares[i].at && r->shares[i].values == values)
-            drop(r, &r->shares[i]);
+            share_drop(r, &r->shares[i]);
 }
 
-int pr_rep_share_make(struct pr_replicas *r, float *values, size_t count,
-                      int *ret, struct pr_err *err)
+int pr_replicas_share_make(struct pr_replicas *r, float *values, size_t count,
+                           int *ret, struct pr_err *err)
 {
-    struct pr_rep_card card = {.what = PR_REP_SHARE, .count = count};
+    struct pr_replicas_card card = {.what = PR_REPLICAS_OP_SHARE,
+                                    .count = count};
     unsigned i = r->share_count;
     int fd = i < PR_SHARES ? r->memory[i] : -1, rc;
 
-    forget(r, values);
-    if (fd < 0 || !make(r, fd, values, count, &r->shares[i]))
+    share_forget_array(r, values);
+    if (fd < 0 || !share_make(r, fd, values, count, &r->shares[i]))
         card.share = -1;
-    rc = pr_rep_meet(r, &card, err);
+    rc = pr_replicas_local_meet(r, &card, err);
     for (unsigned k = 0; !rc && k < r->ranks; k++)
-        r->no_shares |= pr_rep_desk(r, k)->card.share < 0;
+        r->no_shares |= pr_replicas_get_desk(r, k)->card.share < 0;
     if (fd >= 0) { /* what is mapped stays as long as it is */
         (void)close(fd);
         r->memory[i] = -1;
@@ -192,10 +196,10 @@ int pr_rep_share_make(struct pr_replicas *r, float *values, size_t count,
     return rc;
 }
 
-void pr_rep_share_end(struct pr_replicas *r)
+void pr_replicas_share_close_all(struct pr_replicas *r)
 {
     for (unsigned i = 0; i < PR_SHARES; i++) {
-        drop(r, &r->shares[i]);
+        share_drop(r, &r->shares[i]);
         if (r->memory[i] >= 0)
             (void)close(r->memory[i]);
         r->memory[i] = -1;

@@ -16,13 +16,13 @@ int pr_series_init(struct pr_series *s, struct pr_err *err)
     return s->kept ? PR_OK : pr_fail_nomem(err);
 }
 
-void pr_series_done(struct pr_series *s)
+void pr_series_free(struct pr_series *s)
 {
     pr_free(s->kept);
     s->kept = NULL;
 }
 
-static void thin(struct pr_series *s)
+static void series_halve(struct pr_series *s)
 {
     for (size_t i = 0; i < PR_SERIES_KEPT / 2; i++)
         s->kept[i] = s->kept[2 * i];
@@ -36,7 +36,7 @@ void pr_series_add(struct pr_series *s, double v)
 
     if (s->count % s->stride == 0) {
         if (s->kept_count == PR_SERIES_KEPT)
-            thin(s);
+            series_halve(s);
         /* Thinned just now: this one may be due no more. */
         if (s->count % s->stride == 0)
             s->kept[s->kept_count++] = v;
@@ -54,7 +54,7 @@ double pr_series_std(const struct pr_series *s)
     return s->count ? sqrt(s->squares / (double)s->count) : 0;
 }
 
-static int by_value(const void *a, const void *b)
+static int series_compare_values(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
 
@@ -70,7 +70,7 @@ int pr_series_quantiles(const struct pr_series *s, const double *p,
     if (!sorted)
         return pr_fail_nomem(err);
     memcpy(sorted, s->kept, n * sizeof *sorted);
-    qsort(sorted, n, sizeof *sorted, by_value);
+    qsort(sorted, n, sizeof *sorted, series_compare_values);
     for (size_t i = 0; i < count; i++) {
         double at = n ? p[i] * (double)(n - 1) : 0;
         size_t low = (size_t)at;
@@ -84,18 +84,18 @@ int pr_series_quantiles(const struct pr_series *s, const double *p,
     return PR_OK;
 }
 
-void pr_series_put(const struct pr_series *s, struct pr_sink *k,
+void pr_series_put(const struct pr_series *s, struct pr_result_lines *k,
                    const char *name)
 {
-    pr_jb_arr(k->at, pr_sink_begin(k, name));
+    pr_json_open_array(k->at, pr_result_lines_begin(k, name));
     for (size_t i = 0; i < s->kept_count; i++)
-        pr_jb_float(k->at, NULL, s->kept[i]);
-    pr_jb_end(k->at);
-    pr_sink_end(k);
+        pr_json_put_float(k->at, NULL, s->kept[i]);
+    pr_json_close(k->at);
+    pr_result_lines_end(k);
 }
 
-int pr_series_put_times(const struct pr_series *s, struct pr_sink *k,
-                        struct pr_series_short *ret, struct pr_err *err)
+int pr_series_put_times(const struct pr_series *s, struct pr_result_lines *k,
+                        struct pr_series_summary *ret, struct pr_err *err)
 {
     static const double shares[] = {0.5, 0.9, 0.99};
     double q[3];
@@ -103,20 +103,20 @@ int pr_series_put_times(const struct pr_series *s, struct pr_sink *k,
 
     if (rc)
         return rc;
-    pr_sink_float(k, "time", s->mean);
+    pr_result_lines_put_float(k, "time", s->mean);
     pr_series_put(s, k, "time_data");
-    pr_sink_float(k, "time_std", pr_series_std(s));
-    pr_sink_float(k, "time_min", s->min);
-    pr_sink_float(k, "time_max", s->max);
-    pr_sink_float(k, "time_p50", q[0]);
-    pr_sink_float(k, "time_p90", q[1]);
-    pr_sink_float(k, "time_p99", q[2]);
-    *ret = (struct pr_series_short){
+    pr_result_lines_put_float(k, "time_std", pr_series_std(s));
+    pr_result_lines_put_float(k, "time_min", s->min);
+    pr_result_lines_put_float(k, "time_max", s->max);
+    pr_result_lines_put_float(k, "time_p50", q[0]);
+    pr_result_lines_put_float(k, "time_p90", q[1]);
+    pr_result_lines_put_float(k, "time_p99", q[2]);
+    *ret = (struct pr_series_summary){
         .mean = s->mean, .p50 = q[0], .p99 = q[2], .max = s->max};
     return PR_OK;
 }
 
-const char *pr_series_text(const struct pr_series_short *s,
+const char *pr_series_text(const struct pr_series_summary *s,
                            char out[static PR_SERIES_TEXT])
 {
     char mean[24], p50[24], high[24];

@@ -21,7 +21,7 @@ struct pr_series {
 };
 
 int pr_series_init(struct pr_series *s, struct pr_err *err) PR_MUST_CHECK;
-void pr_series_done(struct pr_series *s);
+void pr_series_free(struct pr_series *s);
 void pr_series_add(struct pr_series *s, double v);
 
 /* Of all values: 0 when there is none. */
@@ -34,23 +34,23 @@ int pr_series_quantiles(const struct pr_series *s, const double *p,
                         struct pr_err *err) PR_MUST_CHECK;
 
 /* The values that were kept, as the result NAME, a list. */
-void pr_series_put(const struct pr_series *s, struct pr_sink *k,
+void pr_series_put(const struct pr_series *s, struct pr_result_lines *k,
                    const char *name);
 
 /* What a sentence needs of times, in ms. */
-struct pr_series_short {
+struct pr_series_summary {
     double mean, p50, p99, max;
 };
 
 /* Times in ms as results: time, time_data, time_std, and so on. */
-int pr_series_put_times(const struct pr_series *s, struct pr_sink *k,
-                        struct pr_series_short *ret,
+int pr_series_put_times(const struct pr_series *s, struct pr_result_lines *k,
+                        struct pr_series_summary *ret,
                         struct pr_err *err) PR_MUST_CHECK;
 
 /* "2.53 s, p99 2.61 s"; where the mean is above that, the median and the
  * outlier instead. */
 enum { PR_SERIES_TEXT = 96 };
-const char *pr_series_text(const struct pr_series_short *s,
+const char *pr_series_text(const struct pr_series_summary *s,
                            char out[static PR_SERIES_TEXT]);
 
 #endif

@@ -7,23 +7,28 @@
 
 #include "base/json_build.h"
 
-struct pr_sink {
-    struct pr_buf *lines; /* NULL: into the object */
-    struct pr_jb jb;      /* of the line */
-    struct pr_jb *at;
+struct pr_result_lines {
+    struct pr_buf *lines;     /* NULL: into the object */
+    struct pr_json_writer jb; /* of the line */
+    struct pr_json_writer *at;
 };
 
-void pr_sink_lines(struct pr_sink *k, struct pr_buf *lines);
-void pr_sink_object(struct pr_sink *k, struct pr_jb *jb);
+void pr_result_lines_init(struct pr_result_lines *k, struct pr_buf *lines);
+void pr_result_lines_init_object(struct pr_result_lines *k,
+                                 struct pr_json_writer *jb);
 
 /* Around a value that is put into k->at: begin returns its key. */
-const char *pr_sink_begin(struct pr_sink *k, const char *name);
-void pr_sink_end(struct pr_sink *k);
+const char *pr_result_lines_begin(struct pr_result_lines *k, const char *name);
+void pr_result_lines_end(struct pr_result_lines *k);
 
 /* A number that is not finite and a text that is NULL are left out. */
-void pr_sink_float(struct pr_sink *k, const char *name, double f);
-void pr_sink_uint(struct pr_sink *k, const char *name, uint64_t u);
-void pr_sink_bool(struct pr_sink *k, const char *name, bool b);
-void pr_sink_str(struct pr_sink *k, const char *name, const char *s);
+void pr_result_lines_put_float(struct pr_result_lines *k, const char *name,
+                               double f);
+void pr_result_lines_put_uint(struct pr_result_lines *k, const char *name,
+                              uint64_t u);
+void pr_result_lines_put_bool(struct pr_result_lines *k, const char *name,
+                              bool b);
+void pr_result_lines_put_str(struct pr_result_lines *k, const char *name,
+                             const char *s);
 
 #endif

@@ -18,8 +18,9 @@ const char *pr_suite_engine_word(enum pr_suite_engine e)
     return words[e];
 }
 
-static int unavailable(const struct pr_job *job, const struct pr_suite_run *r,
-                       const char *why, struct pr_err *err)
+static int suite_fail_unavailable(const struct pr_job *job,
+                                  const struct pr_suite_call *r,
+                                  const char *why, struct pr_err *err)
 {
     const char *what = r->suite.experiment;
 
@@ -39,24 +40,24 @@ static int unavailable(const struct pr_job *job, const struct pr_suite_run *r,
 /* A plan has defaults for everything: what is not the default is somebody's
  * wish. But what is run is no job of a suite any more, and what was computed
  * from others was so before the equivalent set them. */
-static bool is_given(const struct pr_member *param)
+static bool suite_is_param_given(const struct pr_member *param)
 {
     const struct pr_opt *opt = pr_opt_find(param->key, NULL);
     struct pr_value def = opt ? pr_opt_default(opt) : pr_null();
 
     return strcmp(param->key, "exp.workload") != 0 &&
            !(opt && opt->flags & PR_OPT_DERIVED) &&
-           (!opt || !pr_equal(&def, &param->value));
+           (!opt || !pr_value_equal(&def, &param->value));
 }
 
-static bool is_key(const struct pr_member *m, const char *key)
+static bool suite_is_key(const struct pr_member *m, const char *key)
 {
     return strcmp(m->key, key) == 0;
 }
 
 /* Parameters of the equivalent laid under those the user gave. */
 static int lay_under(struct pr_job *job, const struct pr_value *under,
-                     struct pr_suite_run *ret, struct pr_err *err)
+                     struct pr_suite_call *ret, struct pr_err *err)
 {
     const struct pr_value *own = job->params;
     struct pr_value *all = PR_ARENA_NEW(job->arena, struct pr_value);
@@ -70,11 +71,11 @@ static int lay_under(struct pr_job *job, const struct pr_value *under,
         const struct pr_value *v = pr_get(under, own->members[i].key);
 
         m[n] = own->members[i];
-        if (v && !is_given(&m[n]))
+        if (v && !suite_is_param_given(&m[n]))
             m[n].value = *v;
-        else if (is_key(&m[n], "exp.workload"))
+        else if (suite_is_key(&m[n], "exp.workload"))
             m[n].value = pr_str("native");
-        else if (is_key(&m[n], "exp.args"))
+        else if (suite_is_key(&m[n], "exp.args"))
             m[n].value = (struct pr_value){.kind = PR_LIST};
         n++;
     }
@@ -92,7 +93,7 @@ static const char *data_root(const char *run_dir, struct pr_arena *a)
 
     if (!root)
         root = pr_arena_printf(a, "%s/data", run_dir);
-    return root ? pr_folder_whole(root, a) : NULL;
+    return root ? pr_folder_absolute(root, a) : NULL;
 }
 
 /* experiments/ID is cut off; before there is a run, it would be here. */
@@ -106,10 +107,10 @@ static const char *run_dir_of(const struct pr_job *job)
     return n ? pr_arena_copy(job->arena, job->dir, n) : ".";
 }
 
-int pr_suite_work(const struct pr_suite_opts *suite, const char *run_dir,
-                  const struct pr_value *args, struct pr_arena *a,
-                  struct pr_milarun_work *ret, struct pr_buf *notes,
-                  struct pr_err *err)
+int pr_suite_make_work(const struct pr_suite_opts *suite, const char *run_dir,
+                       const struct pr_value *args, struct pr_arena *a,
+                       struct pr_milarun_work *ret, struct pr_buf *notes,
+                       struct pr_err *err)
 {
     const char **argv = PR_ARENA_ARRAY(a, const char *, args->len + 1);
     const char *root = run_dir ? data_root(run_dir, a) : NULL;
@@ -118,24 +119,24 @@ int pr_suite_work(const struct pr_suite_opts *suite, const char *run_dir,
                                  .argc = args->len,
                                  .dataroot = root,
                                  .devices = suite->devices->len,
-                                 .half = pr_milarun_half_here()};
+                                 .half = pr_milarun_has_bfloat16()};
 
     if (!argv || !root)
         return pr_fail_nomem(err);
     for (uint32_t i = 0; i < args->len; i++)
         argv[i] = args->items[i].s;
-    return pr_milarun_work(&ask, a, ret, notes, err);
+    return pr_milarun_make_work(&ask, a, ret, notes, err);
 }
 
-static int resolve_native(struct pr_job *job, struct pr_suite_run *ret,
+static int resolve_native(struct pr_job *job, struct pr_suite_call *ret,
                           struct pr_err *err)
 {
     struct pr_milarun_work work;
-    int rc = pr_suite_work(&ret->suite, run_dir_of(job), &ret->args, job->arena,
-                           &work, ret->notes, err);
+    int rc = pr_suite_make_work(&ret->suite, run_dir_of(job), &ret->args,
+                                job->arena, &work, ret->notes, err);
 
     if (!rc && work.missing)
-        return unavailable(job, ret, work.missing, err);
+        return suite_fail_unavailable(job, ret, work.missing, err);
     if (!rc)
         rc = lay_under(job, &work.params, ret, err);
     if (!rc)
@@ -145,15 +146,15 @@ static int resolve_native(struct pr_job *job, struct pr_suite_run *ret,
 
 /* suite.exec_prefix, unless its program is not there: what a machine lacks of
  * comforts is no reason not to measure it. */
-static int find_prefix(struct pr_job *job, struct pr_suite_run *r,
+static int find_prefix(struct pr_job *job, struct pr_suite_call *r,
                        struct pr_err *err)
 {
     const struct pr_value *v = r->suite.exec_prefix;
     struct pr_argv words = {.job = job};
     char path[PATH_MAX];
     int rc = v->kind == PR_LIST
-                 ? pr_argv_list(&words, "suite.exec_prefix", v, err)
-                 : pr_argv_text(&words, "suite.exec_prefix", v->s, err);
+                 ? pr_argv_add_list(&words, "suite.exec_prefix", v, err)
+                 : pr_argv_add_text(&words, "suite.exec_prefix", v->s, err);
 
     if (!rc && words.count && !strchr(words.items[0], '/') &&
         !pr_which(words.items[0], path)) {
@@ -161,23 +162,23 @@ static int find_prefix(struct pr_job *job, struct pr_suite_run *r,
         words = (struct pr_argv){.job = job};
     }
     if (!rc)
-        rc = pr_argv_word(&words, NULL, err);
+        rc = pr_argv_add_word(&words, NULL, err);
     r->prefix = words.items;
     return rc;
 }
 
-int pr_suite_resolve(struct pr_job *job, struct pr_suite_run *ret,
+int pr_suite_resolve(struct pr_job *job, struct pr_suite_call *ret,
                      struct pr_err *err)
 {
     int rc;
 
-    *ret = (struct pr_suite_run){.python = job->runtime.python,
-                                 .notes = ret->notes};
+    *ret = (struct pr_suite_call){.python = job->runtime.python,
+                                  .notes = ret->notes};
     rc = pr_opt_fill(&pr_suite_section, job->params, job->arena, &ret->suite,
                      err);
     if (!rc)
-        rc = pr_suite_args(ret->suite.arguments, job->exp.args, job->arena,
-                           &ret->args, err);
+        rc = pr_suite_merge_args(ret->suite.arguments, job->exp.args,
+                                 job->arena, &ret->args, err);
     if (!rc)
         rc = find_prefix(job, ret, err);
     if (rc)
@@ -193,10 +194,10 @@ int pr_suite_resolve(struct pr_job *job, struct pr_suite_run *ret,
     ret->engine = PR_SUITE_MILARUN;
     if (strcmp(ret->suite.engine, "native") != 0 &&
         !pr_milarun_is_ours(ret->suite.experiment) &&
-        pr_python_has(ret->python, "milarun"))
+        pr_python_has_package(ret->python, "milarun"))
         return PR_OK;
     if (strcmp(ret->suite.engine, "milarun") == 0)
-        return unavailable(job, ret, "", err);
+        return suite_fail_unavailable(job, ret, "", err);
     ret->engine = PR_SUITE_NATIVE;
     return resolve_native(job, ret, err);
 }

@@ -18,7 +18,7 @@ enum pr_suite_engine {
 /* The file in an experiment's folder that milarun itself writes. */
 #define PR_SUITE_MILARUN_FILE "milarun.json"
 
-struct pr_suite_run {
+struct pr_suite_call {
     struct pr_suite_opts suite;
     enum pr_suite_engine engine;
     struct pr_value args;    /* words, all of them */
@@ -35,13 +35,13 @@ const char *pr_suite_engine_word(enum pr_suite_engine e); /* "native" */
 
 /* The equivalent of a function with these arguments, a list of texts. Its data
  * is where PRONY_DATA says, else in the run directory. */
-int pr_suite_work(const struct pr_suite_opts *suite, const char *run_dir,
-                  const struct pr_value *args, struct pr_arena *a,
-                  struct pr_milarun_work *ret, struct pr_buf *notes,
-                  struct pr_err *err) PR_MUST_CHECK;
+int pr_suite_make_work(const struct pr_suite_opts *suite, const char *run_dir,
+                       const struct pr_value *args, struct pr_arena *a,
+                       struct pr_milarun_work *ret, struct pr_buf *notes,
+                       struct pr_err *err) PR_MUST_CHECK;
 
 /* Decides; ret->notes is read. PR_E_UNAVAIL: nobody here can run it. */
-int pr_suite_resolve(struct pr_job *job, struct pr_suite_run *ret,
+int pr_suite_resolve(struct pr_job *job, struct pr_suite_call *ret,
                      struct pr_err *err) PR_MUST_CHECK;
 
 #endif

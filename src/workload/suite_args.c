@@ -41,7 +41,7 @@ static int as_text(struct pr_arena *a, const struct pr_value *v,
         *ret = *v;
         return PR_OK;
     }
-    pr_text(&text, v);
+    pr_value_write_text(&text, v);
     copy = pr_arena_copy(a, text.data ? text.data : "", text.len);
     if (!pr_buf_ok(&text) || !copy)
         return pr_fail_nomem(err);
@@ -50,7 +50,8 @@ static int as_text(struct pr_arena *a, const struct pr_value *v,
 }
 
 /* Takes out of words what a later one contradicts; how many are left. */
-static uint32_t without(struct pr_value *words, uint32_t n, const char *later)
+static uint32_t suite_remove_opposites(struct pr_value *words, uint32_t n,
+                                       const char *later)
 {
     uint32_t kept = 0;
 
@@ -70,8 +71,9 @@ static uint32_t without(struct pr_value *words, uint32_t n, const char *later)
     return kept;
 }
 
-int pr_suite_args(const struct pr_value *first, const struct pr_value *later,
-                  struct pr_arena *a, struct pr_value *ret, struct pr_err *err)
+int pr_suite_merge_args(const struct pr_value *first,
+                        const struct pr_value *later, struct pr_arena *a,
+                        struct pr_value *ret, struct pr_err *err)
 {
     uint32_t n = 0, all = first->len + later->len;
     struct pr_value *words = PR_ARENA_ARRAY(a, struct pr_value, all + 1);
@@ -87,7 +89,7 @@ int pr_suite_args(const struct pr_value *first, const struct pr_value *later,
         if (rc)
             return rc;
         if (pr_word_is_option(word.s))
-            n = without(words, n, word.s);
+            n = suite_remove_opposites(words, n, word.s);
         words[n++] = word;
     }
     *ret = (struct pr_value){.kind = PR_LIST, .len = n, .items = words};
@@ -97,7 +99,7 @@ int pr_suite_args(const struct pr_value *first, const struct pr_value *later,
 /* ---- as options */
 
 /* int(), then float(), as Python reads them; else text. */
-static struct pr_value typed(const char *text)
+static struct pr_value suite_parse_scalar(const char *text)
 {
     char plain[64], *end;
     size_t n = 0;
@@ -120,7 +122,7 @@ static struct pr_value typed(const char *text)
 }
 
 /* --batch-size to batch_size. NULL: out of memory. */
-static char *key_of(struct pr_arena *a, const char *word)
+static char *suite_option_key(struct pr_arena *a, const char *word)
 {
     char *key;
 
@@ -132,8 +134,8 @@ static char *key_of(struct pr_arena *a, const char *word)
     return key;
 }
 
-static void put(struct pr_member *m, uint32_t *n, const char *key,
-                struct pr_value v)
+static void suite_set_member(struct pr_member *m, uint32_t *n, const char *key,
+                             struct pr_value v)
 {
     uint32_t i = 0;
 
@@ -144,8 +146,8 @@ static void put(struct pr_member *m, uint32_t *n, const char *key,
     *n += i == *n;
 }
 
-int pr_suite_options(const struct pr_value *args, struct pr_arena *a,
-                     struct pr_value *ret, struct pr_err *err)
+int pr_suite_read_options(const struct pr_value *args, struct pr_arena *a,
+                          struct pr_value *ret, struct pr_err *err)
 {
     struct pr_member *m = PR_ARENA_ARRAY(a, struct pr_member, args->len + 1);
     uint32_t n = 0;
@@ -159,18 +161,18 @@ int pr_suite_options(const struct pr_value *args, struct pr_arena *a,
 
         if (!pr_word_is_option(word))
             continue;
-        key = key_of(a, word);
+        key = suite_option_key(a, word);
         if (!key)
             return pr_fail_nomem(err);
         if (eq)
-            v = typed(eq + 1);
+            v = suite_parse_scalar(eq + 1);
         else if (i + 1 < args->len && !pr_word_is_option(args->items[i + 1].s))
-            v = typed(args->items[++i].s);
+            v = suite_parse_scalar(args->items[++i].s);
         else if (strncmp(key, "no_", 3) == 0) {
             key += 3;
             v = pr_bool(false);
         }
-        put(m, &n, key, v);
+        suite_set_member(m, &n, key, v);
     }
     *ret = (struct pr_value){.kind = PR_MAP, .len = n, .members = m};
     return PR_OK;

@@ -29,7 +29,7 @@ const struct pr_task *pr_task_find(const char *name)
     return NULL;
 }
 
-static int find_inputs(struct pr_task_run *t, struct pr_err *err)
+static int task_find_inputs(struct pr_task_run *t, struct pr_err *err)
 {
     for (unsigned i = 0; i < PR_TASK_INPUTS && t->task->inputs[i]; i++) {
         int at = pr_model_input(t->model, t->task->inputs[i]);
@@ -63,7 +63,7 @@ int pr_task_open(struct pr_task_run *t, const struct pr_model *m, uint64_t seed,
     if (!t->task)
         return pr_fail(err, PR_E_CONF, m->path, "there is no data '%.64s'",
                        m->data);
-    rc = find_inputs(t, err);
+    rc = task_find_inputs(t, err);
     return rc || !t->task->open ? rc : t->task->open(t, err);
 }
 
@@ -74,8 +74,9 @@ void pr_task_close(struct pr_task_run *t)
     t->state = NULL;
 }
 
-void pr_task_batch(const struct pr_task_run *t, uint64_t step, uint64_t first,
-                   uint64_t count, uint64_t columns, void *const *inputs)
+void pr_task_fill_batch(const struct pr_task_run *t, uint64_t step,
+                        uint64_t first, uint64_t count, uint64_t columns,
+                        void *const *inputs)
 {
     for (uint64_t i = 0; i < count; i++) {
         struct pr_task_at at = {step, first + i, columns};
@@ -87,8 +88,8 @@ void pr_task_batch(const struct pr_task_run *t, uint64_t step, uint64_t first,
     }
 }
 
-void pr_task_rng(const struct pr_task_run *t, const struct pr_task_at *at,
-                 uint64_t stream, struct pr_rng *ret)
+void pr_task_seed_rng(const struct pr_task_run *t, const struct pr_task_at *at,
+                      uint64_t stream, struct pr_rng *ret)
 {
     pr_rng_seed(ret, t->seed,
                 (at->step * at->columns + at->column) * 16 + stream);

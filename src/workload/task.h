@@ -52,19 +52,20 @@ void pr_task_close(struct pr_task_run *t);
 
 /* A batch: `count` samples from `first` on of a step with `columns`. inputs:
  * where the model's inputs lie. */
-void pr_task_batch(const struct pr_task_run *t, uint64_t step, uint64_t first,
-                   uint64_t count, uint64_t columns, void *const *inputs);
+void pr_task_fill_batch(const struct pr_task_run *t, uint64_t step,
+                        uint64_t first, uint64_t count, uint64_t columns,
+                        void *const *inputs);
 
 /* Shape of the task's i-th input. */
 static inline const struct pr_layer_shape *
-pr_task_shape(const struct pr_task_run *t, unsigned i)
+pr_task_input_shape(const struct pr_task_run *t, unsigned i)
 {
     return &t->model->layers[t->input[i]].shape;
 }
 
 /* A random number generator for a sample, `stream` tells several apart. */
 struct pr_rng;
-void pr_task_rng(const struct pr_task_run *t, const struct pr_task_at *at,
-                 uint64_t stream, struct pr_rng *ret);
+void pr_task_seed_rng(const struct pr_task_run *t, const struct pr_task_at *at,
+                      uint64_t stream, struct pr_rng *ret);
 
 #endif

@@ -18,7 +18,7 @@ static size_t input_bytes(const struct pr_task_batches *b, unsigned i)
 }
 
 /* What a batch takes; false: more than can be said. */
-static bool add_up(struct pr_task_batches *b)
+static bool task_sum_batch_bytes(struct pr_task_batches *b)
 {
     const struct pr_model *m = b->task.model;
 
@@ -32,8 +32,8 @@ static bool add_up(struct pr_task_batches *b)
     return true;
 }
 
-static int too_large(const struct pr_model *m, uint64_t batch,
-                     struct pr_err *err)
+static int task_fail_batch_too_large(const struct pr_model *m, uint64_t batch,
+                                     struct pr_err *err)
 {
     pr_fail(err, PR_E_NOMEM, m->name,
             "a batch of %llu does not fit into memory",
@@ -51,9 +51,9 @@ int pr_task_batches_open(struct pr_task_batches *b, const struct pr_model *m,
     rc = pr_task_open(&b->task, m, seed, err);
     if (rc)
         return rc;
-    if (!add_up(b)) {
+    if (!task_sum_batch_bytes(b)) {
         pr_task_close(&b->task);
-        return too_large(m, batch, err);
+        return task_fail_batch_too_large(m, batch, err);
     }
     b->count = KEPT_BYTES / b->bytes;
     b->count = b->count > KEPT_BATCHES ? KEPT_BATCHES : b->count;
@@ -63,7 +63,7 @@ int pr_task_batches_open(struct pr_task_batches *b, const struct pr_model *m,
     if (b->kept)
         return PR_OK;
     pr_task_close(&b->task);
-    return too_large(m, batch, err);
+    return task_fail_batch_too_large(m, batch, err);
 }
 
 void pr_task_batches_close(struct pr_task_batches *b)
@@ -74,8 +74,8 @@ void pr_task_batches_close(struct pr_task_batches *b)
 }
 
 /* Where the inputs of a kept batch lie. */
-static void places_of(const struct pr_task_batches *b, uint64_t i,
-                      void **inputs)
+static void task_batch_inputs(const struct pr_task_batches *b, uint64_t i,
+                              void **inputs)
 {
     char *at = b->kept + i * b->bytes;
 
@@ -86,14 +86,15 @@ static void places_of(const struct pr_task_batches *b, uint64_t i,
 }
 
 /* Kept batch i, made if it is not there yet. */
-static void find(struct pr_task_batches *b, uint64_t i, void **inputs)
+static void task_find_batch(struct pr_task_batches *b, uint64_t i,
+                            void **inputs)
 {
     for (; b->made <= i; b->made++) {
-        places_of(b, b->made, inputs);
-        pr_task_batch(&b->task, b->made, b->first, b->batch, b->columns,
-                      inputs);
+        task_batch_inputs(b, b->made, inputs);
+        pr_task_fill_batch(&b->task, b->made, b->first, b->batch, b->columns,
+                           inputs);
     }
-    places_of(b, i, inputs);
+    task_batch_inputs(b, i, inputs);
 }
 
 void pr_task_batches_get(struct pr_task_batches *b, uint64_t step,
@@ -101,22 +102,22 @@ void pr_task_batches_get(struct pr_task_batches *b, uint64_t step,
 {
     void *from[PR_MODEL_INPUTS];
 
-    find(b, step % b->count, from);
+    task_find_batch(b, step % b->count, from);
     for (unsigned k = 0; k < b->task.model->input_count; k++)
         memcpy(inputs[k], from[k], input_bytes(b, k));
 }
 
-void pr_task_batches_held_out(struct pr_task_batches *b, uint64_t number,
-                              void *const *inputs)
+void pr_task_batches_get_held_out(struct pr_task_batches *b, uint64_t number,
+                                  void *const *inputs)
 {
-    pr_task_batch(&b->task, HELD_OUT + number, b->first, b->batch, b->columns,
-                  inputs);
+    pr_task_fill_batch(&b->task, HELD_OUT + number, b->first, b->batch,
+                       b->columns, inputs);
 }
 
 /* ---- as a file */
 
-static void announce(const struct pr_task_batches *b, uint64_t i,
-                     struct pr_tensor_writer *w)
+static void task_add_batch_tensors(const struct pr_task_batches *b, uint64_t i,
+                                   struct pr_tensor_writer *w)
 {
     const struct pr_model *m = b->task.model;
 
@@ -139,7 +140,7 @@ static int put_batch(struct pr_task_batches *b, uint64_t i,
     void *inputs[PR_MODEL_INPUTS];
     int rc = PR_OK;
 
-    find(b, i, inputs);
+    task_find_batch(b, i, inputs);
     for (unsigned k = 0; k < b->task.model->input_count && !rc; k++)
         rc = pr_tensor_writer_put(w, inputs[k],
                                   input_bytes(b, k) / sizeof(float), err);
@@ -153,7 +154,7 @@ int pr_task_batches_save(struct pr_task_batches *b, const char *path,
     int rc;
 
     for (uint64_t i = 0; i < b->count; i++)
-        announce(b, i, &w);
+        task_add_batch_tensors(b, i, &w);
     rc = pr_tensor_writer_open(&w, path, err);
     w.file.later = true; /* it can be made again */
     for (uint64_t i = 0; i < b->count && !rc; i++)

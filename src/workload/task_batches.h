@@ -27,8 +27,8 @@ void pr_task_batches_close(struct pr_task_batches *b);
 void pr_task_batches_get(struct pr_task_batches *b, uint64_t step,
                          void *const *inputs);
 /* One that no step has. */
-void pr_task_batches_held_out(struct pr_task_batches *b, uint64_t number,
-                              void *const *inputs);
+void pr_task_batches_get_held_out(struct pr_task_batches *b, uint64_t number,
+                                  void *const *inputs);
 
 /* All that are kept, as tensors INPUT.NUMBER of a safetensors file. */
 int pr_task_batches_save(struct pr_task_batches *b, const char *path,

@@ -47,7 +47,8 @@ static struct box *lay_map(struct box *to, unsigned map, int64_t rows,
 }
 
 /* The convolution that the i-th part of the predicted places comes from. */
-static const struct pr_layer *map_of(const struct pr_model *m, unsigned i)
+static const struct pr_layer *boxes_find_map(const struct pr_model *m,
+                                             unsigned i)
 {
     const struct pr_layer *all = &m->layers[m->losses[0].of[0]];
     const struct pr_layer *part = &m->layers[all->inputs[i]];
@@ -66,7 +67,7 @@ static bool has_maps(const struct pr_model *m, int64_t boxes)
     if (all->op != PR_LAYER_CONCAT || all->input_count > MAPS)
         return false;
     for (unsigned i = 0; i < all->input_count; i++) {
-        const struct pr_layer_shape *s = &map_of(m, i)->shape;
+        const struct pr_layer_shape *s = &boxes_find_map(m, i)->shape;
 
         if (s->dims != 3 || (s->at[0] != 16 && s->at[0] != 24))
             return false;
@@ -77,20 +78,20 @@ static bool has_maps(const struct pr_model *m, int64_t boxes)
 
 static bool has_room(const struct pr_task_run *t, int64_t boxes)
 {
-    const struct pr_layer_shape *places = pr_task_shape(t, PLACES);
+    const struct pr_layer_shape *places = pr_task_input_shape(t, PLACES);
 
-    return pr_task_shape(t, KINDS)->dims == 1 && places->dims == 2 &&
+    return pr_task_input_shape(t, KINDS)->dims == 1 && places->dims == 2 &&
            places->at[0] == 4 && places->at[1] == boxes &&
            t->model->layers[t->input[KINDS]].ids > 1;
 }
 
-static int open(struct pr_task_run *t, struct pr_err *err)
+static int boxes_open(struct pr_task_run *t, struct pr_err *err)
 {
     const struct pr_model *m = t->model;
-    int64_t boxes = pr_task_shape(t, KINDS)->at[0];
+    int64_t boxes = pr_task_input_shape(t, KINDS)->at[0];
     struct box *to;
 
-    if (pr_task_shape(t, IMAGE)->dims != 3 || !has_room(t, boxes) ||
+    if (pr_task_input_shape(t, IMAGE)->dims != 3 || !has_room(t, boxes) ||
         !has_maps(m, boxes))
         return pr_fail(err, PR_E_CONF, m->path,
                        "data 'boxes' wants an 'image', and as many 'places' "
@@ -100,21 +101,21 @@ static int open(struct pr_task_run *t, struct pr_err *err)
     if (!to)
         return pr_fail_nomem(err);
     for (unsigned i = 0; i < m->layers[m->losses[0].of[0]].input_count; i++) {
-        const struct pr_layer_shape *s = &map_of(m, i)->shape;
+        const struct pr_layer_shape *s = &boxes_find_map(m, i)->shape;
 
         to = lay_map(to, i, s->at[1], s->at[2], s->at[0] / 4);
     }
     return PR_OK;
 }
 
-static void close(struct pr_task_run *t)
+static void boxes_close(struct pr_task_run *t)
 {
     pr_free(t->state);
 }
 
 /* ---- a sample */
 
-static float overlap(float a, float wide_a, float b, float wide_b)
+static float span_overlap(float a, float wide_a, float b, float wide_b)
 {
     float from = fmaxf(a - wide_a / 2, b - wide_b / 2);
     float to = fminf(a + wide_a / 2, b + wide_b / 2);
@@ -123,10 +124,10 @@ static float overlap(float a, float wide_a, float b, float wide_b)
 }
 
 /* How much two boxes have in common, of all that they cover. */
-static float covered(const struct box *a, const struct box *b)
+static float box_overlap_share(const struct box *a, const struct box *b)
 {
-    float both = overlap(a->x, a->wide, b->x, b->wide) *
-                 overlap(a->y, a->high, b->y, b->high);
+    float both = span_overlap(a->x, a->wide, b->x, b->wide) *
+                 span_overlap(a->y, a->high, b->y, b->high);
 
     return both / (a->wide * a->high + b->wide * b->high - both);
 }
@@ -161,7 +162,7 @@ struct scene {
 };
 
 /* Box i should find object k. */
-static void assign(const struct scene *s, int64_t i, unsigned k)
+static void scene_assign_object(const struct scene *s, int64_t i, unsigned k)
 {
     const struct box *o = &s->objects[k], *at = &s->at[i];
     float *place = s->places + i;
@@ -175,7 +176,7 @@ static void assign(const struct scene *s, int64_t i, unsigned k)
 
 /* Each box is for the object that covers it most, by half at least, and each
  * object for the box that it covers most, however little that is. */
-static void match(const struct scene *s)
+static void scene_match_boxes(const struct scene *s)
 {
     float best[OBJECTS] = {0};
     int64_t of[OBJECTS] = {0};
@@ -187,11 +188,11 @@ static void match(const struct scene *s)
         for (unsigned k = 0; k < 4; k++)
             s->places[(int64_t)k * s->boxes + i] = 0;
         for (unsigned k = 0; k < s->count; k++) {
-            float c = covered(&s->at[i], &s->objects[k]);
+            float c = box_overlap_share(&s->at[i], &s->objects[k]);
 
             if (c >= most) {
                 most = c;
-                assign(s, i, k);
+                scene_assign_object(s, i, k);
             }
             if (c > best[k]) {
                 best[k] = c;
@@ -200,10 +201,10 @@ static void match(const struct scene *s)
         }
     }
     for (unsigned k = 0; k < s->count; k++)
-        assign(s, of[k], k);
+        scene_assign_object(s, of[k], k);
 }
 
-static void add_object(struct scene *s, struct pr_rng *rng, int64_t ids)
+static void scene_add_object(struct scene *s, struct pr_rng *rng, int64_t ids)
 {
     float wide = (float)(0.1 + 0.6 * pr_rng_double(rng));
     float high = (float)(0.1 + 0.6 * pr_rng_double(rng));
@@ -214,29 +215,29 @@ static void add_object(struct scene *s, struct pr_rng *rng, int64_t ids)
     s->kinds[s->count++] = 1 + (int32_t)(pr_rng_u64(rng) % (uint64_t)(ids - 1));
 }
 
-static void fill(const struct pr_task_run *t, const struct pr_task_at *at,
-                 void *const *out)
+static void boxes_fill(const struct pr_task_run *t, const struct pr_task_at *at,
+                       void *const *out)
 {
-    const struct pr_layer_shape *shape = pr_task_shape(t, IMAGE);
+    const struct pr_layer_shape *shape = pr_task_input_shape(t, IMAGE);
     int64_t ids = t->model->layers[t->input[KINDS]].ids;
     struct scene s = {.at = t->state,
-                      .boxes = pr_task_shape(t, KINDS)->at[0],
+                      .boxes = pr_task_input_shape(t, KINDS)->at[0],
                       .places = out[PLACES],
                       .found = out[KINDS]};
     float *image = out[IMAGE];
     struct pr_rng rng;
     unsigned count;
 
-    pr_task_rng(t, at, 0, &rng);
+    pr_task_seed_rng(t, at, 0, &rng);
     for (int64_t i = 0; i < shape->at[0] * shape->at[1] * shape->at[2]; i++)
         image[i] = (float)(pr_rng_double(&rng) - 0.5);
     count = 1 + (unsigned)(pr_rng_u64(&rng) % OBJECTS);
     for (unsigned k = 0; k < count; k++) {
-        add_object(&s, &rng, ids);
+        scene_add_object(&s, &rng, ids);
         draw_object(shape, &s.objects[k],
                     pr_mix64(t->seed + (uint64_t)s.kinds[k]), image);
     }
-    match(&s);
+    scene_match_boxes(&s);
 }
 
 const struct pr_task pr_task_boxes = {
@@ -244,7 +245,7 @@ const struct pr_task pr_task_boxes = {
     .says = "pictures with boxes in them, and where these are",
     .inputs = {"image", "places", "kinds"},
     .ids = 1 << KINDS,
-    .open = open,
-    .close = close,
-    .fill = fill,
+    .open = boxes_open,
+    .close = boxes_close,
+    .fill = boxes_fill,
 };

@@ -4,7 +4,7 @@
 
 enum { WORDS, PLACES, NEXT };
 
-static int open(struct pr_task_run *t, struct pr_err *err)
+static int chapters_open(struct pr_task_run *t, struct pr_err *err)
 {
     const struct pr_layer *a = &t->model->layers[t->input[WORDS]];
     const struct pr_layer *b = &t->model->layers[t->input[NEXT]];
@@ -20,19 +20,19 @@ static int open(struct pr_task_run *t, struct pr_err *err)
                    "shape [n]");
 }
 
-static void fill(const struct pr_task_run *t, const struct pr_task_at *at,
-                 void *const *out)
+static void chapters_fill(const struct pr_task_run *t,
+                          const struct pr_task_at *at, void *const *out)
 {
     int32_t *words = out[WORDS], *places = out[PLACES], *next = out[NEXT];
     uint64_t text = at->step * at->columns + at->column;
-    int64_t rows = pr_task_shape(t, WORDS)->at[0];
+    int64_t rows = pr_task_input_shape(t, WORDS)->at[0];
     struct pr_words w;
 
     pr_words_init(&w, t->seed, 1, t->model->layers[t->input[WORDS]].ids);
-    words[0] = pr_word(&w, text, 0);
+    words[0] = pr_words_get(&w, text, 0);
     for (int64_t i = 0; i < rows; i++) {
         places[i] = (int32_t)i;
-        next[i] = pr_word(&w, text, (uint64_t)i + 1);
+        next[i] = pr_words_get(&w, text, (uint64_t)i + 1);
         if (i + 1 < rows)
             words[i + 1] = next[i];
     }
@@ -43,6 +43,6 @@ const struct pr_task pr_task_chapters = {
     .says = "pieces of texts, each beginning anew",
     .inputs = {"words", "places", "next"},
     .ids = 1 << WORDS | 1 << PLACES | 1 << NEXT,
-    .open = open,
-    .fill = fill,
+    .open = chapters_open,
+    .fill = chapters_fill,
 };

@@ -14,21 +14,21 @@ static int64_t ids_of(const struct pr_task_run *t, unsigned i)
     return t->model->layers[t->input[i]].ids;
 }
 
-static int open(struct pr_task_run *t, struct pr_err *err)
+static int masked_text_open(struct pr_task_run *t, struct pr_err *err)
 {
-    int64_t rows = pr_task_shape(t, WORDS)->at[0];
-    int64_t masked = pr_task_shape(t, MASKED)->at[0];
+    int64_t rows = pr_task_input_shape(t, WORDS)->at[0];
+    int64_t masked = pr_task_input_shape(t, MASKED)->at[0];
     bool fits =
         ids_of(t, WORDS) > FIRST_WORD + 1 && rows >= 8 && masked <= rows / 4;
 
     for (unsigned i = 0; i <= FOLLOWS; i++)
-        fits = fits && pr_task_shape(t, i)->dims == 1;
+        fits = fits && pr_task_input_shape(t, i)->dims == 1;
     for (unsigned i = PLACES; i <= SENTENCES; i++)
-        fits = fits && pr_task_shape(t, i)->at[0] == rows;
+        fits = fits && pr_task_input_shape(t, i)->at[0] == rows;
     fits = fits && ids_of(t, PLACES) >= rows && ids_of(t, SENTENCES) > 1 &&
            ids_of(t, LENGTH) > rows && ids_of(t, MASKED) >= rows &&
            ids_of(t, MISSING) >= ids_of(t, WORDS) && ids_of(t, FOLLOWS) > 1;
-    if (fits && pr_task_shape(t, MISSING)->at[0] == masked)
+    if (fits && pr_task_input_shape(t, MISSING)->at[0] == masked)
         return PR_OK;
     return pr_fail(err, PR_E_CONF, t->model->path,
                    "data 'masked_text' wants at least 8 'words', as many "
@@ -38,11 +38,12 @@ static int open(struct pr_task_run *t, struct pr_err *err)
 }
 
 /* Two pieces with their marks; returns how many words that are. */
-static int64_t write_text(const struct pr_task_run *t, struct pr_rng *rng,
-                          uint64_t text, bool follows, int32_t *words,
-                          int32_t *sentences)
+static int64_t masked_text_write_words(const struct pr_task_run *t,
+                                       struct pr_rng *rng, uint64_t text,
+                                       bool follows, int32_t *words,
+                                       int32_t *sentences)
 {
-    int64_t rows = pr_task_shape(t, WORDS)->at[0];
+    int64_t rows = pr_task_input_shape(t, WORDS)->at[0];
     int64_t length = rows - (int64_t)(pr_rng_u64(rng) % (uint64_t)(rows / 4));
     int64_t half = length / 2;
     struct pr_words w;
@@ -56,18 +57,19 @@ static int64_t write_text(const struct pr_task_run *t, struct pr_rng *rng,
         words[i] = i == 0        ? BEGIN
                    : i == half   ? BETWEEN
                    : i >= length ? 0
-                                 : pr_word(&w, from, (uint64_t)i);
+                                 : pr_words_get(&w, from, (uint64_t)i);
         sentences[i] = second && i < length;
     }
     return length;
 }
 
 /* Masks words at places that are spread over the text, each in its share. */
-static void mask(const struct pr_task_run *t, struct pr_rng *rng,
-                 int64_t length, int32_t *words, int32_t *masked,
-                 int32_t *missing)
+static void masked_text_mask_words(const struct pr_task_run *t,
+                                   struct pr_rng *rng, int64_t length,
+                                   int32_t *words, int32_t *masked,
+                                   int32_t *missing)
 {
-    int64_t count = pr_task_shape(t, MASKED)->at[0],
+    int64_t count = pr_task_input_shape(t, MASKED)->at[0],
             share = (length - 1) / count;
 
     for (int64_t i = 0; i < count; i++) {
@@ -87,19 +89,21 @@ static void mask(const struct pr_task_run *t, struct pr_rng *rng,
     }
 }
 
-static void fill(const struct pr_task_run *t, const struct pr_task_at *at,
-                 void *const *out)
+static void masked_text_fill(const struct pr_task_run *t,
+                             const struct pr_task_at *at, void *const *out)
 {
     uint64_t text = at->step * at->columns + at->column;
     struct pr_rng rng;
     int64_t length;
     bool follows;
 
-    pr_task_rng(t, at, 0, &rng);
+    pr_task_seed_rng(t, at, 0, &rng);
     follows = pr_rng_u64(&rng) & 1;
-    length = write_text(t, &rng, text, follows, out[WORDS], out[SENTENCES]);
-    mask(t, &rng, length, out[WORDS], out[MASKED], out[MISSING]);
-    for (int64_t i = 0; i < pr_task_shape(t, PLACES)->at[0]; i++)
+    length = masked_text_write_words(t, &rng, text, follows, out[WORDS],
+                                     out[SENTENCES]);
+    masked_text_mask_words(t, &rng, length, out[WORDS], out[MASKED],
+                           out[MISSING]);
+    for (int64_t i = 0; i < pr_task_input_shape(t, PLACES)->at[0]; i++)
         ((int32_t *)out[PLACES])[i] = (int32_t)i;
     *(int32_t *)out[LENGTH] = (int32_t)length;
     *(int32_t *)out[FOLLOWS] = follows;
@@ -112,6 +116,6 @@ const struct pr_task pr_task_masked_text = {
                "follows"},
     .ids = 1 << WORDS | 1 << PLACES | 1 << SENTENCES | 1 << LENGTH |
            1 << MASKED | 1 << MISSING | 1 << FOLLOWS,
-    .open = open,
-    .fill = fill,
+    .open = masked_text_open,
+    .fill = masked_text_fill,
 };

@@ -9,17 +9,18 @@
 enum { SOURCE, LENGTH, BEFORE, TARGET };
 enum { BEGIN = 1, END, FIRST_WORD };
 
-static int open(struct pr_task_run *t, struct pr_err *err)
+static int pairs_open(struct pr_task_run *t, struct pr_err *err)
 {
     const struct pr_layer *l = t->model->layers;
-    int64_t rows = pr_task_shape(t, SOURCE)->at[0];
+    int64_t rows = pr_task_input_shape(t, SOURCE)->at[0];
     int64_t ids = l[t->input[SOURCE]].ids;
-    bool fits = pr_task_shape(t, SOURCE)->dims == 1 && rows >= 4 &&
+    bool fits = pr_task_input_shape(t, SOURCE)->dims == 1 && rows >= 4 &&
                 ids > FIRST_WORD + 1;
 
     for (unsigned i = BEFORE; i <= TARGET; i++)
-        fits = fits && pr_task_shape(t, i)->dims == 1 &&
-               pr_task_shape(t, i)->at[0] == rows && l[t->input[i]].ids == ids;
+        fits = fits && pr_task_input_shape(t, i)->dims == 1 &&
+               pr_task_input_shape(t, i)->at[0] == rows &&
+               l[t->input[i]].ids == ids;
     if (fits && l[t->input[LENGTH]].ids > rows)
         return PR_OK;
     return pr_fail(err, PR_E_CONF, t->model->path,
@@ -27,29 +28,30 @@ static int open(struct pr_task_run *t, struct pr_err *err)
                    "shape [n] and as many ids, and a 'length' of up to n");
 }
 
-static int32_t translated(const struct pr_words *w, int32_t word)
+static int32_t pairs_translate_word(const struct pr_words *w, int32_t word)
 {
     return w->first + (word - w->first + w->count / 2) % w->count;
 }
 
-static void fill(const struct pr_task_run *t, const struct pr_task_at *at,
-                 void *const *out)
+static void pairs_fill(const struct pr_task_run *t, const struct pr_task_at *at,
+                       void *const *out)
 {
     int32_t *source = out[SOURCE], *before = out[BEFORE], *target = out[TARGET];
     uint64_t text = at->step * at->columns + at->column;
-    int64_t rows = pr_task_shape(t, SOURCE)->at[0], length;
+    int64_t rows = pr_task_input_shape(t, SOURCE)->at[0], length;
     struct pr_words w;
     struct pr_rng rng;
 
-    pr_task_rng(t, at, 0, &rng);
+    pr_task_seed_rng(t, at, 0, &rng);
     pr_words_init(&w, t->seed, FIRST_WORD,
                   t->model->layers[t->input[SOURCE]].ids);
     length =
         rows / 2 + (int64_t)(pr_rng_u64(&rng) % (uint64_t)(rows - rows / 2));
     for (int64_t i = 0; i < rows; i++)
-        source[i] = i < length ? pr_word(&w, text, (uint64_t)i) : 0;
+        source[i] = i < length ? pr_words_get(&w, text, (uint64_t)i) : 0;
     for (int64_t i = 0; i < rows; i++)
-        target[i] = i < length    ? translated(&w, source[length - 1 - i])
+        target[i] = i < length
+                        ? pairs_translate_word(&w, source[length - 1 - i])
                     : i == length ? END
                                   : 0;
     for (int64_t i = 0; i < rows; i++)
@@ -62,6 +64,6 @@ const struct pr_task pr_task_pairs = {
     .says = "sentences and their translations",
     .inputs = {"source", "length", "before", "target"},
     .ids = 1 << SOURCE | 1 << LENGTH | 1 << BEFORE | 1 << TARGET,
-    .open = open,
-    .fill = fill,
+    .open = pairs_open,
+    .fill = pairs_fill,
 };

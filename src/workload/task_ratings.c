@@ -11,14 +11,14 @@
 enum { USER, THING, LIKED };
 enum { TASTES = 4, NEGATIVES = 4, CHOICES = 8 };
 
-static int open(struct pr_task_run *t, struct pr_err *err)
+static int ratings_open(struct pr_task_run *t, struct pr_err *err)
 {
     bool fits = t->model->layers[t->input[USER]].ids > 1 &&
                 t->model->layers[t->input[THING]].ids > 1;
 
     for (unsigned i = USER; i <= LIKED; i++)
-        fits = fits && pr_task_shape(t, i)->dims == 1 &&
-               pr_task_shape(t, i)->at[0] == 1;
+        fits = fits && pr_task_input_shape(t, i)->dims == 1 &&
+               pr_task_input_shape(t, i)->at[0] == 1;
     return fits ? PR_OK
                 : pr_fail(err, PR_E_CONF, t->model->path,
                           "data 'ratings' wants 'user' and 'thing' of ids and "
@@ -26,7 +26,7 @@ static int open(struct pr_task_run *t, struct pr_err *err)
 }
 
 /* How well a thing suits a user: a product of tastes from -1 to 1. */
-static double suits(uint64_t seed, int32_t user, int32_t thing)
+static double rating_affinity(uint64_t seed, int32_t user, int32_t thing)
 {
     uint64_t a = pr_mix64(seed ^ (uint64_t)user << 1);
     uint64_t b = pr_mix64(seed ^ ((uint64_t)thing << 1 | 1));
@@ -41,8 +41,8 @@ static double suits(uint64_t seed, int32_t user, int32_t thing)
     return sum;
 }
 
-static void fill(const struct pr_task_run *t, const struct pr_task_at *at,
-                 void *const *out)
+static void ratings_fill(const struct pr_task_run *t,
+                         const struct pr_task_at *at, void *const *out)
 {
     const struct pr_layer *l = t->model->layers;
     bool liked = at->column % (NEGATIVES + 1) == 0;
@@ -50,15 +50,16 @@ static void fill(const struct pr_task_run *t, const struct pr_task_at *at,
     struct pr_rng rng;
     int32_t user, best;
 
-    pr_task_rng(t, at, 0, &rng);
+    pr_task_seed_rng(t, at, 0, &rng);
     pr_words_init(&users, t->seed, 0, l[t->input[USER]].ids);
     pr_words_init(&things, t->seed, 0, l[t->input[THING]].ids);
-    user = pr_word_drawn(&users, pr_rng_u64(&rng));
-    best = pr_word_drawn(&things, pr_rng_u64(&rng));
+    user = pr_words_draw(&users, pr_rng_u64(&rng));
+    best = pr_words_draw(&things, pr_rng_u64(&rng));
     for (unsigned i = 1; liked && i < CHOICES; i++) {
-        int32_t other = pr_word_drawn(&things, pr_rng_u64(&rng));
+        int32_t other = pr_words_draw(&things, pr_rng_u64(&rng));
 
-        if (suits(t->seed, user, other) > suits(t->seed, user, best))
+        if (rating_affinity(t->seed, user, other) >
+            rating_affinity(t->seed, user, best))
             best = other;
     }
     *(int32_t *)out[USER] = user;
@@ -71,6 +72,6 @@ const struct pr_task pr_task_ratings = {
     .says = "users and things, and whether they chose them",
     .inputs = {"user", "thing", "liked"},
     .ids = 1 << USER | 1 << THING,
-    .open = open,
-    .fill = fill,
+    .open = ratings_open,
+    .fill = ratings_fill,
 };

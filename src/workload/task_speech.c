@@ -10,15 +10,15 @@
 enum { SOUND, SPOKEN, LENGTH };
 enum { TONES = 3 };
 
-static int open(struct pr_task_run *t, struct pr_err *err)
+static int speech_open(struct pr_task_run *t, struct pr_err *err)
 {
     const struct pr_layer *l = t->model->layers;
-    const struct pr_layer_shape *s = pr_task_shape(t, SOUND);
-    int64_t longest = pr_task_shape(t, SPOKEN)->at[0];
+    const struct pr_layer_shape *s = pr_task_input_shape(t, SOUND);
+    int64_t longest = pr_task_input_shape(t, SPOKEN)->at[0];
 
     if (s->dims == 3 && s->at[0] == 1 && s->at[2] >= 4 * longest &&
-        pr_task_shape(t, SPOKEN)->dims == 1 && l[t->input[SPOKEN]].ids > 2 &&
-        l[t->input[LENGTH]].ids > longest)
+        pr_task_input_shape(t, SPOKEN)->dims == 1 &&
+        l[t->input[SPOKEN]].ids > 2 && l[t->input[LENGTH]].ids > longest)
         return PR_OK;
     return pr_fail(err, PR_E_CONF, t->model->path,
                    "data 'speech' wants a 'sound' of [1, frequencies, times], "
@@ -40,17 +40,17 @@ static void sound_letter(const struct pr_layer_shape *s, uint64_t seed,
     }
 }
 
-static void fill(const struct pr_task_run *t, const struct pr_task_at *at,
-                 void *const *out)
+static void speech_fill(const struct pr_task_run *t,
+                        const struct pr_task_at *at, void *const *out)
 {
-    const struct pr_layer_shape *s = pr_task_shape(t, SOUND);
-    int64_t longest = pr_task_shape(t, SPOKEN)->at[0], length;
+    const struct pr_layer_shape *s = pr_task_input_shape(t, SOUND);
+    int64_t longest = pr_task_input_shape(t, SPOKEN)->at[0], length;
     int32_t *spoken = out[SPOKEN];
     float *sound = out[SOUND];
     struct pr_words w;
     struct pr_rng rng;
 
-    pr_task_rng(t, at, 0, &rng);
+    pr_task_seed_rng(t, at, 0, &rng);
     pr_words_init(&w, t->seed, 1, t->model->layers[t->input[SPOKEN]].ids);
     length = longest / 2 +
              (int64_t)(pr_rng_u64(&rng) % (uint64_t)(longest - longest / 2)) +
@@ -58,7 +58,7 @@ static void fill(const struct pr_task_run *t, const struct pr_task_at *at,
     for (int64_t i = 0; i < s->at[1] * s->at[2]; i++)
         sound[i] = (float)(pr_rng_double(&rng) - 0.5);
     for (int64_t i = 0; i < longest; i++) {
-        spoken[i] = i < length ? pr_word_drawn(&w, pr_rng_u64(&rng)) : 0;
+        spoken[i] = i < length ? pr_words_draw(&w, pr_rng_u64(&rng)) : 0;
         if (i < length)
             sound_letter(s, t->seed, spoken[i], i * s->at[2] / length,
                          (i + 1) * s->at[2] / length, sound);
@@ -71,6 +71,6 @@ const struct pr_task pr_task_speech = {
     .says = "spectrograms of letters",
     .inputs = {"sound", "spoken", "length"},
     .ids = 1 << SPOKEN | 1 << LENGTH,
-    .open = open,
-    .fill = fill,
+    .open = speech_open,
+    .fill = speech_fill,
 };

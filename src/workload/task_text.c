@@ -4,7 +4,7 @@
 
 enum { WORDS, NEXT };
 
-static int open(struct pr_task_run *t, struct pr_err *err)
+static int task_text_open(struct pr_task_run *t, struct pr_err *err)
 {
     const struct pr_layer *a = &t->model->layers[t->input[WORDS]];
     const struct pr_layer *b = &t->model->layers[t->input[NEXT]];
@@ -17,18 +17,18 @@ static int open(struct pr_task_run *t, struct pr_err *err)
                    "as many ids");
 }
 
-static void fill(const struct pr_task_run *t, const struct pr_task_at *at,
-                 void *const *out)
+static void task_text_fill(const struct pr_task_run *t,
+                           const struct pr_task_at *at, void *const *out)
 {
     int32_t *words = out[WORDS], *next = out[NEXT];
-    uint64_t rows = (uint64_t)pr_task_shape(t, WORDS)->at[0];
+    uint64_t rows = (uint64_t)pr_task_input_shape(t, WORDS)->at[0];
     uint64_t from = at->step * rows;
     struct pr_words w;
 
     pr_words_init(&w, t->seed, 1, t->model->layers[t->input[WORDS]].ids);
-    words[0] = pr_word(&w, at->column, from);
+    words[0] = pr_words_get(&w, at->column, from);
     for (uint64_t i = 0; i < rows; i++) {
-        next[i] = pr_word(&w, at->column, from + i + 1);
+        next[i] = pr_words_get(&w, at->column, from + i + 1);
         if (i + 1 < rows)
             words[i + 1] = next[i];
     }
@@ -39,6 +39,6 @@ const struct pr_task pr_task_text = {
     .says = "texts of words as frequent as in a language",
     .inputs = {"words", "next"},
     .ids = 1 << WORDS | 1 << NEXT,
-    .open = open,
-    .fill = fill,
+    .open = task_text_open,
+    .fill = task_text_fill,
 };

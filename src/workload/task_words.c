@@ -15,7 +15,7 @@ void pr_words_init(struct pr_words *w, uint64_t seed, int32_t first,
 }
 
 /* The density of ranks is 1 / rank, so their logarithm is even. */
-int32_t pr_word_drawn(const struct pr_words *w, uint64_t bits)
+int32_t pr_words_draw(const struct pr_words *w, uint64_t bits)
 {
     double u = (double)(bits >> 11) * 0x1p-53;
     int32_t rank = (int32_t)(exp(u * w->log_count) - 1);
@@ -28,12 +28,12 @@ static uint64_t bits_at(const struct pr_words *w, uint64_t text, uint64_t place)
     return pr_mix64(pr_mix64(w->seed + pr_mix64(text)) + place);
 }
 
-static int32_t successor(const struct pr_words *w, int32_t word)
+static int32_t words_successor(const struct pr_words *w, int32_t word)
 {
-    return pr_word_drawn(w, pr_mix64(w->seed ^ (uint64_t)word << 20));
+    return pr_words_draw(w, pr_mix64(w->seed ^ (uint64_t)word << 20));
 }
 
-int32_t pr_word(const struct pr_words *w, uint64_t text, uint64_t place)
+int32_t pr_words_get(const struct pr_words *w, uint64_t text, uint64_t place)
 {
     unsigned run = 0;
     int32_t word;
@@ -41,8 +41,8 @@ int32_t pr_word(const struct pr_words *w, uint64_t text, uint64_t place)
     while (run < LONGEST_RUN && run < place &&
            bits_at(w, text, place - run) & 1)
         run++;
-    word = pr_word_drawn(w, bits_at(w, text, place - run));
+    word = pr_words_draw(w, bits_at(w, text, place - run));
     for (; run; run--)
-        word = successor(w, word);
+        word = words_successor(w, word);
     return word;
 }

@@ -18,9 +18,9 @@ void pr_words_init(struct pr_words *w, uint64_t seed, int32_t first,
                    int64_t ids);
 
 /* The word at a place of a text; there are as many texts as one likes. */
-int32_t pr_word(const struct pr_words *w, uint64_t text, uint64_t place);
+int32_t pr_words_get(const struct pr_words *w, uint64_t text, uint64_t place);
 
 /* A word out of 64 random bits, by frequency alone. */
-int32_t pr_word_drawn(const struct pr_words *w, uint64_t bits);
+int32_t pr_words_draw(const struct pr_words *w, uint64_t bits);
 
 #endif

@@ -61,7 +61,7 @@ int pr_trace_open(const char *path, uint64_t start_ns, struct pr_trace **ret,
     rc = pr_file_create(path, &t->file, err);
     t->file.later = true; /* until the experiment has its result */
     if (!rc)
-        rc = pr_file_put(&t->file, "[\n", 2, err);
+        rc = pr_file_append(&t->file, "[\n", 2, err);
     if (rc) {
         pr_file_discard(&t->file);
         pr_free(t);
@@ -97,7 +97,8 @@ static bool same_row(const struct row *a, const struct row *b)
 }
 
 /* Where the row is, or where it belongs. */
-static struct row *find_row(struct row *rows, size_t cap, const struct row *r)
+static struct row *trace_find_row(struct row *rows, size_t cap,
+                                  const struct row *r)
 {
     uint64_t h = (r->pid * 2 + r->reader) * 0x9e3779b97f4a7c15u;
 
@@ -120,7 +121,7 @@ static bool grow_rows(struct pr_trace_lane *l)
         return false;
     for (size_t i = 0; i < l->cap; i++)
         if (l->rows[i].used)
-            *find_row(rows, cap, &l->rows[i]) = l->rows[i];
+            *trace_find_row(rows, cap, &l->rows[i]) = l->rows[i];
     pr_free(l->rows);
     l->rows = rows;
     l->cap = cap;
@@ -136,7 +137,7 @@ static void note_row(struct pr_trace_lane *l, const struct row *r)
     l->last = *r;
     if (2 * (l->count + 1) > l->cap && !grow_rows(l))
         return;
-    at = find_row(l->rows, l->cap, r);
+    at = trace_find_row(l->rows, l->cap, r);
     if (!at->used) {
         *at = *r;
         l->count++;
@@ -145,15 +146,15 @@ static void note_row(struct pr_trace_lane *l, const struct row *r)
 
 /* ---- spans */
 
-static char *put_text(char *at, const char *s, size_t len)
+static char *trace_put_text(char *at, const char *s, size_t len)
 {
     memcpy(at, s, len);
     return at + len;
 }
 
-#define PUT(at, literal) put_text(at, literal, sizeof(literal) - 1)
+#define PUT(at, literal) trace_put_text(at, literal, sizeof(literal) - 1)
 
-static char *put_number(char *at, uint64_t n)
+static char *trace_put_number(char *at, uint64_t n)
 {
     static const char pairs[] = "00010203040506070809"
                                 "10111213141516171819"
@@ -173,15 +174,15 @@ static char *put_number(char *at, uint64_t n)
         p = memcpy(p - 2, &pairs[n * 2], 2);
     else
         *--p = (char)('0' + n);
-    return put_text(at, p, (size_t)(end - p));
+    return trace_put_text(at, p, (size_t)(end - p));
 }
 
 /* Microseconds with three decimals. */
-static char *put_time(char *at, uint64_t ns)
+static char *trace_put_time(char *at, uint64_t ns)
 {
     unsigned rest = (unsigned)(ns % 1000);
 
-    at = put_number(at, ns / 1000);
+    at = trace_put_number(at, ns / 1000);
     *at++ = '.';
     *at++ = (char)('0' + rest / 100);
     *at++ = (char)('0' + rest / 10 % 10);
@@ -190,7 +191,7 @@ static char *put_time(char *at, uint64_t ns)
 }
 
 /* A lane is written whole or not at all; after a failure nothing more is. */
-static void flush(struct pr_trace_lane *l)
+static void trace_flush_lane(struct pr_trace_lane *l)
 {
     struct pr_trace *t = l->trace;
 
@@ -208,21 +209,21 @@ static char *put_args(char *at, bool sample, uint64_t epoch, uint64_t step)
     at = PUT(at, ",\"args\":{");
     if (epoch != UINT64_MAX) {
         at = PUT(at, "\"epoch\":");
-        at = put_number(at, epoch);
+        at = trace_put_number(at, epoch);
     }
     if (epoch != UINT64_MAX && step != UINT64_MAX)
         *at++ = ',';
     if (step != UINT64_MAX) {
         at = sample ? PUT(at, "\"sample\":") : PUT(at, "\"step\":");
-        at = put_number(at, step);
+        at = trace_put_number(at, step);
     }
     *at++ = '}';
     return at;
 }
 
-void pr_trace_span(struct pr_trace_lane *l, enum pr_span kind, uint64_t pid,
-                   uint64_t tid, uint64_t start_ns, uint64_t end_ns,
-                   uint64_t epoch, uint64_t step)
+void pr_trace_span(struct pr_trace_lane *l, enum pr_trace_span_kind kind,
+                   uint64_t pid, uint64_t tid, uint64_t start_ns,
+                   uint64_t end_ns, uint64_t epoch, uint64_t step)
 {
     static const struct {
         const char *text;
@@ -246,17 +247,17 @@ void pr_trace_span(struct pr_trace_lane *l, enum pr_span kind, uint64_t pid,
         return;
     zero = l->trace->start_ns;
     if (l->len > LANE_BYTES - EVENT_BYTES)
-        flush(l);
+        trace_flush_lane(l);
     if (!l->last.used || !same_row(&l->last, &r))
         note_row(l, &r);
-    at = put_text(l->text + l->len, heads[kind].text, heads[kind].len);
-    at = put_time(at, start_ns > zero ? start_ns - zero : 0);
+    at = trace_put_text(l->text + l->len, heads[kind].text, heads[kind].len);
+    at = trace_put_time(at, start_ns > zero ? start_ns - zero : 0);
     at = PUT(at, ",\"dur\":");
-    at = put_time(at, end_ns > start_ns ? end_ns - start_ns : 0);
+    at = trace_put_time(at, end_ns > start_ns ? end_ns - start_ns : 0);
     at = PUT(at, ",\"pid\":");
-    at = put_number(at, pid);
+    at = trace_put_number(at, pid);
     at = PUT(at, ",\"tid\":");
-    at = put_number(at, tid);
+    at = trace_put_number(at, tid);
     at = put_args(at, reader, epoch, step);
     at = PUT(at, "},\n");
     l->len = (size_t)(at - l->text);
@@ -264,7 +265,7 @@ void pr_trace_span(struct pr_trace_lane *l, enum pr_span kind, uint64_t pid,
 
 /* ---- closing */
 
-static int by_number(const void *a, const void *b)
+static int trace_compare_rows(const void *a, const void *b)
 {
     const struct row *x = a, *y = b;
 
@@ -277,7 +278,8 @@ static int by_number(const void *a, const void *b)
 
 /* All rows of all lanes, in order, one more for accelerator 0: there is
  * something to name even without spans. */
-static struct row *gather_rows(const struct pr_trace *t, size_t *ret_count)
+static struct row *trace_gather_rows(const struct pr_trace *t,
+                                     size_t *ret_count)
 {
     size_t count = 1;
     struct row *all;
@@ -292,7 +294,7 @@ static struct row *gather_rows(const struct pr_trace *t, size_t *ret_count)
         for (size_t i = 0; i < l->cap; i++)
             if (l->rows[i].used)
                 all[--count] = l->rows[i];
-    qsort(all, *ret_count, sizeof *all, by_number);
+    qsort(all, *ret_count, sizeof *all, trace_compare_rows);
     return all;
 }
 
@@ -320,7 +322,7 @@ static int write_names(struct pr_trace *t, struct pr_err *err)
 {
     PR_AUTO_BUF struct pr_buf b = PR_BUF_INIT(SIZE_MAX / 2);
     size_t count;
-    struct row *all = gather_rows(t, &count);
+    struct row *all = trace_gather_rows(t, &count);
 
     if (!all)
         return pr_fail_nomem(err);
@@ -341,15 +343,15 @@ static int write_names(struct pr_trace *t, struct pr_err *err)
     pr_free(all);
     if (!pr_buf_ok(&b))
         return pr_fail_nomem(err);
-    return pr_file_put(&t->file, b.data, b.len, err);
+    return pr_file_append(&t->file, b.data, b.len, err);
 }
 
-static int finish(struct pr_trace *t, struct pr_err *err)
+static int trace_finish(struct pr_trace *t, struct pr_err *err)
 {
     int rc;
 
     for (struct pr_trace_lane *l = t->lanes; l; l = l->next)
-        flush(l);
+        trace_flush_lane(l);
     if (t->failed) {
         errno = t->failed;
         rc =
@@ -369,7 +371,7 @@ int pr_trace_close(struct pr_trace *t, struct pr_err *err)
 
     if (!t)
         return PR_OK;
-    rc = finish(t, err);
+    rc = trace_finish(t, err);
     while (t->lanes) {
         struct pr_trace_lane *l = t->lanes;
 

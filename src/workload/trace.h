@@ -23,7 +23,7 @@
     X(ITEM, "data", "item")              \
     X(PREPROCESS, "data", "preprocess")
 
-enum pr_span {
+enum pr_trace_span_kind {
 #define X(kind, category, name) PR_SPAN_##kind,
     PR_SPANS(X)
 #undef X
@@ -44,9 +44,9 @@ struct pr_trace_lane *pr_trace_lane(struct pr_trace *t);
  * sample) are arguments of the event, UINT64_MAX: none. Rows with spans of
  * these two kinds are named "reader TID", others "training". A lane that is
  * NULL: does nothing. */
-void pr_trace_span(struct pr_trace_lane *l, enum pr_span kind, uint64_t pid,
-                   uint64_t tid, uint64_t start_ns, uint64_t end_ns,
-                   uint64_t epoch, uint64_t step);
+void pr_trace_span(struct pr_trace_lane *l, enum pr_trace_span_kind kind,
+                   uint64_t pid, uint64_t tid, uint64_t start_ns,
+                   uint64_t end_ns, uint64_t epoch, uint64_t step);
 
 /* Writes what is left, names of processes included, and makes the file
  * appear, when no thread uses a lane any more. An error while writing comes up

@@ -11,7 +11,7 @@ void pr_warnings_put(const struct pr_buf *lines, struct pr_buf *out)
 
     while (lines->len && (end = strchr(at, '\n'))) {
         pr_buf_str(out, "__warning__= ");
-        pr_json_string(out, at, (size_t)(end - at));
+        pr_json_write_string(out, at, (size_t)(end - at));
         pr_buf_char(out, '\n');
         at = end + 1;
     }

@@ -33,7 +33,7 @@ const struct pr_workload *pr_workload_find(const char *name)
     return NULL;
 }
 
-static bool has_command(const struct pr_job *job)
+static bool job_has_command(const struct pr_job *job)
 {
     const struct pr_value *c = job->exp.command;
 
@@ -41,8 +41,8 @@ static bool has_command(const struct pr_job *job)
 }
 
 /* What follows from the rest when exp.workload is empty; NULL: nothing does. */
-static int name_of(const struct pr_job *job, const char **ret,
-                   struct pr_err *err)
+static int workload_find_name(const struct pr_job *job, const char **ret,
+                              struct pr_err *err)
 {
     const struct pr_framework *f;
     int rc;
@@ -50,16 +50,16 @@ static int name_of(const struct pr_job *job, const char **ret,
     *ret = NULL;
     if (*job->exp.workload)
         *ret = job->exp.workload;
-    else if (has_command(job))
+    else if (job_has_command(job))
         *ret = "command";
     else if (strcmp(job->exp.framework, "native") == 0)
         *ret = "native";
     if (*ret || !*job->exp.framework)
         return PR_OK;
-    rc = pr_job_framework(job, &f, err);
+    rc = pr_job_find_framework(job, &f, err);
     if (rc == 1)
         *ret = f->kind == PR_FRAMEWORK_NATIVE ? "native" : "framework";
-    else if (!rc && pr_framework_setting(job, "launcher"))
+    else if (!rc && pr_framework_get_setting(job, "launcher"))
         *ret = "framework";
     return rc < 0 ? rc : PR_OK;
 }
@@ -92,13 +92,13 @@ static int not_probed(const struct pr_job *job, const char *name,
                         "package prony times the loop");
 }
 
-int pr_workload_of(const struct pr_job *job, const struct pr_workload **ret,
-                   struct pr_err *err)
+int pr_workload_find_for_job(const struct pr_job *job,
+                             const struct pr_workload **ret, struct pr_err *err)
 {
     const struct pr_workload *w;
     const char *name;
     char version[32];
-    int rc = name_of(job, &name, err);
+    int rc = workload_find_name(job, &name, err);
 
     if (rc)
         return rc;
@@ -110,17 +110,18 @@ int pr_workload_of(const struct pr_job *job, const struct pr_workload **ret,
     if (!w)
         return pr_fail(err, PR_E_UNAVAIL, job->id,
                        "this build has no workload '%s'", name);
-    if (pr_probe_wanted(job) && !can_be_probed(name))
+    if (pr_job_needs_probe(job) && !can_be_probed(name))
         return not_probed(job, name, err);
     *ret = w;
     return PR_OK;
 }
 
-int pr_job_cost(struct pr_job *job, struct pr_cost *ret, struct pr_err *err)
+int pr_job_estimate_cost(struct pr_job *job, struct pr_cost *ret,
+                         struct pr_err *err)
 {
     const struct pr_workload *w = NULL;
     struct pr_cost cost = {0};
-    int rc = pr_workload_of(job, &w, err);
+    int rc = pr_workload_find_for_job(job, &w, err);
 
     if (!rc && w->estimate)
         rc = w->estimate(job, &cost, err);

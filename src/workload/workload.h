@@ -14,11 +14,12 @@ const struct pr_workload *pr_workload_find(const char *name);
 
 /* The workload of a job: exp.workload, or what follows from the rest.
  * PR_E_UNAVAIL when this build lacks it. */
-int pr_workload_of(const struct pr_job *job, const struct pr_workload **ret,
-                   struct pr_err *err) PR_MUST_CHECK;
+int pr_workload_find_for_job(const struct pr_job *job,
+                             const struct pr_workload **ret,
+                             struct pr_err *err) PR_MUST_CHECK;
 
 /* Estimates any job: that of its workload, and its timeout. */
-int pr_job_cost(struct pr_job *job, struct pr_cost *ret,
-                struct pr_err *err) PR_MUST_CHECK;
+int pr_job_estimate_cost(struct pr_job *job, struct pr_cost *ret,
+                         struct pr_err *err) PR_MUST_CHECK;
 
 #endif

@@ -4,7 +4,8 @@
  */
 #include "workload/argv.h"
 
-static int prepare(struct pr_job *job, struct pr_start *ret, struct pr_err *err)
+static int command_prepare(struct pr_job *job, struct pr_start *ret,
+                           struct pr_err *err)
 {
     const struct pr_value *command = job->exp.command;
     struct pr_argv a;
@@ -12,15 +13,15 @@ static int prepare(struct pr_job *job, struct pr_start *ret, struct pr_err *err)
 
     if (!rc)
         rc = command->kind == PR_LIST
-                 ? pr_argv_list(&a, "exp.command", command, err)
-                 : pr_argv_text(&a, "exp.command", command->s, err);
+                 ? pr_argv_add_list(&a, "exp.command", command, err)
+                 : pr_argv_add_text(&a, "exp.command", command->s, err);
     if (!rc)
-        rc = pr_argv_list(&a, "exp.command", job->exp.args, err);
-    if (!rc && !pr_argv_length(&a)) {
+        rc = pr_argv_add_list(&a, "exp.command", job->exp.args, err);
+    if (!rc && !pr_argv_word_count(&a)) {
         pr_fail(err, PR_E_CONF, job->id, "exp.command is empty");
         return pr_hint(err, "for example -P exp.command='\"sleep 1\"'");
     }
-    return rc ? rc : pr_argv_start(&a, ret, err);
+    return rc ? rc : pr_argv_fill_start(&a, ret, err);
 }
 
 static const struct pr_honour honours[] = {
@@ -39,5 +40,5 @@ const struct pr_workload pr_workload_command = {
     .desc = "any program; lines __results.NAME__= JSON in its output are kept",
     .honours = honours,
     .program = true,
-    .prepare = prepare,
+    .prepare = command_prepare,
 };

@@ -23,11 +23,12 @@
 #define BATCHES "batches.safetensors"
 
 /* A whole path: the program may start in another folder. */
-static int find_program(struct pr_job *job, const struct pr_framework *f,
-                        const char **ret, struct pr_err *err)
+static int framework_find_program(struct pr_job *job,
+                                  const struct pr_framework *f,
+                                  const char **ret, struct pr_err *err)
 {
     bool own = *f->program == '/';
-    const char *share = own ? "" : pr_share_dir(job->arena), *path;
+    const char *share = own ? "" : pr_bundled_dir(job->arena), *path;
     char whole[PATH_MAX];
 
     if (!share)
@@ -48,10 +49,10 @@ static int write_model(struct pr_job *job, const struct pr_model *m,
 {
     PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(64 << 20);
     const char *path = pr_arena_printf(job->arena, "%s/model.json", job->dir);
-    struct pr_jb jb;
+    struct pr_json_writer jb;
 
-    pr_jb_init(&jb, &text, 0);
-    pr_model_json(m, &jb);
+    pr_json_writer_init(&jb, &text, 0);
+    pr_model_write_json(m, &jb);
     pr_buf_char(&text, '\n');
     if (!path || !pr_buf_ok(&text))
         return pr_fail_nomem(err);
@@ -69,22 +70,23 @@ static int add_path(struct pr_argv *a, const char *start, const char *file,
         dir = whole;
     word = pr_arena_printf(a->job->arena, "%s%s%s%s", start, dir,
                            *dir ? "/" : "", file);
-    return word ? pr_argv_word(a, word, err) : pr_fail_nomem(err);
+    return word ? pr_argv_add_word(a, word, err) : pr_fail_nomem(err);
 }
 
 /* "--NAME DIR/FILE". */
-static int add_file(struct pr_argv *a, const char *name, const char *file,
-                    struct pr_err *err)
+static int framework_add_file(struct pr_argv *a, const char *name,
+                              const char *file, struct pr_err *err)
 {
-    int rc = pr_argv_word(a, name, err);
+    int rc = pr_argv_add_word(a, name, err);
 
     return rc ? rc : add_path(a, "", file, err);
 }
 
 /* ---- the model's own data */
 
-static uint64_t steps_of(const struct pr_job *job, const struct pr_nn_opts *nn,
-                         const struct pr_model *m)
+static uint64_t framework_count_steps(const struct pr_job *job,
+                                      const struct pr_nn_opts *nn,
+                                      const struct pr_model *m)
 {
     uint64_t each, most = (uint64_t)nn->max_count;
     uint64_t steps = (uint64_t)job->exp.num_batches;
@@ -108,7 +110,7 @@ static int write_batches(const struct pr_job *job, const struct pr_nn_opts *nn,
         return pr_fail_nomem(err);
     rc = pr_task_batches_open(&b, m, (uint64_t)nn->seed,
                               (uint64_t)job->exp.replica_batch,
-                              steps_of(job, nn, m), err);
+                              framework_count_steps(job, nn, m), err);
     if (rc)
         return rc;
     rc = pr_task_batches_save(&b, path, err);
@@ -134,25 +136,26 @@ static int add_batches(struct pr_argv *a, const struct pr_model *m,
 }
 
 /* In a container runtime.python is one of the image's. */
-static int add_program(struct pr_argv *a, const struct pr_framework *f,
-                       struct pr_err *err)
+static int framework_add_program(struct pr_argv *a,
+                                 const struct pr_framework *f,
+                                 struct pr_err *err)
 {
     struct pr_job *job = a->job;
     const char *program = NULL, *python = job->runtime.python;
-    int rc = find_program(job, f, &program, err);
+    int rc = framework_find_program(job, f, &program, err);
 
     if (!rc && !job->exp.docker)
-        python = pr_framework_python(f, python, job->arena);
+        python = pr_framework_find_python(f, python, job->arena);
     if (!rc && !python)
         return pr_fail_nomem(err);
     if (!rc)
-        rc = pr_argv_word(a, python, err);
-    return rc ? rc : pr_argv_word(a, program, err);
+        rc = pr_argv_add_word(a, python, err);
+    return rc ? rc : pr_argv_add_word(a, program, err);
 }
 
 /* ---- which way */
 
-static int unknown(const struct pr_job *job, struct pr_err *err)
+static int framework_fail_unknown(const struct pr_job *job, struct pr_err *err)
 {
     if (!*job->exp.framework) {
         pr_fail(err, PR_E_CONF, job->id, "exp.framework names no framework");
@@ -185,8 +188,9 @@ static int check_phase(const struct pr_job *job, const struct pr_framework *f,
     return pr_hint(err, "-P exp.phase=%s", training ? "inference" : "training");
 }
 
-static int check_place(const struct pr_job *job, const struct pr_framework *f,
-                       struct pr_err *err)
+static int framework_check_place(const struct pr_job *job,
+                                 const struct pr_framework *f,
+                                 struct pr_err *err)
 {
     if (job->exp.docker ? f->contained : f->bare)
         return PR_OK;
@@ -201,49 +205,51 @@ static int prepare_own(struct pr_job *job, const struct pr_framework *f,
 {
     struct pr_model *model;
     struct pr_argv a;
-    int rc = pr_job_model(job, &model, err);
+    int rc = pr_job_read_model(job, &model, err);
 
     if (!rc && *job->dir)
         rc = write_model(job, model, err);
     if (!rc)
         rc = pr_argv_init(&a, job, err);
     if (!rc)
-        rc = add_program(&a, f, err);
+        rc = framework_add_program(&a, f, err);
     if (!rc)
-        rc = add_file(&a, "--model", "model.json", err);
+        rc = framework_add_file(&a, "--model", "model.json", err);
     if (!rc)
-        rc = add_file(&a, "--params", "params.json", err);
+        rc = framework_add_file(&a, "--params", "params.json", err);
     if (!rc)
         rc = add_batches(&a, model, err);
     if (!rc)
-        rc = pr_argv_list(&a, "exp.args", job->exp.args, err);
+        rc = pr_argv_add_list(&a, "exp.args", job->exp.args, err);
     if (!rc)
-        rc = pr_argv_start(&a, ret, err);
+        rc = pr_argv_fill_start(&a, ret, err);
     if (!rc)
         ret->runs_ours = true;
     return rc;
 }
 
-static int prepare(struct pr_job *job, struct pr_start *ret, struct pr_err *err)
+static int framework_prepare(struct pr_job *job, struct pr_start *ret,
+                             struct pr_err *err)
 {
     const struct pr_framework *f = NULL;
-    int rc = pr_job_framework(job, &f, err);
+    int rc = pr_job_find_framework(job, &f, err);
 
     if (rc < 0)
         return rc;
     if (!rc) /* it needs no file, if the user brings everything */
-        return pr_framework_setting(job, "launcher")
-                   ? pr_framework_script(job, NULL, ret, err)
-                   : unknown(job, err);
+        return pr_framework_get_setting(job, "launcher")
+                   ? pr_framework_script_start(job, NULL, ret, err)
+                   : framework_fail_unknown(job, err);
     if (f->kind == PR_FRAMEWORK_NATIVE)
         return is_native(job, err);
     rc = check_phase(job, f, err);
     if (!rc)
-        rc = check_place(job, f, err);
+        rc = framework_check_place(job, f, err);
     if (rc)
         return rc;
-    return pr_framework_is_users(job, f) ? pr_framework_script(job, f, ret, err)
-                                         : prepare_own(job, f, ret, err);
+    return pr_framework_is_user_program(job, f)
+               ? pr_framework_script_start(job, f, ret, err)
+               : prepare_own(job, f, ret, err);
 }
 
 const struct pr_workload pr_workload_framework = {
@@ -252,5 +258,5 @@ const struct pr_workload pr_workload_framework = {
     .desc = "trains or infers exp.model in exp.framework: pytorch, "
             "tensorflow, onnxruntime, or what a launcher of yours starts",
     .options = &pr_nn_section,
-    .prepare = prepare,
+    .prepare = framework_prepare,
 };

@@ -27,14 +27,14 @@ struct loading {
     uint64_t warmup, batches;
     struct pr_progress progress;
     struct pr_series times; /* ms */
-    struct pr_ratelog rates;
+    struct pr_rate_log rates;
     bool stops; /* the rate is known, or time is over */
 };
 
 /* Set by signals: looked at after every batch. */
 static bool stop;
 
-static void on_signal(int signo)
+static void loader_on_signal(int signo)
 {
     (void)signo;
     __atomic_store_n(&stop, true, __ATOMIC_RELAXED);
@@ -67,7 +67,8 @@ static int choose_size(struct loading *l, struct pr_err *err)
     return PR_OK;
 }
 
-static int init(struct loading *l, struct pr_job *job, struct pr_err *err)
+static int loading_init(struct loading *l, struct pr_job *job,
+                        struct pr_err *err)
 {
     const struct pr_exp_opts *e = &job->exp;
     int rc;
@@ -94,7 +95,7 @@ static int init(struct loading *l, struct pr_job *job, struct pr_err *err)
     if (!l->batches)
         return pr_fail(err, PR_E_CONF, "exp.num_batches",
                        "no batch is to be measured");
-    if (!pr_image_set_wanted(job)) {
+    if (!pr_image_set_is_wanted(job)) {
         pr_fail(err, PR_E_CONF, job->id, "there is no data set to load");
         return pr_hint(err, "-P exp.data_dir=FOLDER, or "
                             "-P workflow.generate_data=true to make one");
@@ -104,20 +105,20 @@ static int init(struct loading *l, struct pr_job *job, struct pr_err *err)
 
 /* ---- the work */
 
-static void say_progress(struct loading *l, uint64_t done)
+static void loading_write_progress(struct loading *l, uint64_t done)
 {
     uint64_t all = l->warmup + l->batches;
     double share = (double)done / (double)all;
-    double by_time = pr_ratelog_share(&l->rates);
+    double by_time = pr_rate_log_time_share(&l->rates);
     bool by_count = l->batches < UINT64_MAX / 2;
 
-    pr_progress_say(&l->progress,
-                    !by_count || by_time > share ? by_time : share,
-                    "batch %llu", (unsigned long long)done);
+    pr_progress_write(&l->progress,
+                      !by_count || by_time > share ? by_time : share,
+                      "batch %llu", (unsigned long long)done);
 }
 
-static int load_one(struct loading *l, struct pr_image_set *set, uint64_t i,
-                    struct pr_err *err)
+static int loading_load_batch(struct loading *l, struct pr_image_set *set,
+                              uint64_t i, struct pr_err *err)
 {
     uint64_t start = pr_now(l->job->clock), wait;
     const int32_t *labels;
@@ -130,17 +131,18 @@ static int load_one(struct loading *l, struct pr_image_set *set, uint64_t i,
         uint64_t end = pr_now(l->job->clock);
 
         pr_series_add(&l->times, (double)(end - start) / 1e6);
-        l->stops = pr_ratelog_add(&l->rates, start, end, l->set.batch);
+        l->stops = pr_rate_log_add(&l->rates, start, end, l->set.batch);
     }
-    if (pr_progress_due(&l->progress))
-        say_progress(l, i + 1);
+    if (pr_progress_is_due(&l->progress))
+        loading_write_progress(l, i + 1);
     return __atomic_load_n(&stop, __ATOMIC_RELAXED)
                ? pr_fail(err, PR_E_INTR, "", "interrupted")
                : PR_OK;
 }
 
-static void put_verdict(const struct loading *l, struct pr_sink *k,
-                        double speed, const struct pr_series_short *times)
+static void loading_put_verdict(const struct loading *l,
+                                struct pr_result_lines *k, double speed,
+                                const struct pr_series_summary *times)
 {
     char took[PR_SERIES_TEXT], text[256];
 
@@ -149,72 +151,73 @@ static void put_verdict(const struct loading *l, struct pr_sink *k,
              speed < 100, speed, (long long)l->set.shape[1],
              (long long)l->set.shape[2], (unsigned long long)l->set.batch,
              pr_series_text(times, took));
-    pr_sink_str(k, "verdict", text);
+    pr_result_lines_put_str(k, "verdict", text);
 }
 
-static int put_rates(struct loading *l, struct pr_sink *k, struct pr_err *err)
+static int loading_put_rates(struct loading *l, struct pr_result_lines *k,
+                             struct pr_err *err)
 {
-    struct pr_timing t;
+    struct pr_rate_log_timing t;
 
-    pr_ratelog_end(&l->rates);
-    t = pr_ratelog_timing(&l->rates);
-    pr_timing_put(&t, k, "train");
-    return pr_ratelog_put_steady(&l->rates, k, err);
+    pr_rate_log_end(&l->rates);
+    t = pr_rate_log_get_timing(&l->rates);
+    pr_rate_log_put_timing(&t, k, "train");
+    return pr_rate_log_put_steady(&l->rates, k, err);
 }
 
-static int report(struct loading *l, struct pr_image_set *set,
-                  struct pr_err *err)
+static int loading_report(struct loading *l, struct pr_image_set *set,
+                          struct pr_err *err)
 {
     PR_AUTO_BUF struct pr_buf out = PR_BUF_INIT(16 << 20);
     PR_AUTO_BUF struct pr_buf notes = PR_BUF_INIT(65536);
     double speed = (double)l->set.batch / (l->times.mean / 1e3);
-    struct pr_series_short times;
-    struct pr_sink k;
+    struct pr_series_summary times;
+    struct pr_result_lines k;
     int rc;
 
-    pr_image_set_say(set, &out);
-    pr_sink_lines(&k, &out);
+    pr_image_set_print(set, &out);
+    pr_result_lines_init(&k, &out);
     pr_buf_str(&out, "__results.prony.main__= [\"throughput\", \"time\"]\n");
     rc = pr_series_put_times(&l->times, &k, &times, err);
     if (rc)
         return rc;
-    pr_sink_float(&k, "throughput", speed);
-    put_verdict(l, &k, speed, &times);
-    pr_sink_str(&k, "item", "image");
-    pr_sink_uint(&k, "items", l->times.count * l->set.batch);
-    pr_sink_uint(&k, "batch", l->set.batch);
-    rc = put_rates(l, &k, err);
-    pr_image_set_note(set, &notes);
+    pr_result_lines_put_float(&k, "throughput", speed);
+    loading_put_verdict(l, &k, speed, &times);
+    pr_result_lines_put_str(&k, "item", "image");
+    pr_result_lines_put_uint(&k, "items", l->times.count * l->set.batch);
+    pr_result_lines_put_uint(&k, "batch", l->set.batch);
+    rc = loading_put_rates(l, &k, err);
+    pr_image_set_add_warnings(set, &notes);
     pr_warnings_put(&notes, &out);
     if (!rc)
-        rc = pr_log_write(&out, err);
+        rc = pr_job_log_write(&out, err);
     return rc ? rc : pr_image_set_remove(set, err);
 }
 
-static int load(struct loading *l, struct pr_err *err)
+static int loading_load_batches(struct loading *l, struct pr_err *err)
 {
     struct pr_image_set *set = NULL;
     int rc = pr_image_set_open(l->job, &l->set, &set, err);
 
     pr_progress_start(&l->progress);
     for (uint64_t i = 0; i < l->warmup + l->batches && !rc && !l->stops; i++)
-        rc = load_one(l, set, i, err);
+        rc = loading_load_batch(l, set, i, err);
     pr_progress_end(&l->progress);
     if (!rc)
-        rc = report(l, set, err);
+        rc = loading_report(l, set, err);
     pr_image_set_free(set);
     return rc;
 }
 
-static int run(struct pr_job *job, struct pr_err *err)
+static int loader_run(struct pr_job *job, struct pr_err *err)
 {
-    struct sigaction sa = {.sa_handler = on_signal};
+    struct sigaction sa = {.sa_handler = loader_on_signal};
     struct loading l;
     int rc;
 
     sigaction(SIGTERM, &sa, NULL);
     sigaction(SIGINT, &sa, NULL);
-    rc = init(&l, job, err);
+    rc = loading_init(&l, job, err);
     if (rc)
         return rc;
     pr_progress_init(&l.progress, job->dir, job->clock);
@@ -222,28 +225,30 @@ static int run(struct pr_job *job, struct pr_err *err)
     l.set.progress = &l.progress;
     rc = pr_series_init(&l.times, err);
     if (!rc)
-        rc = pr_ratelog_init(&l.rates, &l.nn, err);
+        rc = pr_rate_log_init(&l.rates, &l.nn, err);
     if (!rc)
-        rc = load(&l, err);
-    pr_series_done(&l.times);
-    pr_ratelog_done(&l.rates);
+        rc = loading_load_batches(&l, err);
+    pr_series_free(&l.times);
+    pr_rate_log_free(&l.rates);
     return rc;
 }
 
-static int prepare(struct pr_job *job, struct pr_start *ret, struct pr_err *err)
+static int loader_prepare(struct pr_job *job, struct pr_start *ret,
+                          struct pr_err *err)
 {
     struct loading l;
-    int rc = init(&l, job, err);
+    int rc = loading_init(&l, job, err);
 
     if (!rc)
-        rc = pr_job_start_env(job, NULL, 0, ret, err);
+        rc = pr_job_set_start_env(job, NULL, 0, ret, err);
     ret->argv = NULL;
     return rc;
 }
 
-static int estimate(struct pr_job *job, struct pr_cost *ret, struct pr_err *err)
+static int loader_estimate(struct pr_job *job, struct pr_cost *ret,
+                           struct pr_err *err)
 {
-    return pr_image_set_bytes(job, &ret->write_bytes, err);
+    return pr_image_set_estimate_bytes(job, &ret->write_bytes, err);
 }
 
 static const struct pr_honour honours[] = {
@@ -269,7 +274,7 @@ const struct pr_workload pr_workload_loader = {
     .desc = "loads images as training does: decode, crop, flip, normalise",
     .options = &pr_nn_section,
     .honours = honours,
-    .prepare = prepare,
-    .run = run,
-    .estimate = estimate,
+    .prepare = loader_prepare,
+    .run = loader_run,
+    .estimate = loader_estimate,
 };

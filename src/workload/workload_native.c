@@ -13,61 +13,63 @@
 /* Set by signals: looked at after every step. */
 static bool stop;
 
-static void on_signal(int signo)
+static void native_on_signal(int signo)
 {
     (void)signo;
     __atomic_store_n(&stop, true, __ATOMIC_RELAXED);
 }
 
-static void watch_signals(void)
+static void native_watch_signals(void)
 {
-    struct sigaction sa = {.sa_handler = on_signal};
+    struct sigaction sa = {.sa_handler = native_on_signal};
 
     sigaction(SIGTERM, &sa, NULL);
     sigaction(SIGINT, &sa, NULL);
 }
 
-static int run(struct pr_job *job, struct pr_err *err)
+static int native_run(struct pr_job *job, struct pr_err *err)
 {
-    watch_signals();
-    return pr_native_run(job, &stop, err);
+    native_watch_signals();
+    return pr_native_run_job(job, &stop, err);
 }
 
 /* Its settings, too, are looked at before it runs. */
-static int check_probe(const struct pr_native *n, const struct pr_job *job,
-                       struct pr_err *err)
+static int native_check_probe(const struct pr_native *n,
+                              const struct pr_job *job, struct pr_err *err)
 {
     PR_AUTO_BUF struct pr_buf notes = PR_BUF_INIT(65536);
     struct pr_probe_config config;
-    int rc = pr_native_probe_check(n, err);
+    int rc = pr_native_check_probe(n, err);
 
-    return rc ? rc : pr_probe_settings(job, &config, &notes, err);
+    return rc ? rc : pr_probe_job_read_config(job, &config, &notes, err);
 }
 
-static int prepare(struct pr_job *job, struct pr_start *ret, struct pr_err *err)
+static int native_prepare(struct pr_job *job, struct pr_start *ret,
+                          struct pr_err *err)
 {
     struct pr_native *n = PR_ARENA_NEW(job->arena, struct pr_native);
     char version[32];
     int rc = n ? pr_native_init(n, job, NULL, err) : pr_fail_nomem(err);
 
-    if (!rc && !pr_net_is_there(version, err))
+    if (!rc && !pr_net_is_available(version, err))
         rc = err ? err->code : PR_E_UNAVAIL;
-    if (!rc && pr_probe_wanted(job))
-        rc = check_probe(n, job, err);
+    if (!rc && pr_job_needs_probe(job))
+        rc = native_check_probe(n, job, err);
     if (!rc && n->nn.mpi)
-        return pr_mpi_start(job, &n->nn, n->ranks, ret, err);
+        return pr_mpi_fill_start(job, &n->nn, n->ranks, ret, err);
     if (!rc)
-        rc = pr_job_start_env(job, NULL, 0, ret, err);
+        rc = pr_job_set_start_env(job, NULL, 0, ret, err);
     ret->argv = NULL;
     return rc;
 }
 
 /* How long it takes depends on the machine alone; nobody can tell before. */
-static int estimate(struct pr_job *job, struct pr_cost *ret, struct pr_err *err)
+static int native_estimate(struct pr_job *job, struct pr_cost *ret,
+                           struct pr_err *err)
 {
-    if (!pr_image_set_wanted(job))
+    if (!pr_image_set_is_wanted(job))
         return PR_OK;
-    return pr_image_set_bytes(job, &ret->write_bytes, err);
+    return pr_image_set_estimate_bytes(job, &ret->write_bytes, err);
 }
 
 static const struct pr_honour honours[] = {
@@ -104,7 +106,7 @@ const struct pr_workload pr_workload_native = {
     .desc = "trains a network on this machine's processors",
     .options = &pr_nn_section,
     .honours = honours,
-    .prepare = prepare,
-    .run = run,
-    .estimate = estimate,
+    .prepare = native_prepare,
+    .run = native_run,
+    .estimate = native_estimate,
 };

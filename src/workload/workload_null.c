@@ -8,18 +8,19 @@
 #include "workload/job_env.h"
 #include "workload/workload.h"
 
-static int prepare(struct pr_job *job, struct pr_start *ret, struct pr_err *err)
+static int null_prepare(struct pr_job *job, struct pr_start *ret,
+                        struct pr_err *err)
 {
     struct pr_null_opts o;
     int rc = pr_opt_fill(&pr_null_section, job->params, job->arena, &o, err);
 
     if (!rc)
-        rc = pr_job_start_env(job, NULL, 0, ret, err);
+        rc = pr_job_set_start_env(job, NULL, 0, ret, err);
     ret->argv = NULL;
     return rc;
 }
 
-static int run(struct pr_job *job, struct pr_err *err)
+static int null_run(struct pr_job *job, struct pr_err *err)
 {
     struct pr_null_opts o;
     int rc = pr_opt_fill(&pr_null_section, job->params, job->arena, &o, err);
@@ -36,14 +37,15 @@ static int run(struct pr_job *job, struct pr_err *err)
     elapsed = pr_now(job->clock) - start;
     pr_buf_printf(&out, "__results.steps__= %lld\n__results.time__= ",
                   (long long)o.steps);
-    pr_float_text(&out, (double)elapsed / 1e6);
+    pr_float_write_repr(&out, (double)elapsed / 1e6);
     pr_buf_char(&out, '\n');
     if (!pr_buf_ok(&out) || !pr_write_all(1, out.data, out.len))
         return pr_fail_errno(err, PR_E_IO, "stdout", "cannot write");
     return PR_OK;
 }
 
-static int estimate(struct pr_job *job, struct pr_cost *ret, struct pr_err *err)
+static int null_estimate(struct pr_job *job, struct pr_cost *ret,
+                         struct pr_err *err)
 {
     struct pr_null_opts o;
     int rc = pr_opt_fill(&pr_null_section, job->params, job->arena, &o, err);
@@ -63,7 +65,7 @@ const struct pr_workload pr_workload_null = {
     .desc = "nothing: what the harness itself costs",
     .options = &pr_null_section,
     .honours = honours,
-    .prepare = prepare,
-    .run = run,
-    .estimate = estimate,
+    .prepare = null_prepare,
+    .run = null_run,
+    .estimate = null_estimate,
 };

@@ -224,8 +224,8 @@ int nvmlDeviceGetMemoryInfo(struct nvml_handle *d, struct nvml_memory *ret)
     return 0;
 }
 
-static int answer(struct nvml_handle *d, const char *word, unsigned *ret,
-                  unsigned u)
+static int answer_print(struct nvml_handle *d, const char *word, unsigned *ret,
+                        unsigned u)
 {
     int rc = check(d, word);
 
@@ -236,22 +236,22 @@ static int answer(struct nvml_handle *d, const char *word, unsigned *ret,
 
 int nvmlDeviceGetEnforcedPowerLimit(struct nvml_handle *d, unsigned *ret)
 {
-    return answer(d, "power_limit", ret, 400000);
+    return answer_print(d, "power_limit", ret, 400000);
 }
 
 int nvmlDeviceGetMaxPcieLinkGeneration(struct nvml_handle *d, unsigned *ret)
 {
-    return answer(d, "link", ret, 4);
+    return answer_print(d, "link", ret, 4);
 }
 
 int nvmlDeviceGetMaxPcieLinkWidth(struct nvml_handle *d, unsigned *ret)
 {
-    return answer(d, "link", ret, 16);
+    return answer_print(d, "link", ret, 16);
 }
 
 int nvmlDeviceGetMaxClockInfo(struct nvml_handle *d, int type, unsigned *ret)
 {
-    return answer(d, "clock", ret, type == 2 ? 1215 : 1410);
+    return answer_print(d, "clock", ret, type == 2 ? 1215 : 1410);
 }
 
 int nvmlDeviceGetCudaComputeCapability(struct nvml_handle *d, int *major,
@@ -329,7 +329,7 @@ unsigned fake_nvml_power_calls; /* for tests */
 int nvmlDeviceGetPowerUsage(struct nvml_handle *d, unsigned *ret)
 {
     fake_nvml_power_calls++;
-    return answer(d, "power", ret, 100000 + d->looks * 1000);
+    return answer_print(d, "power", ret, 100000 + d->looks * 1000);
 }
 
 int nvmlDeviceGetTotalEnergyConsumption(struct nvml_handle *d,
@@ -341,18 +341,19 @@ int nvmlDeviceGetTotalEnergyConsumption(struct nvml_handle *d,
 
 int nvmlDeviceGetClockInfo(struct nvml_handle *d, int type, unsigned *ret)
 {
-    return answer(d, "clock", ret, type == 2 ? 1215 : 1000 + d->looks);
+    return answer_print(d, "clock", ret, type == 2 ? 1215 : 1000 + d->looks);
 }
 
 int nvmlDeviceGetTemperature(struct nvml_handle *d, int sensor, unsigned *ret)
 {
-    return sensor ? INVALID : answer(d, "temperature", ret, 60 + d->number);
+    return sensor ? INVALID
+                  : answer_print(d, "temperature", ret, 60 + d->number);
 }
 
 /* The second has none. */
 int nvmlDeviceGetFanSpeed(struct nvml_handle *d, unsigned *ret)
 {
-    return d->number == 1 ? NOT_SUPPORTED : answer(d, "fan", ret, 30);
+    return d->number == 1 ? NOT_SUPPORTED : answer_print(d, "fan", ret, 30);
 }
 
 int nvmlDeviceGetCurrentClocksThrottleReasons(struct nvml_handle *d,

@@ -44,10 +44,10 @@ static void make_folder(void)
     (void)atexit(remove_folder);
 }
 
-static void check_rows(const struct pr_bench *b)
+static void check_rows(const struct pr_results *b)
 {
-    for (size_t i = 0; i < pr_bench_size(b); i++) {
-        const struct pr_value *p = &pr_bench_row(b, i)->params;
+    for (size_t i = 0; i < pr_results_size(b); i++) {
+        const struct pr_value *p = &pr_results_row_at(b, i)->params;
 
         must(p->kind == PR_MAP && p->len > 0);
         for (uint32_t k = 0; k < p->len; k++)
@@ -55,7 +55,7 @@ static void check_rows(const struct pr_bench *b)
     }
 }
 
-static void report(const struct pr_bench *b)
+static void report(const struct pr_results *b)
 {
     static const char *const reports[] = {"regular", "weak", "strong",
                                           "exploration"};
@@ -89,7 +89,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
-    static const struct pr_bench_opts opts = {.threads = 1};
+    static const struct pr_results_opts opts = {.threads = 1};
     static bool made;
 
     if (!made)
@@ -98,13 +98,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     for (int i = 0; i < 3; i++) {
         const char *path = paths[i];
         FILE *f = fopen(path, "w");
-        struct pr_bench *b;
+        struct pr_results *b;
 
         must(f && fwrite(data, 1, bytes, f) == bytes && !fclose(f));
-        must(pr_bench_read(&path, 1, &opts, &b, NULL) == PR_OK);
+        must(pr_results_read(&path, 1, &opts, &b, NULL) == PR_OK);
         check_rows(b);
         report(b);
-        pr_bench_free(b);
+        pr_results_free(b);
     }
     return 0;
 }

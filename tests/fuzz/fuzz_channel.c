@@ -36,7 +36,7 @@ static int remember(void *ctx, const char *key, size_t key_len,
     if (!key_len)
         abort();
     check_utf8(key, key_len);
-    pr_json_string(seen, key, key_len);
+    pr_json_write_string(seen, key, key_len);
     pr_json_write(seen, value);
     return 0;
 }
@@ -113,7 +113,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     check_same(&a.rates, &b.rates);
     check_json(&a.rates);
     check_progress(data, bytes);
-    pr_buf_done(&a.rates);
-    pr_buf_done(&b.rates);
+    pr_buf_free(&a.rates);
+    pr_buf_free(&b.rates);
     return 0;
 }

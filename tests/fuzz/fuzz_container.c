@@ -58,10 +58,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     o.launcher = data[0] < 'e' ? launchers[data[0] & 3] : text.data;
     o.args = data[0] < 'e' ? text.data : "";
     o.gpus = data[0] & 4 ? text.data : "";
-    rc = pr_container_plan(&o, a, &c, &err);
+    rc = pr_container_make_plan(&o, a, &c, &err);
     must(rc == PR_OK || (err.msg[0] && err.where[0]));
     if (!rc)
         check(&c);
-    must(pr_container_inspected(text.data, &status, &oom) || status == -7);
+    must(pr_container_parse_inspect(text.data, &status, &oom) || status == -7);
     return 0;
 }

@@ -18,30 +18,30 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
-    static char text[PR_CPUS_MAX * 6];
+    static char text[PR_CPUSET_MAX * 6];
     PR_AUTO_BUF struct pr_buf in = PR_BUF_INIT((size_t)1 << 24);
-    struct pr_cpus set, again, rest;
+    struct pr_cpuset set, again, rest;
     char small[8];
     int first;
 
     pr_buf_add(&in, data, bytes);
     pr_buf_char(&in, '\0');
-    if (!pr_cpus_parse(in.data, &set))
+    if (!pr_cpuset_parse(in.data, &set))
         return 0;
-    must(pr_cpus_print(&set, text, sizeof text));
-    must(pr_cpus_parse(text, &again));
+    must(pr_cpuset_print(&set, text, sizeof text));
+    must(pr_cpuset_parse(text, &again));
     must(memcmp(&set, &again, sizeof set) == 0);
-    first = pr_cpus_first(&set);
-    must((first < 0) == (pr_cpus_count(&set) == 0));
-    must(first < 0 || pr_cpus_has(&set, (unsigned)first));
-    must(pr_cpus_print(&set, small, sizeof small) ==
+    first = pr_cpuset_first(&set);
+    must((first < 0) == (pr_cpuset_count(&set) == 0));
+    must(first < 0 || pr_cpuset_has(&set, (unsigned)first));
+    must(pr_cpuset_print(&set, small, sizeof small) ==
          (strlen(text) < sizeof small));
     must(memchr(small, '\0', sizeof small));
     rest = set;
-    pr_cpus_drop(&rest, &again);
-    must(pr_cpus_count(&rest) == 0 && !pr_cpus_meet(&rest, &set));
-    pr_cpus_join(&rest, &set);
-    pr_cpus_keep(&rest, &again);
+    pr_cpuset_subtract(&rest, &again);
+    must(pr_cpuset_count(&rest) == 0 && !pr_cpuset_overlaps(&rest, &set));
+    pr_cpuset_join(&rest, &set);
+    pr_cpuset_intersect(&rest, &again);
     must(memcmp(&rest, &set, sizeof set) == 0);
     return 0;
 }

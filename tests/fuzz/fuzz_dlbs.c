@@ -16,13 +16,13 @@ enum { MAX_INPUT = 4096 };
 static int add_config(struct pr_plan *p, const char *text, size_t len,
                       struct pr_err *err)
 {
-    struct pr_source src;
-    int rc = pr_source_parse(text, len, "in", p->scope.arena, &src, err);
+    struct pr_config_source src;
+    int rc = pr_config_source_parse(text, len, "in", p->scope.arena, &src, err);
 
     if (rc)
         return rc;
-    rc = pr_source_fragments(&p->scope, &src, PR_FROM_CONFIG, &p->configs,
-                             &p->config_count, err);
+    rc = pr_config_source_read_parts(&p->scope, &src, PR_FROM_CONFIG,
+                                     &p->configs, &p->config_count, err);
     p->config_cap = p->config_count;
     return rc;
 }

@@ -63,15 +63,15 @@ static void report(const struct pr_dlio_run *run)
 {
     PR_AUTO_BUF struct pr_buf out = PR_BUF_INIT(1 << 28);
     struct pr_err err;
-    struct pr_jb jb;
+    struct pr_json_writer jb;
 
     pr_dlio_report_text(run, &out);
     must(!pr_dlio_phase_table(run, PR_TABLE_TEXT, NULL, &out, &err));
     must(!pr_dlio_rank_table(run, PR_TABLE_CSV, NULL, &out, &err));
-    pr_jb_init(&jb, &out, 1);
-    pr_jb_obj(&jb, NULL);
+    pr_json_writer_init(&jb, &out, 1);
+    pr_json_open_object(&jb, NULL);
     pr_dlio_report_json(run, &jb);
-    pr_jb_end(&jb);
+    pr_json_close(&jb);
     must(pr_buf_ok(&out));
 }
 

@@ -25,13 +25,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 
     pr_buf_add(&text, data, bytes);
     pr_buf_char(&text, '\0');
-    rc = pr_compare_rules(text.data, a, &rules, &n, &err);
+    rc = pr_compare_parse_rules(text.data, a, &rules, &n, &err);
     if (rc) {
         must(rc == PR_E_USAGE && err.msg[0] && err.hint[0]);
         return 0;
     }
     for (size_t i = 0; i < n; i++)
         must(isfinite(rules[i].over) && rules[i].over >= 0);
-    (void)pr_compare_breaks(&row, rules, n);
+    (void)pr_compare_is_rule_broken(&row, rules, n);
     return 0;
 }

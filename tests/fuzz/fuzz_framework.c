@@ -40,7 +40,7 @@ static void check_param(const struct pr_framework *f, size_t i)
     if (!pr_is_dynamic(&p->def) && p->def.kind != PR_NULL)
         must(t == 5 || (t == 0 && p->def.kind == PR_BOOL) ||
              (t == 1 && p->def.kind == PR_INT) ||
-             (t == 2 && pr_is_number(&p->def)) ||
+             (t == 2 && pr_value_is_number(&p->def)) ||
              (t == 3 && p->def.kind == PR_STR) ||
              (t == 4 && p->def.kind == PR_LIST));
     must(p->help && p->line);

@@ -32,12 +32,12 @@ static unsigned next(struct input *in)
 }
 
 /* A set of up to 64 chunks. */
-static void make_set(struct input *in, struct pr_h5_set *s)
+static void make_set(struct input *in, struct pr_hdf5_set *s)
 {
     static const int filters[] = {H5Z_FILTER_DEFLATE, H5Z_FILTER_SHUFFLE,
-                                  H5Z_FILTER_FLETCHER32, PR_H5_LZF};
+                                  H5Z_FILTER_FLETCHER32, PR_HDF5_LZF};
 
-    s->way = PR_H5_CHUNKED;
+    s->way = PR_HDF5_CHUNKED;
     s->ndim = 1 + next(in) % AXES;
     s->type.bytes = 1 + next(in) % 8;
     s->row_bytes = s->type.bytes;
@@ -65,10 +65,10 @@ static void make_set(struct input *in, struct pr_h5_set *s)
     s->shuffle_bytes = next(in) % 16;
 }
 
-static void make_places(struct input *in, struct pr_h5_reader *h)
+static void make_places(struct input *in, struct pr_hdf5_reader *h)
 {
     for (uint64_t i = 0; i < h->lay.sets[0].chunk_count; i++) {
-        struct pr_h5_place *p = &h->lay.place[i];
+        struct pr_hdf5_place *p = &h->lay.place[i];
 
         p->off = next(in);
         p->off |= next(in) << 8;
@@ -79,7 +79,7 @@ static void make_places(struct input *in, struct pr_h5_reader *h)
     h->lay.has_places = true;
 }
 
-static void read_rows(struct pr_reader *r, const struct pr_h5_set *s)
+static void read_rows(struct pr_reader *r, const struct pr_hdf5_set *s)
 {
     for (uint64_t i = 0; i < s->dim[0]; i++) {
         uint64_t n = i % 2 ? 1 : s->dim[0] - i;
@@ -88,7 +88,7 @@ static void read_rows(struct pr_reader *r, const struct pr_h5_set *s)
         int rc;
 
         must(dst != NULL);
-        rc = pr_h5_rows(r, s, i, n, dst, &err);
+        rc = pr_hdf5_read_rows(r, s, i, n, dst, &err);
         must(rc == PR_OK || (rc < 0 && err.msg[0]));
         pr_free(dst);
     }
@@ -98,7 +98,7 @@ static void fuzz_chunks(struct input in)
 {
     struct fuzz_place p;
     struct pr_reader *r;
-    struct pr_h5_reader *h;
+    struct pr_hdf5_reader *h;
 
     fuzz_place_init(&p);
     r = fuzz_new_reader(&p, "hdf5", NULL);

@@ -29,7 +29,7 @@ static bool same(const struct pr_value *a, const struct pr_value *b)
                 return false;
         return true;
     default:
-        return pr_equal(a, b);
+        return pr_value_equal(a, b);
     }
 }
 
@@ -69,12 +69,12 @@ static void walk(struct pr_arena *a, const char *text, size_t len,
     int rc;
 
     pr_json_walk_init(&w, text, len, "walk");
-    rc = pr_json_enter(&w, close == ']' ? '[' : '{', NULL);
+    rc = pr_json_walk_enter(&w, close == ']' ? '[' : '{', NULL);
     must(rc == PR_OK || !v || v->kind < PR_LIST);
     if (rc)
         return;
-    while ((rc = pr_json_next(&w, close, a, &key, NULL)) == 1) {
-        rc = pr_json_take(&w, a, &item, NULL);
+    while ((rc = pr_json_walk_next(&w, close, a, &key, NULL)) == 1) {
+        rc = pr_json_walk_read(&w, a, &item, NULL);
         if (rc)
             break;
         if (v && close == ']')
@@ -107,6 +107,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
         return 0;
     round_trip(a, &v, 0);
     round_trip(a, &v, 2);
-    must(pr_copy(a, &v, &other) && same(&v, &other));
+    must(pr_value_copy(a, &v, &other) && same(&v, &other));
     return 0;
 }

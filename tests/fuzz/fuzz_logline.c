@@ -26,7 +26,7 @@ static int remember(void *ctx, const char *key, size_t key_len,
             abort();
         i += n;
     }
-    pr_json_string(&s->text, key, key_len);
+    pr_json_write_string(&s->text, key, key_len);
     pr_json_write(&s->text, value);
     return 0;
 }
@@ -65,7 +65,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
         (whole.text.len &&
          memcmp(whole.text.data, parts.text.data, whole.text.len)))
         abort();
-    pr_buf_done(&whole.text);
-    pr_buf_done(&parts.text);
+    pr_buf_free(&whole.text);
+    pr_buf_free(&parts.text);
     return 0;
 }

@@ -16,13 +16,13 @@ enum { MAX_INPUT = 4096 };
 static int add_target(struct pr_plan *p, const char *text, size_t len,
                       struct pr_err *err)
 {
-    struct pr_source src;
-    int rc = pr_source_parse(text, len, "in", p->scope.arena, &src, err);
+    struct pr_config_source src;
+    int rc = pr_config_source_parse(text, len, "in", p->scope.arena, &src, err);
 
     if (rc)
         return rc;
-    rc = pr_source_fragments(&p->scope, &src, PR_FROM_TARGET, &p->targets,
-                             &p->target_count, err);
+    rc = pr_config_source_read_parts(&p->scope, &src, PR_FROM_TARGET,
+                                     &p->targets, &p->target_count, err);
     p->target_cap = p->target_count;
     return rc;
 }

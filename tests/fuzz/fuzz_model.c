@@ -97,7 +97,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     struct pr_model *m = NULL;
     struct pr_err err = {0};
     struct pr_value v;
-    struct pr_jb jb;
+    struct pr_json_writer jb;
     int rc = pr_model_parse((const char *)data, bytes, "in", NULL, a, &m, &err);
 
     must(rc == err.code);
@@ -109,8 +109,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     check(m);
     if (m->layer_count > 1000) /* reading that much back takes long */
         return 0;
-    pr_jb_init(&jb, &out, 0);
-    pr_model_json(m, &jb);
+    pr_json_writer_init(&jb, &out, 0);
+    pr_model_write_json(m, &jb);
     must(pr_buf_ok(&out));
     struct pr_json_in in = {out.data, out.len, "json", PR_JSON_UNIQUE_KEYS, 0};
     must(pr_json_read(&in, a, &v, NULL, NULL) == PR_OK);

@@ -93,7 +93,7 @@ static void put(const char *data, size_t bytes)
     }
 }
 
-static void check_line(struct pr_columns *c)
+static void check_line(struct pr_monitor_columns *c)
 {
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(4096);
     PR_AUTO_BUF struct pr_buf line = PR_BUF_INIT(1 << 20);
@@ -101,9 +101,9 @@ static void check_line(struct pr_columns *c)
     struct pr_value v;
 
     pr_buf_str(&line, "{\"columns\":{");
-    pr_columns_announce(c, &line);
+    pr_monitor_columns_announce(c, &line);
     pr_buf_char(&line, '}');
-    pr_columns_line(c, &line);
+    pr_monitor_columns_write_line(c, &line);
     pr_buf_char(&line, '}');
     in.text = line.data;
     in.len = line.len;
@@ -115,11 +115,11 @@ static void try_text(const char *text)
 {
     PR_AUTO_BUF struct pr_buf out = PR_BUF_INIT(1 << 20);
     struct pr_timeseries *t = NULL;
-    struct pr_job_process p = {0};
+    struct pr_job_tree_process p = {0};
 
-    (void)pr_job_parse(text, &p);
+    (void)pr_job_tree_parse_stat(text, &p);
     if (pr_timeseries_new(text, &t, NULL) == PR_OK)
-        pr_timeseries_log(t, &out);
+        pr_timeseries_write_log(t, &out);
     pr_timeseries_free(t);
 }
 
@@ -128,7 +128,7 @@ static void try_answer(const char *data, size_t bytes)
 {
     struct pr_tcp_sum sum = {0};
 
-    (void)pr_tcp_add(&sum, data, bytes);
+    (void)pr_tcp_sum_add(&sum, data, bytes);
     if (sum.connections > bytes)
         abort();
 }
@@ -137,13 +137,13 @@ static void look_twice(const char *text, size_t bytes)
 {
     const char *cut = strstr(text, "\n--\n");
     size_t first = cut ? (size_t)(cut - text) + 1 : bytes;
-    struct pr_looks looks;
+    struct pr_monitor_sources looks;
 
     put(text, first);
-    if (!pr_looks_init(&looks, root))
+    if (!pr_monitor_sources_init(&looks, root))
         return;
-    pr_looks_begin(&looks);
-    pr_looks_take(&looks, 1e-9, 7);
+    pr_monitor_sources_begin(&looks);
+    pr_monitor_sources_sample(&looks, 1e-9, 7);
     check_line(&looks.columns);
     if (cut)
         put(cut + 4, bytes - first - 3);
@@ -151,9 +151,9 @@ static void look_twice(const char *text, size_t bytes)
         looks.of[i].rest_ns = 0;
         looks.of[i].last_ns -= 2000000000;
     }
-    pr_looks_take(&looks, 1e-9, 7);
+    pr_monitor_sources_sample(&looks, 1e-9, 7);
     check_line(&looks.columns);
-    pr_looks_done(&looks);
+    pr_monitor_sources_close(&looks);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);

@@ -35,7 +35,7 @@ static void quote_again(struct pr_arena *a, const struct pr_value *v)
     pr_buf_char(&arg, '\'');
     must(pr_buf_ok(&arg));
     must(pr_override_read(arg.data, a, &o, NULL) == PR_OK);
-    must(pr_equal(&o.value, v));
+    must(pr_value_equal(&o.value, v));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
@@ -51,7 +51,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     must(a && arg);
     memcpy(arg, data, bytes);
     arg[bytes] = '\0';
-    (void)pr_override_like(arg);
+    (void)pr_override_is_likely(arg);
     rc = pr_override_read(arg, a, &o, &err);
     must(rc == err.code);
     if (rc) {

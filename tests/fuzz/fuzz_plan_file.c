@@ -32,7 +32,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(4096);
     struct pr_plan_file f;
-    struct pr_planned e;
+    struct pr_plan_file_experiment e;
     struct pr_err err = {0};
     char path[64];
     int fd = memory_file(data, bytes, path);

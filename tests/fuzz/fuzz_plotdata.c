@@ -17,13 +17,13 @@
 #define EXPERIMENT "/experiments/0001-aaaaaaaa"
 
 static char root[64];
-static struct pr_bench *set;
+static struct pr_results *set;
 
 static void remove_root(void)
 {
     char command[128];
 
-    pr_bench_free(set);
+    pr_results_free(set);
     snprintf(command, sizeof(command), "rm -rf '%s'", root);
     if (system(command))
         abort();
@@ -44,7 +44,7 @@ static void make_root(void)
         "{\"schema\": \"prony.plan/1\", \"defaults\": {}, \"experiments\": [\n"
         "{\"id\": \"0001-aaaaaaaa\", \"params\": {\"n\": 1}}\n]}\n";
     const char *input = root;
-    struct pr_bench_opts o = {.threads = 1};
+    struct pr_results_opts o = {.threads = 1};
     char path[256];
 
     snprintf(root, sizeof(root), "/dev/shm/fuzz-plotdata-XXXXXX");
@@ -58,7 +58,7 @@ static void make_root(void)
     if (mkdir(path, 0700))
         abort();
     put("/plan.json", plan, strlen(plan));
-    if (pr_bench_read(&input, 1, &o, &set, NULL) || pr_bench_size(set) != 1)
+    if (pr_results_read(&input, 1, &o, &set, NULL) || pr_results_size(set) != 1)
         abort();
 }
 
@@ -74,7 +74,7 @@ static void check_places(const char *p)
     }
 }
 
-static void draw(const struct pr_plotdata *d, const struct pr_plot_opts *o,
+static void draw(const struct pr_plot_data *d, const struct pr_plot_opts *o,
                  struct pr_arena *a)
 {
     struct pr_buf text = PR_BUF_INIT(1 << 28);
@@ -84,13 +84,13 @@ static void draw(const struct pr_plotdata *d, const struct pr_plot_opts *o,
     if (pr_plot_draw(d, o, pr_canvas_kind("svg"), &text, NULL) == PR_OK)
         check_places(text.data);
     pr_buf_clear(&text);
-    if (pr_plotdata_json(d, &text, NULL))
+    if (pr_plot_data_write_json(d, &text, NULL))
         abort();
     in.text = text.data;
     in.len = text.len;
     if (pr_json_read(&in, a, &v, NULL, NULL))
         abort();
-    pr_buf_done(&text);
+    pr_buf_free(&text);
 }
 
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t len);
@@ -101,7 +101,7 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t len)
         .text = (const char *)data, .len = len, .flags = PR_JSON_PREFIX};
     const char *all[] = {NULL};
     struct pr_plot_opts o = {0};
-    struct pr_plotdata d;
+    struct pr_plot_data d;
     struct pr_arena *a;
 
     if (!set)
@@ -112,9 +112,9 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t len)
     if (pr_json_read(&in, a, &o.chart, NULL, NULL) || pr_plot_check(&o, NULL))
         o.chart = pr_null();
     o.kind = (enum pr_plot_kind)(len % (PR_PLOT_SPREAD + 1));
-    if (pr_plotdata_monitor(set, all, a, &d, NULL) == PR_OK)
+    if (pr_plot_data_read_monitor(set, all, a, &d, NULL) == PR_OK)
         draw(&d, &o, a);
-    if (pr_plotdata_rates(set, all, a, &d, NULL) == PR_OK)
+    if (pr_plot_data_read_rates(set, all, a, &d, NULL) == PR_OK)
         draw(&d, &o, a);
     pr_arena_free(a);
     return 0;

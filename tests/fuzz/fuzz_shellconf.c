@@ -18,7 +18,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(4096);
-    struct pr_shellconf c;
+    struct pr_shell_config c;
     struct pr_err err = {0};
     unsigned lines = 1;
     char *text = malloc(bytes ? bytes : 1); /* no NUL after it */
@@ -28,7 +28,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
         memcpy(text, data, bytes);
     for (size_t i = 0; i < bytes; i++)
         lines += text[i] == '\n';
-    if (pr_shellconf_parse(text, bytes, "/nowhere/f.sh", NULL, a, &c, &err)) {
+    if (pr_shell_config_parse(text, bytes, "/nowhere/f.sh", NULL, a, &c,
+                              &err)) {
         must(*err.msg && *err.where);
         free(text);
         return 0;

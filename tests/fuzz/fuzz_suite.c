@@ -73,9 +73,9 @@ static void report(const struct pr_suite *s, const struct pr_suite_weights *w)
                                      .compare_devices = true};
     struct pr_suite_report r;
 
-    must(a && pr_suite_report(s, &o, a, &r, NULL) == PR_OK);
+    must(a && pr_suite_score_report(s, &o, a, &r, NULL) == PR_OK);
     must((s->kind == PR_SUITE_MILABENCH
-              ? pr_suite_bench_text(&r, &text, NULL)
+              ? pr_milabench_text(&r, &text, NULL)
               : pr_suite_text(&r, &text, NULL)) == PR_OK);
     check_text(&text);
     must(pr_suite_json(&r, &json, NULL) == PR_OK);
@@ -88,7 +88,7 @@ static void report(const struct pr_suite *s, const struct pr_suite_weights *w)
 
 static void read_one(const char *path, const struct pr_suite_weights *w)
 {
-    struct pr_suite_opts o = {.threads = 1, .curve = 6};
+    struct pr_suite_read_opts o = {.threads = 1, .curve = 6};
     struct pr_suite *s = NULL;
 
     if (pr_suite_read(path, &o, &s, NULL) == PR_OK)
@@ -112,7 +112,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     for (int i = 0; i < 3; i++)
         must(pr_file_write(paths[i], data, bytes, NULL) == PR_OK);
     if (pr_json_read(&in, a, &v, NULL, NULL) != PR_OK ||
-        pr_suite_weights_take(&v, "weights", a, &w, NULL) != PR_OK)
+        pr_suite_weights_from_value(&v, "weights", a, &w, NULL) != PR_OK)
         w.count = 0;
     read_one(paths[2], &w); /* a summary, or a zip */
     read_one(inner, &w);    /* events */

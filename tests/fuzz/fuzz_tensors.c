@@ -18,8 +18,8 @@ static void must(bool ok)
         abort();
 }
 
-static void read_one(const struct pr_tensor_file *f, const struct pr_stored *t,
-                     size_t bytes)
+static void read_one(const struct pr_tensor_file *f,
+                     const struct pr_tensor_stored *t, size_t bytes)
 {
     struct pr_err err = {0};
     char shape[192];
@@ -28,7 +28,7 @@ static void read_one(const struct pr_tensor_file *f, const struct pr_stored *t,
 
     must(t->name && t->type_name && t->dims <= PR_TENSOR_DIMS);
     must(t->bytes <= bytes && t->from <= bytes - t->bytes);
-    must(pr_stored_shape(t, shape)[0] == '[');
+    must(pr_tensor_stored_shape(t, shape)[0] == '[');
     if (t->type == PR_STORED_OTHER) {
         must(pr_tensor_file_floats(f, t, NULL, &err) == PR_E_FORMAT);
         return;

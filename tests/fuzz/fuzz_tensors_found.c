@@ -11,7 +11,7 @@
 
 enum { DATA_BYTES = 1 << 20 };
 
-static void look_at(const struct pr_found_list *l, uint64_t bytes)
+static void look_at(const struct pr_tensor_found_list *l, uint64_t bytes)
 {
     uint64_t end = 0;
 
@@ -26,10 +26,10 @@ static void look_at(const struct pr_found_list *l, uint64_t bytes)
 static void try_pickle(const uint8_t *data, size_t bytes)
 {
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(4096);
-    struct pr_torch_storage *found;
+    struct pr_tensor_torch_storage *found;
     struct pr_err err = {0};
     size_t count;
-    int rc = pr_torch_pickle(data, bytes, "x", a, &found, &count, &err);
+    int rc = pr_tensor_find_pickle(data, bytes, "x", a, &found, &count, &err);
 
     must(rc == PR_OK || (rc == PR_E_FORMAT && err.msg[0]));
     must(rc || count <= bytes);
@@ -38,14 +38,14 @@ static void try_pickle(const uint8_t *data, size_t bytes)
 static void try_archive(const uint8_t *data, size_t bytes)
 {
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(4096);
-    struct pr_found_list found;
+    struct pr_tensor_found_list found;
     struct pr_err err = {0};
     struct fuzz_place p;
     int rc;
 
     fuzz_place_init(&p);
     fuzz_put(&p, "x.pt", data, bytes);
-    rc = pr_found_torch(p.st, "x.pt", a, &found, &err);
+    rc = pr_tensor_find_torch(p.st, "x.pt", a, &found, &err);
     must(rc == PR_OK || (rc == PR_E_FORMAT && err.msg[0]));
     if (!rc)
         look_at(&found, bytes);
@@ -55,10 +55,10 @@ static void try_archive(const uint8_t *data, size_t bytes)
 static void try_table(const uint8_t *data, size_t bytes)
 {
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(4096);
-    struct pr_found_list found;
+    struct pr_tensor_found_list found;
     struct pr_err err = {0};
-    int rc =
-        pr_found_bundle(data, bytes, DATA_BYTES, "x.index", a, &found, &err);
+    int rc = pr_tensor_find_bundle(data, bytes, DATA_BYTES, "x.index", a,
+                                   &found, &err);
 
     must(rc == PR_OK || (rc == PR_E_FORMAT && err.msg[0]));
     if (!rc)

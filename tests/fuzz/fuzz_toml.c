@@ -29,7 +29,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     if (bytes)
         memcpy(text, data, bytes);
     text[bytes] = '\0';
-    (void)pr_toml_like(text);
+    (void)pr_toml_is_likely(text);
     rc = pr_toml_read(text, bytes, "in", a, &v, &err);
     must(rc == err.code);
     if (rc) {

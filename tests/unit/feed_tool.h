@@ -37,14 +37,14 @@ static inline void kit_write(struct kit *k)
     char name[PR_NAME_BYTES];
     struct pr_writer *w;
     struct pr_file_spec spec;
-    struct pr_sides sides;
+    struct pr_dataset_sides sides;
     struct pr_err err = {0};
     uint64_t bytes;
 
     kit_check(pr_writer_new(k->set.format, k->st, &w, &err), &err);
     for (uint64_t i = 0; pr_dataset_folder(&k->set, i, name), *name; i++)
         kit_check(pr_storage_make_folder(k->st, name, &err), &err);
-    pr_sides_start(&sides);
+    pr_dataset_sides_start(&sides);
     for (uint64_t f = 0; f < pr_dataset_files(&k->set); f++) {
         pr_dataset_spec(&k->set, &sides, f, &spec);
         pr_dataset_name(&k->set, f, PR_NAME_DATA, name);

@@ -80,7 +80,7 @@ static inline void put_link(const char *path, const char *to)
 }
 
 /* Captures and reads back; every document must be strict JSON. */
-static inline struct pr_value capture(const struct pr_env_opts *opts,
+static inline struct pr_value capture(const struct pr_machine_env_opts *opts,
                                       struct pr_arena *a)
 {
     PR_AUTO_BUF struct pr_buf out = PR_BUF_INIT(1 << 20);
@@ -89,7 +89,7 @@ static inline struct pr_value capture(const struct pr_env_opts *opts,
     struct pr_err err = {0};
 
     pr_buf_str(&out, "x");
-    assert_int_equal(pr_env_capture(opts, &out, &err), PR_OK);
+    assert_int_equal(pr_machine_env_capture(opts, &out, &err), PR_OK);
     assert_true(out.data[0] == 'x' && out.data[out.len - 1] == '\n');
     assert_null(strstr(out.data, "\": -1"));
     in.text = out.data + 1;
@@ -103,7 +103,7 @@ static const char *const no_variables[] = {NULL};
 
 static inline struct pr_value capture_root(struct pr_arena *a)
 {
-    struct pr_env_opts opts = {
+    struct pr_machine_env_opts opts = {
         .root = root, .cwd = root, .environment = no_variables};
 
     return capture(&opts, a);

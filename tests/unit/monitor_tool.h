@@ -34,9 +34,9 @@ static inline void take_away(const char *path)
 }
 
 struct rig {
-    struct pr_columns columns;
+    struct pr_monitor_columns columns;
     struct pr_buf text;
-    const struct pr_source *source;
+    const struct pr_monitor_source *source;
     void *state;
     int pid;
     double used_s; /* of it, after its end */
@@ -46,8 +46,8 @@ static inline struct rig rig_open(unsigned source)
 {
     struct rig r = {.text = PR_BUF_INIT(1 << 20)};
 
-    assert_true(pr_columns_init(&r.columns));
-    r.source = pr_source_at(source);
+    assert_true(pr_monitor_columns_init(&r.columns));
+    r.source = pr_monitor_source_at(source);
     r.state = pr_alloc_zeroed(r.source->state_bytes);
     assert_non_null(r.state);
     return r;
@@ -58,30 +58,30 @@ static inline void rig_close(struct rig *r)
     if (r->source->close)
         r->source->close(r->state);
     pr_free(r->state);
-    pr_columns_done(&r->columns);
-    pr_buf_done(&r->text);
+    pr_monitor_columns_close(&r->columns);
+    pr_buf_free(&r->text);
 }
 
 /* A look dt seconds after the one before; 0: the first of an experiment. */
 static inline void rig_look(struct rig *r, double dt, bool rescan)
 {
-    struct pr_look l = {.root = "root",
-                        .dt = dt,
-                        .rescan = rescan || dt == 0,
-                        .pid = r->pid,
-                        .used_s = r->used_s,
-                        .columns = &r->columns,
-                        .text = &r->text};
-    struct pr_looked looked = {true, dt, true};
+    struct pr_monitor_sample l = {.root = "root",
+                                  .dt = dt,
+                                  .rescan = rescan || dt == 0,
+                                  .pid = r->pid,
+                                  .used_s = r->used_s,
+                                  .columns = &r->columns,
+                                  .text = &r->text};
+    struct pr_monitor_source_sampled looked = {true, dt, true};
 
-    pr_columns_source(&r->columns, 0);
+    pr_monitor_columns_begin_source(&r->columns, 0);
     r->source->look(r->state, &l);
-    pr_columns_add(&r->columns, &looked);
+    pr_monitor_columns_add(&r->columns, &looked);
 }
 
 static inline double value(const struct rig *r, const char *name)
 {
-    return pr_columns_value(&r->columns, name);
+    return pr_monitor_columns_value(&r->columns, name);
 }
 
 static inline void assert_value(const struct rig *r, const char *name,

@@ -30,7 +30,7 @@ static size_t read_numbers(char *text, double **ret)
     return n;
 }
 
-static void say(const char *name, double x)
+static void message_print(const char *name, double x)
 {
     printf(" %s %.17g", name, x);
 }
@@ -45,15 +45,15 @@ static void slices(const double *v, size_t n)
     for (size_t i = 1; i + 1 < n; i += 2)
         (void)pr_rateslices_add(&s, v[i], v[i + 1]);
     full = s.len;
-    say("carry_time", s.time);
-    say("carry_count", s.count);
-    say("total_time", s.total_time);
-    say("total_count", s.total_count);
+    message_print("carry_time", s.time);
+    message_print("carry_count", s.count);
+    message_print("total_time", s.total_time);
+    message_print("total_count", s.total_count);
     pr_rateslices_end(&s);
-    say("full", (double)full);
+    message_print("full", (double)full);
     for (size_t i = 0; i < s.len; i++)
-        say("rate", s.rates[i]);
-    pr_rateslices_done(&s);
+        message_print("rate", s.rates[i]);
+    pr_rateslices_free(&s);
 }
 
 static void steady(const double *v, size_t n)
@@ -65,24 +65,24 @@ static void steady(const double *v, size_t n)
     if (n < 2 || !room)
         exit(1);
     s = (struct pr_slices){v + 2, n - 2, v[0], v[1]};
-    pr_steady_of(&s, room, &t);
-    say("index_rate", t.index_rate);
-    say("time_rate", t.time_rate);
-    say("settled", t.settled);
-    say("warmup", (double)t.warmup);
-    say("warmup_s", t.warmup_s);
-    say("count", (double)t.count);
-    say("mean", t.mean);
-    say("std", t.std);
-    say("correlation", t.correlation);
-    say("sem", t.sem);
-    say("low", t.low);
-    say("high", t.high);
-    say("min", t.min);
-    say("p5", t.p5);
-    say("p50", t.p50);
-    say("p95", t.p95);
-    say("max", t.max);
+    pr_steady_compute(&s, room, &t);
+    message_print("index_rate", t.index_rate);
+    message_print("time_rate", t.time_rate);
+    message_print("settled", t.settled);
+    message_print("warmup", (double)t.warmup);
+    message_print("warmup_s", t.warmup_s);
+    message_print("count", (double)t.count);
+    message_print("mean", t.mean);
+    message_print("std", t.std);
+    message_print("correlation", t.correlation);
+    message_print("sem", t.sem);
+    message_print("low", t.low);
+    message_print("high", t.high);
+    message_print("min", t.min);
+    message_print("p5", t.p5);
+    message_print("p50", t.p50);
+    message_print("p95", t.p95);
+    message_print("max", t.max);
     free(room);
 }
 

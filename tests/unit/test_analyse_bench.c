@@ -13,29 +13,29 @@
 
 /* All rows as one line of JSON each. */
 static void read_rows(const char *const *inputs, size_t n,
-                      const struct pr_bench_opts *o, struct pr_buf *out,
-                      struct pr_bench_counts *ret_counts)
+                      const struct pr_results_opts *o, struct pr_buf *out,
+                      struct pr_results_counts *ret_counts)
 {
     struct pr_err err = {0};
-    struct pr_bench *b;
-    int rc = pr_bench_read(inputs, n, o, &b, &err);
+    struct pr_results *b;
+    int rc = pr_results_read(inputs, n, o, &b, &err);
 
     if (rc)
         print_message("%s: %s\n", err.where, err.msg);
     assert_int_equal(rc, PR_OK);
-    for (size_t i = 0; i < pr_bench_size(b); i++) {
-        pr_json_write(out, &pr_bench_row(b, i)->params);
+    for (size_t i = 0; i < pr_results_size(b); i++) {
+        pr_json_write(out, &pr_results_row_at(b, i)->params);
         pr_buf_char(out, '\n');
     }
     if (ret_counts)
-        *ret_counts = *pr_bench_counts(b);
-    pr_bench_free(b);
+        *ret_counts = *pr_results_get_counts(b);
+    pr_results_free(b);
 }
 
 static void check_file(const char *name, const char *text, const char *want)
 {
     PR_AUTO_BUF struct pr_buf out = PR_BUF_INIT(1 << 20);
-    struct pr_bench_opts o = {.threads = 1};
+    struct pr_results_opts o = {.threads = 1};
 
     spit(name, text);
     pr_buf_str(&out, "");
@@ -165,8 +165,8 @@ static void folders_and_threads(void **state)
     PR_AUTO_BUF struct pr_buf one = PR_BUF_INIT(1 << 20);
     PR_AUTO_BUF struct pr_buf four = PR_BUF_INIT(1 << 20);
     PR_AUTO_BUF struct pr_buf all = PR_BUF_INIT(1 << 20);
-    struct pr_bench_opts o = {.threads = 1};
-    struct pr_bench_counts counts;
+    struct pr_results_opts o = {.threads = 1};
+    struct pr_results_counts counts;
     char name[64], text[64];
 
     (void)state;
@@ -204,7 +204,7 @@ static void lists_are_cut_between_results(void **state)
     static const char *const inputs[] = {"list.json"};
     PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(16 << 20);
     PR_AUTO_BUF struct pr_buf one = PR_BUF_INIT(16 << 20);
-    struct pr_bench_opts o = {.threads = 1};
+    struct pr_results_opts o = {.threads = 1};
 
     (void)state;
     pr_buf_str(&text, "{\"data\": [");
@@ -235,8 +235,8 @@ static void queries_and_names(void **state)
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(4096);
     PR_AUTO_BUF struct pr_buf strict = PR_BUF_INIT(1 << 20);
     PR_AUTO_BUF struct pr_buf relaxed = PR_BUF_INIT(1 << 20);
-    struct pr_bench_filter f = {.policy = PR_QUERY_STRICT};
-    struct pr_bench_opts o = {
+    struct pr_results_filter f = {.policy = PR_QUERY_STRICT};
+    struct pr_results_opts o = {
         .filters = &f, .filter_count = 1, .names = names, .name_count = 1};
     struct pr_query *q;
 
@@ -244,8 +244,8 @@ static void queries_and_names(void **state)
     spit(input, "[{\"a\": \"caffe2\", \"b\": 1, \"c\": 1}, {\"a\": \"bvlc_"
                 "caffe\", \"c\": 2}, {\"c\": 3, \"b\": 2}]");
     spit("query.json", "{\"a\": \"caffe\"}");
-    assert_int_equal(pr_bench_query("query.json", "--query", a, &q, NULL),
-                     PR_OK);
+    assert_int_equal(
+        pr_results_parse_query("query.json", "--query", a, &q, NULL), PR_OK);
     f.query = q;
     read_rows(&input, 1, &o, &strict, NULL);
     assert_string_equal(strict.data, "{\"a\": \"caffe2\", \"c\": 1}\n");
@@ -254,9 +254,10 @@ static void queries_and_names(void **state)
     assert_string_equal(relaxed.data,
                         "{\"a\": \"caffe2\", \"c\": 1}\n{\"c\": 3}\n");
     pr_query_free(q);
-    assert_int_equal(pr_bench_query("{oops", "--query", a, &q, NULL),
+    assert_int_equal(pr_results_parse_query("{oops", "--query", a, &q, NULL),
                      PR_E_USAGE);
-    assert_int_equal(pr_bench_query("3", "--query", a, &q, NULL), PR_E_USAGE);
+    assert_int_equal(pr_results_parse_query("3", "--query", a, &q, NULL),
+                     PR_E_USAGE);
 }
 
 /* The address sanitizer keeps what was freed. */
@@ -277,7 +278,7 @@ static void replaced_values_are_forgotten(void **state)
 {
     const char *input = "again.log";
     PR_AUTO_BUF struct pr_buf out = PR_BUF_INIT(1 << 20);
-    struct pr_bench_opts o = {.threads = 1};
+    struct pr_results_opts o = {.threads = 1};
     struct rusage before, after;
     char word[1001];
     FILE *f = fopen(input, "w");
@@ -328,8 +329,8 @@ static void put_bytes(const char *path, const char *bytes, size_t n)
 static void zip_archives(void **state)
 {
     const char *input = "logs.zip";
-    struct pr_bench_opts o = {.threads = 1};
-    struct pr_bench_counts counts;
+    struct pr_results_opts o = {.threads = 1};
+    struct pr_results_counts counts;
     char bytes[sizeof zip - 1];
 
     (void)state;
@@ -360,23 +361,23 @@ static void zip_archives(void **state)
 static int derive(const char *json, struct pr_buf *out, uint64_t *ret_without)
 {
     const char *input = "d.json";
-    struct pr_bench_opts o = {.threads = 1};
+    struct pr_results_opts o = {.threads = 1};
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(4096);
     struct pr_value *added;
-    struct pr_bench *b = NULL;
-    int rc = a ? pr_bench_read(&input, 1, &o, &b, NULL) : PR_E_NOMEM;
+    struct pr_results *b = NULL;
+    int rc = a ? pr_results_read(&input, 1, &o, &b, NULL) : PR_E_NOMEM;
 
     if (!rc)
-        rc = pr_bench_json(json, "-P", a, &added, NULL);
+        rc = pr_results_parse_json(json, "-P", a, &added, NULL);
     if (!rc)
-        rc = pr_bench_derive(b, added, NULL);
-    for (size_t i = 0; !rc && i < pr_bench_size(b); i++) {
-        pr_json_write(out, &pr_bench_row(b, i)->params);
+        rc = pr_results_derive(b, added, NULL);
+    for (size_t i = 0; !rc && i < pr_results_size(b); i++) {
+        pr_json_write(out, &pr_results_row_at(b, i)->params);
         pr_buf_char(out, '\n');
     }
     if (!rc && ret_without)
-        *ret_without = pr_bench_counts(b)->underived;
-    pr_bench_free(b);
+        *ret_without = pr_results_get_counts(b)->underived;
+    pr_results_free(b);
     return rc ? rc : pr_buf_ok(out) ? PR_OK : PR_E_NOMEM;
 }
 
@@ -419,12 +420,12 @@ static void results_get_more_parameters(void **state)
 static void what_is_not_there(void **state)
 {
     const char *input = "nowhere.log";
-    struct pr_bench_opts o = {0};
+    struct pr_results_opts o = {0};
     struct pr_err err = {0};
-    struct pr_bench *b;
+    struct pr_results *b;
 
     (void)state;
-    assert_int_equal(pr_bench_read(&input, 1, &o, &b, &err), PR_E_IO);
+    assert_int_equal(pr_results_read(&input, 1, &o, &b, &err), PR_E_IO);
     assert_string_equal(err.where, "nowhere.log");
     assert_true(*err.hint);
 }
@@ -432,14 +433,14 @@ static void what_is_not_there(void **state)
 static int read_folder(void)
 {
     const char *input = "small";
-    struct pr_bench_opts o = {.threads = 1};
-    struct pr_bench *b;
-    int rc = pr_bench_read(&input, 1, &o, &b, NULL);
+    struct pr_results_opts o = {.threads = 1};
+    struct pr_results *b;
+    int rc = pr_results_read(&input, 1, &o, &b, NULL);
 
     if (rc)
         return rc;
-    assert_int_equal(pr_bench_size(b), 4);
-    pr_bench_free(b);
+    assert_int_equal(pr_results_size(b), 4);
+    pr_results_free(b);
     return PR_OK;
 }
 

@@ -90,17 +90,17 @@ static struct pr_capacity_answer find(struct search *s, struct sim *sim)
     struct pr_capacity_step step;
 
     for (;;) {
-        assert_int_equal(pr_capacity_next(&s->o, s->t, s->count, &step, NULL),
-                         PR_OK);
+        assert_int_equal(
+            pr_capacity_next_step(&s->o, s->t, s->count, &step, NULL), PR_OK);
         if (step.done)
             break;
         assert_true(s->count < MAX_TRIALS);
         assert_in_range(step.accelerators, 1, s->o.max);
         try_one(s, sim, &step);
     }
-    assert_int_equal(pr_capacity_curve(&s->o, s->t, s->count, a, &c, NULL),
+    assert_int_equal(pr_capacity_fill_curve(&s->o, s->t, s->count, a, &c, NULL),
                      PR_OK);
-    pr_capacity_answer(&s->o, &c, &answer);
+    pr_capacity_find_answer(&s->o, &c, &answer);
     pr_arena_free(a);
     return answer;
 }
@@ -200,7 +200,7 @@ static void a_slow_decline_is_not_walked_step_by_step(void **state)
 
     (void)state;
     for (;;) {
-        assert_int_equal(pr_capacity_next(&s.o, s.t, s.count, &step, NULL),
+        assert_int_equal(pr_capacity_next_step(&s.o, s.t, s.count, &step, NULL),
                          PR_OK);
         if (step.done)
             break;
@@ -378,7 +378,7 @@ static void spread_is_pooled_over_repeated_points(void **state)
     struct pr_capacity_curve c;
 
     (void)state;
-    assert_int_equal(pr_capacity_curve(&o, t, 5, a, &c, NULL), PR_OK);
+    assert_int_equal(pr_capacity_fill_curve(&o, t, 5, a, &c, NULL), PR_OK);
     assert_int_equal(c.count, 3);
     assert_int_equal(c.points[0].accelerators, 1);
     assert_true(isnan(c.points[0].stdev));
@@ -441,7 +441,7 @@ static void the_knee_is_where_waiting_begins(void **state)
             p[k].accelerators = rows[i].n[k];
             p[k].utilisation = rows[i].u[k];
         }
-        assert_int_equal(pr_capacity_knee(&c, &exact), rows[i].want);
+        assert_int_equal(pr_capacity_find_knee(&c, &exact), rows[i].want);
         assert_int_equal(exact, rows[i].exact);
     }
 }
@@ -456,16 +456,16 @@ static void waiting_may_begin_at_the_first(void **state)
     bool exact;
 
     (void)state;
-    assert_int_equal(pr_capacity_knee(&c, &exact), 1);
+    assert_int_equal(pr_capacity_find_knee(&c, &exact), 1);
     assert_true(exact);
     p[0].accelerators = 4;
     p[1].accelerators = 8;
-    assert_int_equal(pr_capacity_knee(&c, &exact), 4);
+    assert_int_equal(pr_capacity_find_knee(&c, &exact), 4);
     assert_false(exact);
     /* Steps that differ: it waits for others, perhaps not for data. */
     p[0].figures.barrier_share = 0.09;
     p[1].utilisation = 0.9;
-    assert_int_equal(pr_capacity_knee(&c, &exact), 0);
+    assert_int_equal(pr_capacity_find_knee(&c, &exact), 0);
 }
 
 static void what_one_needs_follows_from_what_was_read(void **state)
@@ -474,12 +474,12 @@ static void what_one_needs_follows_from_what_was_read(void **state)
     struct pr_capacity_trial t[] = {
         {.samples_per_second = 50, .mb_per_second = 100},
         {.samples_per_second = NAN, .mb_per_second = NAN}};
-    struct pr_capacity_need n = pr_capacity_need(&o, t, 2);
+    struct pr_capacity_need n = pr_capacity_compute_need(&o, t, 2);
 
     (void)state;
     assert_float_equal(n.samples, 100, 1e-9);
     assert_float_equal(n.bytes, 200e6, 1e-3);
-    assert_true(pr_capacity_need(&o, NULL, 0).bytes == 0);
+    assert_true(pr_capacity_compute_need(&o, NULL, 0).bytes == 0);
 }
 
 /* ---- trials that were disturbed */
@@ -500,15 +500,15 @@ static void a_disturbed_trial_is_run_again(void **state)
     (void)state;
     o.min = o.max = 3;
     for (size_t n = 1; n <= 2; n++) {
-        assert_int_equal(pr_capacity_next(&o, t, n, &step, NULL), PR_OK);
+        assert_int_equal(pr_capacity_next_step(&o, t, n, &step, NULL), PR_OK);
         assert_true(!step.done && step.accelerators == 3);
     }
     /* One that was not counts alone, whatever comes later. */
-    assert_int_equal(pr_capacity_curve(&o, t, 4, a, &c, NULL), PR_OK);
+    assert_int_equal(pr_capacity_fill_curve(&o, t, 4, a, &c, NULL), PR_OK);
     assert_int_equal(c.points[0].runs, 1);
     assert_int_equal(c.points[0].discarded, 3);
     assert_float_equal(c.points[0].utilisation, 0.95, 1e-12);
-    pr_capacity_answer(&o, &c, &answer);
+    pr_capacity_find_answer(&o, &c, &answer);
     assert_false(answer.disturbed);
     pr_arena_free(a);
 }
@@ -526,7 +526,7 @@ static void who_is_always_disturbed_comes_to_an_end(void **state)
 
     (void)state;
     for (; n < 60; n++) {
-        assert_int_equal(pr_capacity_next(&o, t, n, &step, NULL), PR_OK);
+        assert_int_equal(pr_capacity_next_step(&o, t, n, &step, NULL), PR_OK);
         if (step.done)
             break;
         t[n] = (struct pr_capacity_trial){.kind = step.kind,
@@ -536,10 +536,10 @@ static void who_is_always_disturbed_comes_to_an_end(void **state)
                                           .figures.disturbed = true};
     }
     assert_true(step.done);
-    assert_int_equal(pr_capacity_curve(&o, t, n, a, &c, NULL), PR_OK);
-    pr_capacity_answer(&o, &c, &answer);
+    assert_int_equal(pr_capacity_fill_curve(&o, t, n, a, &c, NULL), PR_OK);
+    pr_capacity_find_answer(&o, &c, &answer);
     assert_true(answer.disturbed && answer.capacity == 0);
-    assert_int_equal(pr_capacity_limit_of(&c.high->figures, 1000, why),
+    assert_int_equal(pr_capacity_find_limit(&c.high->figures, 1000, why),
                      PR_CAPACITY_BY_DISTURBANCE);
     pr_arena_free(a);
 }
@@ -549,7 +549,7 @@ static void who_is_always_disturbed_comes_to_an_end(void **state)
 static void limits_are_told_apart(void **state)
 {
     static const struct {
-        struct pr_capacity_figures f;
+        struct pr_capacity_measures f;
         uint64_t throttle;
         enum pr_capacity_limit want;
     } rows[] = {
@@ -597,7 +597,7 @@ static void limits_are_told_apart(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         assert_int_equal(
-            pr_capacity_limit_of(&rows[i].f, rows[i].throttle, why),
+            pr_capacity_find_limit(&rows[i].f, rows[i].throttle, why),
             rows[i].want);
         assert_true(strlen(why) > 10);
     }
@@ -622,7 +622,8 @@ static void more_clients_are_counted(void **state)
         struct pr_capacity_trial t = {.samples_per_second = rows[i].rate,
                                       .figures = {.cpu_share = rows[i].cpu}};
 
-        assert_true(pr_capacity_clients(&o, &t, rows[i].capacity, &got));
+        assert_true(
+            pr_capacity_compute_clients(&o, &t, rows[i].capacity, &got));
         assert_int_equal(got.accelerators, rows[i].all);
         assert_int_equal(got.more, rows[i].more);
         assert_int_equal(got.at_least, rows[i].at_least);

@@ -57,10 +57,10 @@ static void fill_set(struct machine *m, struct pr_compare_set *s, size_t tests,
                                          .slice_count = SLICES};
 
             run.value = one_run(m, level * (t ? 1 : 1 + change), t, slices);
-            assert_true(
-                pr_compare_add(pr_compare_test(s, pr_arena_printf(a, "t%zu", t),
-                                               "throughput", a),
-                               &run, a));
+            assert_true(pr_compare_add_run(
+                pr_compare_get_test(s, pr_arena_printf(a, "t%zu", t),
+                                    "throughput", a),
+                &run, a));
         }
     }
 }
@@ -79,7 +79,7 @@ static void compare_made_up(uint64_t seed, size_t tests, size_t repeats,
         m.run[t] = 0.004 + 0.012 * pr_rng_double(&m.rng);
     fill_set(&m, &sets[0], tests, repeats, 0, a);
     fill_set(&m, &sets[1], tests, repeats, change, a);
-    assert_int_equal(pr_compare(sets, 2, &o, a, ret, NULL), PR_OK);
+    assert_int_equal(pr_compare_sets(sets, 2, &o, a, ret, NULL), PR_OK);
 }
 
 static bool is_no_change(const struct pr_compare_row *r)
@@ -141,7 +141,7 @@ static void changes_are_found(void **state)
 
     (void)state;
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
-        enum pr_verdict want =
+        enum pr_compare_verdict want =
             rows[k].change > 0 ? PR_VERDICT_FASTER : PR_VERDICT_SLOWER;
         size_t found = 0;
 
@@ -209,9 +209,9 @@ static void put(struct made *m, size_t set, const char *test,
     struct pr_compare_run run = {
         .value = value, .repeat = repeat, .device = device};
 
-    assert_true(
-        pr_compare_add(pr_compare_test(&m->sets[set], test, measure, m->arena),
-                       &run, m->arena));
+    assert_true(pr_compare_add_run(
+        pr_compare_get_test(&m->sets[set], test, measure, m->arena), &run,
+        m->arena));
 }
 
 static void put_all(struct made *m, size_t set, const char *test,
@@ -226,8 +226,8 @@ static const struct pr_compare_row *judge_with(struct made *m,
 {
     if (!(o.least > 0))
         o.least = 0.01;
-    assert_int_equal(pr_compare(m->sets, m->count, &o, m->arena, &m->out, NULL),
-                     PR_OK);
+    assert_int_equal(
+        pr_compare_sets(m->sets, m->count, &o, m->arena, &m->out, NULL), PR_OK);
     return m->out.pairs[0].rows;
 }
 
@@ -264,7 +264,7 @@ static void each_measure_has_its_direction(void **state)
 {
     static const struct {
         const char *measure;
-        enum pr_verdict up, down;
+        enum pr_compare_verdict up, down;
     } rows[] = {
         {"throughput", PR_VERDICT_FASTER, PR_VERDICT_SLOWER},
         {"samples_per_second", PR_VERDICT_FASTER, PR_VERDICT_SLOWER},
@@ -456,7 +456,7 @@ static void summaries_have_moments(void **state)
     begin(&m, 2);
     for (size_t i = 0; i < 2; i++) {
         struct pr_compare_test *t =
-            pr_compare_test(&m.sets[i], "t", "throughput", m.arena);
+            pr_compare_get_test(&m.sets[i], "t", "throughput", m.arena);
 
         t->repeats = 10;
         t->mean = i ? 106 : 100;
@@ -568,8 +568,8 @@ static void drift_within_a_run(void **state)
             run.slices = slices;
             run.slice_count = SLICES;
         }
-        assert_true(pr_compare_add(
-            pr_compare_test(&m.sets[set], "t", "throughput", m.arena), &run,
+        assert_true(pr_compare_add_run(
+            pr_compare_get_test(&m.sets[set], "t", "throughput", m.arena), &run,
             m.arena));
     }
     r = judge(&m);
@@ -600,8 +600,8 @@ static void batches_see_what_hangs_together(void **state)
             e = rho * e + sqrt(1 - rho * rho) * pr_rng_gauss(&r);
             v[i] = e;
         }
-        pr_moments(v, 200, &mean, &var);
-        assert_true(pr_batch_error(v, 200, &e2, &freedom));
+        pr_compare_moments(v, 200, &mean, &var);
+        assert_true(pr_compare_batch_error(v, 200, &e2, &freedom));
         sum += mean;
         squares += mean * mean;
         errors += e2;
@@ -609,7 +609,7 @@ static void batches_see_what_hangs_together(void **state)
     squares = squares / (double)n - sum * sum / (double)(n * n);
     assert_true(errors / (double)n > squares * 0.8);
     assert_true(errors / (double)n < squares * 1.6);
-    assert_false(pr_batch_error(v, 7, &e2, &freedom));
+    assert_false(pr_compare_batch_error(v, 7, &e2, &freedom));
 }
 
 static void variances_learn(void **state)
@@ -622,14 +622,14 @@ static void variances_learn(void **state)
         v[i] = 1e-4;
         f[i] = 2;
     }
-    pr_variance_prior(v, f, 3, &p);
+    pr_compare_fit_prior(v, f, 3, &p);
     assert_true(p.freedom == 0);
-    pr_variance_prior(v, f, 40, &p); /* all alike */
+    pr_compare_fit_prior(v, f, 40, &p); /* all alike */
     assert_true(p.freedom > 3);
     assert_true(p.variance > 1e-4 && p.variance < 4e-4);
     for (size_t i = 0; i < 40; i += 2)
         v[i] = 1; /* nothing in common */
-    pr_variance_prior(v, f, 40, &p);
+    pr_compare_fit_prior(v, f, 40, &p);
     assert_true(p.freedom < 1);
 }
 
@@ -649,9 +649,10 @@ static void rules_are_read(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof good / sizeof *good; i++)
-        assert_int_equal(pr_compare_rules(good[i], a, &rules, &n, &err), PR_OK);
+        assert_int_equal(pr_compare_parse_rules(good[i], a, &rules, &n, &err),
+                         PR_OK);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        assert_int_equal(pr_compare_rules(bad[i], a, &rules, &n, &err),
+        assert_int_equal(pr_compare_parse_rules(bad[i], a, &rules, &n, &err),
                          PR_E_USAGE);
         assert_true(*err.hint);
     }
@@ -663,7 +664,7 @@ static void rules_are_broken(void **state)
     static const struct {
         const char *rules;
         enum pr_better better;
-        enum pr_verdict verdict;
+        enum pr_compare_verdict verdict;
         double ratio;
         bool breaks;
     } rows[] = {
@@ -692,9 +693,10 @@ static void rules_are_broken(void **state)
         struct pr_compare_rule *rules;
         size_t n;
 
-        assert_int_equal(pr_compare_rules(rows[i].rules, a, &rules, &n, NULL),
-                         PR_OK);
-        assert_int_equal(pr_compare_breaks(&r, rules, n), rows[i].breaks);
+        assert_int_equal(
+            pr_compare_parse_rules(rows[i].rules, a, &rules, &n, NULL), PR_OK);
+        assert_int_equal(pr_compare_is_rule_broken(&r, rules, n),
+                         rows[i].breaks);
         pr_arena_free(a);
     }
 }
@@ -715,12 +717,13 @@ static int attempt(void)
             .value = v[i % 6], .repeat = (int64_t)(i % 6), .device = ""};
         char *name = pr_arena_printf(a, "test %zu", i / 6 % 3);
         struct pr_compare_test *t =
-            name ? pr_compare_test(&sets[i / 18], name, "throughput", a) : NULL;
+            name ? pr_compare_get_test(&sets[i / 18], name, "throughput", a)
+                 : NULL;
 
-        rc = t && pr_compare_add(t, &run, a) ? PR_OK : PR_E_NOMEM;
+        rc = t && pr_compare_add_run(t, &run, a) ? PR_OK : PR_E_NOMEM;
     }
     if (!rc)
-        rc = pr_compare(sets, 2, &o, a, &out, NULL);
+        rc = pr_compare_sets(sets, 2, &o, a, &out, NULL);
     pr_arena_free(a);
     return rc;
 }

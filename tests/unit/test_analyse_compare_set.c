@@ -13,10 +13,10 @@ static void add_one(struct pr_compare_set *s, const char *test,
                     const char *measure, double value, struct pr_arena *a)
 {
     struct pr_compare_run run = {.value = value, .device = ""};
-    struct pr_compare_test *t = pr_compare_test(s, test, measure, a);
+    struct pr_compare_test *t = pr_compare_get_test(s, test, measure, a);
 
     assert_non_null(t);
-    assert_true(pr_compare_add(t, &run, a));
+    assert_true(pr_compare_add_run(t, &run, a));
 }
 
 static struct pr_compare compare_two(struct pr_compare_set sets[static 2],
@@ -25,7 +25,7 @@ static struct pr_compare compare_two(struct pr_compare_set sets[static 2],
     struct pr_compare_opts o = {.least = 0.01};
     struct pr_compare out;
 
-    assert_int_equal(pr_compare(sets, 2, &o, a, &out, NULL), PR_OK);
+    assert_int_equal(pr_compare_sets(sets, 2, &o, a, &out, NULL), PR_OK);
     assert_int_equal(out.count, 1);
     return out;
 }

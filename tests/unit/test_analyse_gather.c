@@ -49,19 +49,19 @@ static int clear(void **state)
     return leave(state);
 }
 
-static void gather(struct pr_gather_opts *o, struct pr_gather *ret)
+static void gather(struct pr_gpu_systems_opts *o, struct pr_gpu_systems *ret)
 {
     struct pr_err err = {0};
 
     o->tasks = &tasks;
     o->systems = &systems;
     o->system = o->system ? o->system : "all";
-    if (pr_gather_read("r", o, arena, ret, &err))
+    if (pr_gpu_systems_read("r", o, arena, ret, &err))
         fail_msg("%s: %s", err.where, err.msg);
 }
 
-static const struct pr_gather_cell *cell_of(const struct pr_gather *g,
-                                            size_t row, const char *column)
+static const struct pr_gpu_systems_cell *cell_of(const struct pr_gpu_systems *g,
+                                                 size_t row, const char *column)
 {
     for (size_t i = 0; i < g->rows[row].count; i++)
         if (strcmp(g->rows[row].cells[i].task->column, column) == 0)
@@ -72,9 +72,9 @@ static const struct pr_gather_cell *cell_of(const struct pr_gather *g,
 
 static void a_table(void **state)
 {
-    struct pr_gather_opts o = {.dialect = PR_GPU_TASK_V2};
-    const struct pr_gather_cell *c;
-    struct pr_gather g;
+    struct pr_gpu_systems_opts o = {.dialect = PR_GPU_TASK_V2};
+    const struct pr_gpu_systems_cell *c;
+    struct pr_gpu_systems g;
 
     (void)state;
     for (o.threads = 1; o.threads <= 3; o.threads++) {
@@ -91,20 +91,21 @@ static void a_table(void **state)
 
 static void doubts(void **state)
 {
-    struct pr_gather_opts o = {.full = true, .precision = PR_GATHER_BOTH};
-    struct pr_gather_stat s;
-    struct pr_gather g;
+    struct pr_gpu_systems_opts o = {.full = true,
+                                    .precision = PR_GPU_SYSTEMS_BOTH};
+    struct pr_gpu_systems_stat s;
+    struct pr_gpu_systems g;
 
     (void)state;
     spit("r/2x3090_v1/PyTorch_gnmt_FP32/a.txt", "Traceback\nValueError: x\n");
     gather(&o, &g);
     assert_int_equal(g.rows[0].count, 1);
     assert_int_equal(g.rows[0].gpus, 2);
-    pr_gather_stat(&g.rows[0], &g.rows[0].cells[0], &s);
+    pr_gpu_systems_compute_stat(&g.rows[0], &g.rows[0].cells[0], &s);
     assert_true(s.n == 2 && s.failed == 1 && s.mean == 1000);
     assert_true(fabs(s.deviation - sqrt(20000)) < 1e-9);
     assert_true(s.min == 900 && s.max == 1100);
-    assert_int_equal(s.flags, PR_GATHER_SPREAD);
+    assert_int_equal(s.flags, PR_GPU_SYSTEMS_SPREAD);
     assert_int_equal(s.why, PR_GPU_TASK_ERROR);
     assert_string_equal(s.words, "ValueError: x");
     assert_true(fabs(s.per_watt - 1000 / 700.0) < 1e-12);
@@ -114,17 +115,17 @@ static void doubts(void **state)
          "0: P E: 0\tT Training: x\n"
          "0: P E: 0\tTraining: 1e9 Tok/s\n");
     gather(&o, &g);
-    pr_gather_stat(&g.rows[0], &g.rows[0].cells[0], &s);
-    assert_true(s.flags & PR_GATHER_IMPLAUSIBLE);
-    assert_true(s.flags & PR_GATHER_NO_DONE);
+    pr_gpu_systems_compute_stat(&g.rows[0], &g.rows[0].cells[0], &s);
+    assert_true(s.flags & PR_GPU_SYSTEMS_IMPLAUSIBLE);
+    assert_true(s.flags & PR_GPU_SYSTEMS_NO_DONE);
 }
 
 /* The figure of a long log may stand before its end. */
 static void long_logs(void **state)
 {
-    struct pr_gather_opts o = {.dialect = PR_GPU_TASK_V2};
+    struct pr_gpu_systems_opts o = {.dialect = PR_GPU_TASK_V2};
     FILE *f = fopen("r/2x3090_v1/PyTorch_gnmt_FP32/a.txt", "w");
-    struct pr_gather g;
+    struct pr_gpu_systems g;
 
     (void)state;
     assert_non_null(f);
@@ -148,26 +149,27 @@ static void long_logs(void **state)
 
 static void names_of_systems(void **state)
 {
-    struct pr_gather_opts o = {.dialect = PR_GPU_TASK_V1,
-                               .tasks = &tasks,
-                               .systems = &systems,
-                               .system = "2x RTX 3090"};
+    struct pr_gpu_systems_opts o = {.dialect = PR_GPU_TASK_V1,
+                                    .tasks = &tasks,
+                                    .systems = &systems,
+                                    .system = "2x RTX 3090"};
     enum pr_gpu_task_dialect_kind kind;
-    struct pr_gather g;
+    struct pr_gpu_systems g;
     struct pr_err err = {0};
 
     (void)state;
     gather(&o, &g);
     assert_int_equal(g.count, 1);
     assert_string_equal(g.rows[0].folder, "2x3090_v1");
-    assert_int_equal(pr_gather_dialect("r", &systems, &kind, NULL), PR_OK);
+    assert_int_equal(pr_gpu_systems_find_dialect("r", &systems, &kind, NULL),
+                     PR_OK);
     assert_int_equal(kind, PR_GPU_TASK_V1);
     o.system = "2x3091_v1";
-    assert_int_equal(pr_gather_read("r", &o, arena, &g, &err), PR_E_USAGE);
+    assert_int_equal(pr_gpu_systems_read("r", &o, arena, &g, &err), PR_E_USAGE);
     assert_non_null(strstr(err.hint, "2x3090_v1"));
-    assert_true(pr_gather_is_tree("r"));
-    assert_false(pr_gather_is_tree("r/2x3090_v1"));
-    assert_false(pr_gather_is_tree("nowhere"));
+    assert_true(pr_gpu_systems_is_tree("r"));
+    assert_false(pr_gpu_systems_is_tree("r/2x3090_v1"));
+    assert_false(pr_gpu_systems_is_tree("nowhere"));
     assert_int_equal(pr_system_gpus("SMC_8xH100_v1"), 8);
     assert_int_equal(pr_system_gpus("3090_v1"), 1);
     assert_int_equal(pr_system_gpus("p3.16xlarge"), 1);
@@ -175,15 +177,15 @@ static void names_of_systems(void **state)
 
 static int gather_once(void)
 {
-    struct pr_gather_opts o = {.tasks = &tasks,
-                               .systems = &systems,
-                               .system = "all",
-                               .full = true,
-                               .precision = PR_GATHER_BOTH,
-                               .threads = 1};
+    struct pr_gpu_systems_opts o = {.tasks = &tasks,
+                                    .systems = &systems,
+                                    .system = "all",
+                                    .full = true,
+                                    .precision = PR_GPU_SYSTEMS_BOTH,
+                                    .threads = 1};
     struct pr_arena *a = pr_arena_new(256);
-    struct pr_gather g;
-    int rc = a ? pr_gather_read("r", &o, a, &g, NULL) : PR_E_NOMEM;
+    struct pr_gpu_systems g;
+    int rc = a ? pr_gpu_systems_read("r", &o, a, &g, NULL) : PR_E_NOMEM;
 
     pr_arena_free(a);
     return rc;
@@ -202,7 +204,7 @@ static void out_of_memory(void **state)
 static int read_suite(const char *path, const char *system,
                       struct pr_suite **ret, struct pr_err *err)
 {
-    struct pr_suite_opts o = {.threads = 2, .system = system};
+    struct pr_suite_read_opts o = {.threads = 2, .system = system};
 
     return pr_suite_read(path, &o, ret, err);
 }

@@ -110,7 +110,7 @@ static struct pr_mlperf judge(struct pr_arena *a, const char *base,
     struct pr_err err = {0};
     struct pr_mlperf m;
 
-    if (pr_mlperf_judge(&in, a, &m, &err))
+    if (pr_mlperf_judge_experiment(&in, a, &m, &err))
         fail_msg("%s: %s", over, err.msg);
     return m;
 }
@@ -140,7 +140,7 @@ static void sizes_are_those_of_mlpstorage(void **state)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct pr_mlperf_size s;
 
-        pr_mlperf_size(&rows[i].need, &s);
+        pr_mlperf_compute_size(&rows[i].need, &s);
         assert_int_equal(s.by_memory, rows[i].want.by_memory);
         assert_int_equal(s.by_steps, rows[i].want.by_steps);
         assert_int_equal(s.files, rows[i].want.files);
@@ -157,12 +157,12 @@ static void sizes_without_end_do_not_wrap(void **state)
     struct pr_mlperf_size s;
 
     (void)state;
-    pr_mlperf_size(&huge, &s);
+    pr_mlperf_compute_size(&huge, &s);
     assert_int_equal(s.by_memory, UINT64_MAX);
     assert_int_equal(s.by_steps, UINT64_MAX);
     assert_int_equal(s.bytes, UINT64_MAX / 2 + 1);
     huge.samples_per_file = 0;
-    pr_mlperf_size(&huge, &s);
+    pr_mlperf_compute_size(&huge, &s);
     assert_int_equal(s.files, 0);
 }
 
@@ -414,8 +414,8 @@ static void only_experiments_of_mlperf_are_looked_at(void **state)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct pr_value v = json(*state, rows[i].params);
 
-        assert_int_equal(pr_mlperf_concerns(&v), rows[i].concerns);
-        assert_int_equal(pr_mlperf_asked(&v), rows[i].asked);
+        assert_int_equal(pr_mlperf_is_concerned(&v), rows[i].concerns);
+        assert_int_equal(pr_mlperf_is_asked(&v), rows[i].asked);
     }
 }
 
@@ -433,7 +433,7 @@ static void add_run(struct pr_mlperf_groups *g, struct pr_arena *a,
     snprintf(text, sizeof text,
              "{\"dlio.train_throughput_mean_samples_per_second\": %g}", rate);
     results = json(a, text);
-    assert_int_equal(pr_mlperf_judge(&in, a, &m, NULL), PR_OK);
+    assert_int_equal(pr_mlperf_judge_experiment(&in, a, &m, NULL), PR_OK);
     assert_int_equal(pr_mlperf_groups_add(g, &m, &in, a, NULL), PR_OK);
 }
 
@@ -498,13 +498,13 @@ static void memory_is_that_of_the_machine_that_ran(void **state)
 
     (void)state;
     assert_non_null(mkdtemp(dir));
-    assert_int_equal(pr_mlperf_run_memory(dir), 0);
+    assert_int_equal(pr_mlperf_read_run_memory(dir), 0);
     snprintf(path, sizeof path, "%s/env.json", dir);
     file = fopen(path, "w");
     assert_non_null(file);
     assert_true(fputs(text, file) >= 0);
     assert_int_equal(fclose(file), 0);
-    assert_int_equal(pr_mlperf_run_memory(dir), 12345);
+    assert_int_equal(pr_mlperf_read_run_memory(dir), 12345);
     assert_int_equal(unlink(path), 0);
     assert_int_equal(rmdir(dir), 0);
 }
@@ -519,7 +519,7 @@ static int attempt(void)
     struct pr_mlperf_in in = {&tortured, &tortured, 0};
     struct pr_mlperf_groups g = {0};
     struct pr_mlperf m;
-    int rc = a ? pr_mlperf_judge(&in, a, &m, NULL) : PR_E_NOMEM;
+    int rc = a ? pr_mlperf_judge_experiment(&in, a, &m, NULL) : PR_E_NOMEM;
 
     if (!rc)
         rc = pr_mlperf_groups_add(&g, &m, &in, a, NULL);

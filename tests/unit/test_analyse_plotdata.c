@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 
 static struct pr_arena *arena;
-static struct pr_bench *bench; /* the last one: series borrow of it */
+static struct pr_results *bench; /* the last one: series borrow of it */
 
 static const char results[] =
     "{\"data\": ["
@@ -32,29 +32,29 @@ static struct pr_value json(const char *text)
     return v;
 }
 
-static struct pr_bench *read_bench(const char *path)
+static struct pr_results *read_bench(const char *path)
 {
-    struct pr_bench_opts o = {.threads = 1};
+    struct pr_results_opts o = {.threads = 1};
     struct pr_err err = {0};
-    struct pr_bench *set;
+    struct pr_results *set;
 
-    if (pr_bench_read(&path, 1, &o, &set, &err))
+    if (pr_results_read(&path, 1, &o, &set, &err))
         fail_msg("%s: %s", err.where, err.msg);
     return set;
 }
 
-static int build(const struct pr_plotdata_opts *o, struct pr_plotdata *ret,
+static int build(const struct pr_plot_data_opts *o, struct pr_plot_data *ret,
                  struct pr_err *err)
 {
     spit("r.json", results);
-    pr_bench_free(bench);
+    pr_results_free(bench);
     bench = read_bench("r.json");
-    return pr_plotdata_build(bench, o, arena, ret, err);
+    return pr_plot_data_build(bench, o, arena, ret, err);
 }
 
-static struct pr_plotdata_opts opts(const char *series)
+static struct pr_plot_data_opts opts(const char *series)
 {
-    return (struct pr_plotdata_opts){
+    return (struct pr_plot_data_opts){
         .x = "n",
         .y = "t",
         .series = series ? json(series) : pr_null(),
@@ -62,7 +62,7 @@ static struct pr_plotdata_opts opts(const char *series)
 }
 
 /* "1:10 2:5 10:1.5" of series k. */
-static void check(const struct pr_plotdata *d, size_t k, const char *want)
+static void check(const struct pr_plot_data *d, size_t k, const char *want)
 {
     char text[256] = "";
 
@@ -74,10 +74,10 @@ static void check(const struct pr_plotdata *d, size_t k, const char *want)
     assert_string_equal(text, want);
 }
 
-static void check_built(const struct pr_plotdata_opts *o, const char *first,
+static void check_built(const struct pr_plot_data_opts *o, const char *first,
                         const char *second)
 {
-    struct pr_plotdata d;
+    struct pr_plot_data d;
     struct pr_err err = {0};
 
     if (build(o, &d, &err))
@@ -90,7 +90,7 @@ static void check_built(const struct pr_plotdata_opts *o, const char *first,
 
 static void results_go_where_filters_say(void **state)
 {
-    struct pr_plotdata_opts o =
+    struct pr_plot_data_opts o =
         opts("[{\"fw\": \"mxnet\"}, {\"fw\": \"caffe$\"}]");
 
     (void)state;
@@ -112,8 +112,8 @@ static void results_go_where_filters_say(void **state)
 
 static void values_of_a_name_are_series(void **state)
 {
-    struct pr_plotdata_opts o = opts("\"fw\"");
-    struct pr_plotdata d;
+    struct pr_plot_data_opts o = opts("\"fw\"");
+    struct pr_plot_data d;
     struct pr_err err = {0};
 
     (void)state;
@@ -130,7 +130,7 @@ static void values_of_a_name_are_series(void **state)
 
 static void without_x_places_count(void **state)
 {
-    struct pr_plotdata_opts o =
+    struct pr_plot_data_opts o =
         opts("[{\"fw\": \"mxnet\"}, {\"fw\": \"caf\"}]");
 
     (void)state;
@@ -144,9 +144,9 @@ static void without_x_places_count(void **state)
 
 static void means_have_an_interval(void **state)
 {
-    struct pr_plotdata_opts o = opts("[{\"fw\": \"mxnet\"}]");
-    const struct pr_plotdata_point *p;
-    struct pr_plotdata d;
+    struct pr_plot_data_opts o = opts("[{\"fw\": \"mxnet\"}]");
+    const struct pr_plot_data_point *p;
+    struct pr_plot_data d;
     struct pr_err err = {0};
 
     (void)state;
@@ -163,9 +163,9 @@ static void means_have_an_interval(void **state)
 
 static void baselines_divide(void **state)
 {
-    struct pr_plotdata_opts o =
+    struct pr_plot_data_opts o =
         opts("[{\"fw\": \"mxnet\"}, {\"fw\": \"caffe$\"}]");
-    struct pr_plotdata d;
+    struct pr_plot_data d;
     struct pr_err err = {0};
 
     (void)state;
@@ -196,8 +196,8 @@ static void bad_filters_are_refused(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        struct pr_plotdata_opts o = opts(bad[i]);
-        struct pr_plotdata d;
+        struct pr_plot_data_opts o = opts(bad[i]);
+        struct pr_plot_data d;
         struct pr_err err = {0};
 
         assert_int_not_equal(build(&o, &d, &err), PR_OK);
@@ -207,14 +207,14 @@ static void bad_filters_are_refused(void **state)
 
 static void json_is_as_dlbs_writes_it(void **state)
 {
-    struct pr_plotdata_opts o = opts("[{\"fw\": \"mxnet\"}]");
+    struct pr_plot_data_opts o = opts("[{\"fw\": \"mxnet\"}]");
     struct pr_buf text = PR_BUF_INIT(1 << 20);
-    struct pr_plotdata d;
+    struct pr_plot_data d;
 
     (void)state;
     o.how = PR_PLOTDATA_MAX;
     assert_int_equal(build(&o, &d, NULL), PR_OK);
-    assert_int_equal(pr_plotdata_json(&d, &text, NULL), PR_OK);
+    assert_int_equal(pr_plot_data_write_json(&d, &text, NULL), PR_OK);
     /* Whole numbers stay whole where nothing is computed. */
     assert_string_equal(text.data,
                         "{\n    \"ylabel\": \"t\",\n"
@@ -230,7 +230,7 @@ static void json_is_as_dlbs_writes_it(void **state)
                         "            }\n        }\n    ],\n"
                         "    \"xvals\": [\n        \"1\",\n"
                         "        \"2\",\n        \"10\"\n    ]\n}\n");
-    pr_buf_done(&text);
+    pr_buf_free(&text);
 }
 
 /* ---- run directories */
@@ -261,16 +261,16 @@ static void make_run(const char *monitor, const char *channel)
     }
 }
 
-static int over_time(bool rates, const char *wanted, struct pr_plotdata *ret,
+static int over_time(bool rates, const char *wanted, struct pr_plot_data *ret,
                      struct pr_err *err)
 {
     const char *names[] = {wanted, NULL};
 
-    pr_bench_free(bench);
+    pr_results_free(bench);
     bench = read_bench("run");
-    assert_int_equal(pr_bench_size(bench), 2);
-    return (rates ? pr_plotdata_rates : pr_plotdata_monitor)(bench, names,
-                                                             arena, ret, err);
+    assert_int_equal(pr_results_size(bench), 2);
+    return (rates ? pr_plot_data_read_rates
+                  : pr_plot_data_read_monitor)(bench, names, arena, ret, err);
 }
 
 static const char looks[] =
@@ -287,7 +287,7 @@ static const char looks[] =
 
 static void the_monitor_is_read_as_written(void **state)
 {
-    struct pr_plotdata d;
+    struct pr_plot_data d;
     struct pr_err err = {0};
 
     (void)state;
@@ -319,7 +319,7 @@ static void the_monitor_is_read_as_written(void **state)
 static void experiments_go_by_what_they_differ_in(void **state)
 {
     const struct pr_value *f;
-    struct pr_plotdata d;
+    struct pr_plot_data d;
     struct pr_err err = {0};
 
     (void)state;
@@ -335,7 +335,7 @@ static void experiments_go_by_what_they_differ_in(void **state)
 
 static void rates_have_a_time_or_a_number(void **state)
 {
-    struct pr_plotdata d;
+    struct pr_plot_data d;
     struct pr_err err = {0};
 
     (void)state;
@@ -365,21 +365,21 @@ static void rates_have_a_time_or_a_number(void **state)
 
 /* ---- memory */
 
-static struct pr_plotdata_opts tortured;
+static struct pr_plot_data_opts tortured;
 
 static int build_tortured(void)
 {
     struct pr_arena *a = pr_arena_new(4096);
     const char *columns[] = {"cpu", NULL};
     struct pr_buf text = PR_BUF_INIT(1 << 20);
-    struct pr_plotdata d;
-    int rc = a ? pr_plotdata_build(bench, &tortured, a, &d, NULL) : PR_E_NOMEM;
+    struct pr_plot_data d;
+    int rc = a ? pr_plot_data_build(bench, &tortured, a, &d, NULL) : PR_E_NOMEM;
 
     if (!rc)
-        rc = pr_plotdata_monitor(bench, columns, a, &d, NULL);
+        rc = pr_plot_data_read_monitor(bench, columns, a, &d, NULL);
     if (!rc)
-        rc = pr_plotdata_json(&d, &text, NULL);
-    pr_buf_done(&text);
+        rc = pr_plot_data_write_json(&d, &text, NULL);
+    pr_buf_free(&text);
     pr_arena_free(a);
     return rc;
 }
@@ -404,7 +404,7 @@ static int start(void **state)
 static int stop(void **state)
 {
     pr_arena_free(arena);
-    pr_bench_free(bench);
+    pr_results_free(bench);
     bench = NULL;
     return leave(state);
 }

@@ -13,24 +13,24 @@
 #include <math.h>
 
 struct set {
-    struct pr_bench *bench;
+    struct pr_results *bench;
     struct pr_arena *arena;
 };
 
 static void load(struct set *s, const char *json)
 {
-    static const struct pr_bench_opts opts = {.threads = 1};
+    static const struct pr_results_opts opts = {.threads = 1};
     const char *input = "in.json";
 
     spit(input, json);
     s->arena = pr_arena_new(4096);
     assert_non_null(s->arena);
-    assert_int_equal(pr_bench_read(&input, 1, &opts, &s->bench, NULL), PR_OK);
+    assert_int_equal(pr_results_read(&input, 1, &opts, &s->bench, NULL), PR_OK);
 }
 
 static void done(struct set *s)
 {
-    pr_bench_free(s->bench);
+    pr_results_free(s->bench);
     pr_arena_free(s->arena);
 }
 
@@ -292,7 +292,7 @@ static void specs_that_are_none(void **state)
     }
 }
 
-static struct pr_bench *tortured;
+static struct pr_results *tortured;
 
 static int attempt(void)
 {

@@ -22,7 +22,7 @@ static bool is_near(double a, double b)
 
 static struct pr_suite *read_suite(const char *path, unsigned threads)
 {
-    struct pr_suite_opts o = {.threads = threads, .curve = 8};
+    struct pr_suite_read_opts o = {.threads = threads, .curve = 8};
     struct pr_suite *s = NULL;
     struct pr_err err = {0};
     int rc = pr_suite_read(path, &o, &s, &err);
@@ -118,7 +118,7 @@ static void steady_windows(void **state)
 static void curves_are_folded(void **state)
 {
     struct pr_suite *s;
-    const struct pr_suite_run *run;
+    const struct pr_suite_child *run;
 
     (void)state;
     mkdir("d", 0700);
@@ -139,7 +139,7 @@ static void curves_of_all_numbers(void **state)
                                   3e9, NAN, 25,    1e-7};
     static const char head[] =
         "[1.5, -2, 0.001,\n 12345.678901234567,3E+9, NaN, 2.5e1, 1e-07";
-    struct pr_suite_opts o = {.threads = 1, .curve = 64};
+    struct pr_suite_read_opts o = {.threads = 1, .curve = 64};
     struct pr_suite *s = NULL;
     char rates[512];
     size_t n = (size_t)snprintf(rates, sizeof rates, "%s", head);
@@ -188,7 +188,7 @@ static void curves_of_many_digits(void **state)
         "12345678901234567",
     };
     enum { COUNT = sizeof numbers / sizeof *numbers };
-    struct pr_suite_opts o = {.threads = 1, .curve = 64};
+    struct pr_suite_read_opts o = {.threads = 1, .curve = 64};
     PR_AUTO_BUF struct pr_buf rates = PR_BUF_INIT(1 << 16);
     struct pr_suite *s = NULL;
 
@@ -379,7 +379,7 @@ static struct pr_suite *suite_of(const char *json)
     struct pr_value v;
 
     assert_int_equal(pr_json_read(&in, a, &v, NULL, NULL), PR_OK);
-    assert_int_equal(pr_suite_take(&v, "x", &s, NULL), PR_OK);
+    assert_int_equal(pr_suite_from_value(&v, "x", &s, NULL), PR_OK);
     return s;
 }
 
@@ -402,7 +402,7 @@ static void scores_by_hand(void **state)
     struct pr_suite_report r;
 
     (void)state;
-    assert_int_equal(pr_suite_report(s, &o, a, &r, NULL), PR_OK);
+    assert_int_equal(pr_suite_score_report(s, &o, a, &r, NULL), PR_OK);
     assert_int_equal(r.count, 5);
     assert_string_equal(r.rows[3].name, "gone");
     assert_true(r.rows[3].missing && isnan(r.rows[3].adj));
@@ -426,7 +426,7 @@ static void scores_by_hand(void **state)
     assert_true(isnan(r.rows[1].beside[0].ratio));
     NEAR(r.rpp, 90 / r.score);
     o.penalise = true;
-    assert_int_equal(pr_suite_report(s, &o, a, &r, NULL), PR_OK);
+    assert_int_equal(pr_suite_score_report(s, &o, a, &r, NULL), PR_OK);
     NEAR(r.rows[0].adj, 80);
     NEAR(r.rows[0].beside[0].adj, 40);
     NEAR(r.score, 0);
@@ -444,7 +444,7 @@ static void failed_is_not_missing(void **state)
     struct pr_suite_report r;
 
     (void)state;
-    assert_int_equal(pr_suite_report(s, &o, a, &r, NULL), PR_OK);
+    assert_int_equal(pr_suite_score_report(s, &o, a, &r, NULL), PR_OK);
     assert_true(r.rows[0].adj == 0 && !r.rows[0].missing);
     assert_true(r.milarun == 0 && r.strict == 0);
     NEAR(r.coverage, 0.75);
@@ -467,7 +467,7 @@ static void not_available(void **state)
     s = read_suite("d", 1);
     assert_int_equal(test_of(s, "a")->unavailable, 1);
     assert_int_equal(test_of(s, "b")->unavailable, 0);
-    assert_int_equal(pr_suite_report(s, &o, a, &r, NULL), PR_OK);
+    assert_int_equal(pr_suite_score_report(s, &o, a, &r, NULL), PR_OK);
     assert_true(r.rows[0].missing && r.milarun == 0);
     NEAR(r.strict, 9);
     NEAR(r.coverage, 0.25);
@@ -488,7 +488,7 @@ static void devices_side_by_side(void **state)
     struct pr_suite_report r;
 
     (void)state;
-    assert_int_equal(pr_suite_report(s, &o, a, &r, NULL), PR_OK);
+    assert_int_equal(pr_suite_score_report(s, &o, a, &r, NULL), PR_OK);
     assert_int_equal(r.matrix[0].rows, 1); /* of the others ids are missing */
     assert_string_equal(r.matrix[0].names[0], "x");
     NEAR(r.matrix[0].cells[0], 1);
@@ -528,7 +528,7 @@ static void wrong_documents(void **state)
         struct pr_json_in in = {
             .text = lists[i], .len = strlen(lists[i]), .name = "w"};
         assert_int_equal(pr_json_read(&in, a, &v, NULL, NULL), PR_OK);
-        assert_int_equal(pr_suite_weights_take(&v, "w", a, &w, NULL),
+        assert_int_equal(pr_suite_weights_from_value(&v, "w", a, &w, NULL),
                          PR_E_FORMAT);
     }
     assert_int_equal(pr_suite_read("nowhere", NULL, &s, NULL), PR_E_IO);
@@ -586,7 +586,7 @@ static void milabench_by_hand(void **state)
     NEAR(t->bench->watts, 200);
     NEAR(t->bench->kilojoules, (200 * 2 + 300 * 1) / 1000.0);
     NEAR(t->bench->per_watt, 6 / (0.7 / 3));
-    assert_int_equal(pr_suite_report(s, &o, a, &r, NULL), PR_OK);
+    assert_int_equal(pr_suite_score_report(s, &o, a, &r, NULL), PR_OK);
     NEAR(r.rows[0].score, 6);
     NEAR(r.score, 7); /* of one more than the score */
     pr_suite_free(s);
@@ -700,7 +700,7 @@ static void damaged_zips(void **state)
 
 static int read_and_report(void)
 {
-    struct pr_suite_opts o = {.threads = 2, .curve = 4};
+    struct pr_suite_read_opts o = {.threads = 2, .curve = 4};
     struct pr_suite_report_opts ro = {.weights = &weighed,
                                       .compare_devices = true};
     struct pr_arena *a = pr_arena_new(4096);
@@ -713,7 +713,7 @@ static int read_and_report(void)
     ro.bases = &b;
     ro.base_count = 1;
     if (!rc)
-        rc = pr_suite_report(s, &ro, a, &r, NULL);
+        rc = pr_suite_score_report(s, &ro, a, &r, NULL);
     if (!rc)
         rc = pr_suite_read("r.zip", &o, &z, NULL);
     pr_suite_free(s);

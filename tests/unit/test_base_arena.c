@@ -193,7 +193,7 @@ static void buffer_stops_at_its_maximum(void **state)
     pr_buf_printf(&b, "%s", "abcde");
     assert_true(pr_buf_ok(&b));
     assert_string_equal(b.data, "abcde");
-    pr_buf_done(&b);
+    pr_buf_free(&b);
     assert_null(b.data);
     assert_int_equal(b.max, 5);
 }

@@ -173,10 +173,10 @@ static void readers_see_the_old_file_until_it_is_whole(void **state)
     (void)state;
     assert_int_equal(pr_file_write("f", "old", 3, NULL), PR_OK);
     assert_int_equal(pr_file_create("f", &f, NULL), PR_OK);
-    assert_int_equal(pr_file_put(&f, "ne", 2, NULL), PR_OK);
+    assert_int_equal(pr_file_append(&f, "ne", 2, NULL), PR_OK);
     assert_holds("f", "old");
     assert_int_equal(files_here(), 2);
-    assert_int_equal(pr_file_put(&f, "w", 1, NULL), PR_OK);
+    assert_int_equal(pr_file_append(&f, "w", 1, NULL), PR_OK);
     assert_int_equal(pr_file_commit(&f, NULL), PR_OK);
     assert_holds("f", "new");
     assert_int_equal(files_here(), 1);
@@ -190,7 +190,7 @@ static void discarding_leaves_no_trace(void **state)
 
     (void)state;
     assert_int_equal(pr_file_create("f", &f, NULL), PR_OK);
-    assert_int_equal(pr_file_put(&f, "half", 4, NULL), PR_OK);
+    assert_int_equal(pr_file_append(&f, "half", 4, NULL), PR_OK);
     pr_file_discard(&f);
     pr_file_discard(&f);
     assert_int_equal(files_here(), 0);
@@ -227,7 +227,7 @@ static void a_commit_that_fails_removes_what_was_written(void **state)
 
     (void)state;
     assert_int_equal(pr_file_create("f", &f, NULL), PR_OK);
-    assert_int_equal(pr_file_put(&f, "x", 1, NULL), PR_OK);
+    assert_int_equal(pr_file_append(&f, "x", 1, NULL), PR_OK);
     /* A folder of that name appears meanwhile: rename refuses. */
     assert_int_equal(mkdir("f", 0755), 0);
     assert_int_equal(pr_file_commit(&f, NULL), PR_E_IO);

@@ -28,9 +28,9 @@ static void machine_with(const char *mounts, const char *own)
 static void nothing_but_the_machine(void **state)
 {
     (void)state;
-    assert_int_equal(pr_memory_left(fake_root), UINT64_MAX);
+    assert_int_equal(pr_memory_remaining(fake_root), UINT64_MAX);
     machine_with("", "");
-    assert_int_equal(pr_memory_left(fake_root), 8 * MIB);
+    assert_int_equal(pr_memory_remaining(fake_root), 8 * MIB);
 }
 
 /* The limit of a slot is below the root, where the root has none. */
@@ -40,15 +40,15 @@ static void a_slot_has_the_last_word(void **state)
     machine_with(V2, "0::/prony-1/slot0\n");
     fake_put(CG "/prony-1/memory.max", "max\n");
     fake_put(CG "/prony-1/slot0/memory.max", "4194304\n");
-    assert_int_equal(pr_memory_left(fake_root), 4 * MIB);
+    assert_int_equal(pr_memory_remaining(fake_root), 4 * MIB);
     fake_put(CG "/prony-1/slot0/memory.current", "3145728\n");
-    assert_int_equal(pr_memory_left(fake_root), 1 * MIB);
+    assert_int_equal(pr_memory_remaining(fake_root), 1 * MIB);
     /* Two MiB of page cache, of which one is in memory for good. */
     fake_put(CG "/prony-1/slot0/memory.stat",
              "anon 1\nfile_mapped 7\nfile 2097152\nshmem 1048576\n");
-    assert_int_equal(pr_memory_left(fake_root), 2 * MIB);
+    assert_int_equal(pr_memory_remaining(fake_root), 2 * MIB);
     fake_put(CG "/prony-1/slot0/memory.max", "max\n");
-    assert_int_equal(pr_memory_left(fake_root), 8 * MIB);
+    assert_int_equal(pr_memory_remaining(fake_root), 8 * MIB);
 }
 
 static void so_has_a_group_above(void **state)
@@ -58,7 +58,7 @@ static void so_has_a_group_above(void **state)
     fake_put(CG "/a/b/memory.max", "6291456\n");
     fake_put(CG "/a/memory.max", "7340032\n");
     fake_put(CG "/a/memory.current", "9999999\n"); /* a limit set later */
-    assert_int_equal(pr_memory_left(fake_root), 0);
+    assert_int_equal(pr_memory_remaining(fake_root), 0);
 }
 
 static void version_1_counts_groups_below(void **state)
@@ -70,7 +70,7 @@ static void version_1_counts_groups_below(void **state)
     fake_put(CG "/memory/prony-1/slot1/memory.usage_in_bytes", "4194304\n");
     fake_put(CG "/memory/prony-1/slot1/memory.stat",
              "cache 0\ntotal_cache 3145728\ntotal_shmem 0\n");
-    assert_int_equal(pr_memory_left(fake_root), 4 * MIB);
+    assert_int_equal(pr_memory_remaining(fake_root), 4 * MIB);
 }
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, fake_enter, fake_leave)

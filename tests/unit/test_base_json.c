@@ -448,7 +448,7 @@ static void written_text_is_valid_whatever_it_gets(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         PR_AUTO_BUF struct pr_buf out = PR_BUF_INIT(1000);
-        pr_json_string(&out, rows[i].text, rows[i].len);
+        pr_json_write_string(&out, rows[i].text, rows[i].len);
         assert_string_equal(out.data, rows[i].want);
     }
 }
@@ -464,7 +464,7 @@ static void every_byte_is_escaped_at_every_place(void **state)
 
             memset(text, 'x', sizeof text);
             text[at] = (char)c;
-            pr_json_string(&out, text, sizeof text);
+            pr_json_write_string(&out, text, sizeof text);
             v = read_ok(out.data);
             assert_int_equal(v.len, sizeof text);
             assert_memory_equal(v.s, text, sizeof text);
@@ -501,36 +501,36 @@ static void a_walk_sees_what_is_there(void **state)
 
     (void)state;
     pr_json_walk_init(&w, text, sizeof text - 1, "t.json");
-    assert_int_equal(pr_json_enter(&w, '{', NULL), PR_OK);
-    assert_int_equal(pr_json_next(&w, '}', arena, &key, NULL), 1);
+    assert_int_equal(pr_json_walk_enter(&w, '{', NULL), PR_OK);
+    assert_int_equal(pr_json_walk_next(&w, '}', arena, &key, NULL), 1);
     assert_string_equal(key, "n");
-    assert_int_equal(pr_json_take(&w, arena, &v, NULL), PR_OK);
+    assert_int_equal(pr_json_walk_read(&w, arena, &v, NULL), PR_OK);
     assert_int_equal(v.i, 1);
     assert_int_equal(v.line * 100 + v.col, 108);
-    assert_int_equal(pr_json_next(&w, '}', arena, &key, NULL), 1);
+    assert_int_equal(pr_json_walk_next(&w, '}', arena, &key, NULL), 1);
     assert_string_equal(key, "list");
-    assert_int_equal(pr_json_enter(&w, '[', NULL), PR_OK);
-    assert_int_equal(pr_json_next(&w, ']', arena, NULL, NULL), 1);
-    assert_int_equal(pr_json_take(&w, arena, &v, NULL), PR_OK);
+    assert_int_equal(pr_json_walk_enter(&w, '[', NULL), PR_OK);
+    assert_int_equal(pr_json_walk_next(&w, ']', arena, NULL, NULL), 1);
+    assert_int_equal(pr_json_walk_read(&w, arena, &v, NULL), PR_OK);
     assert_int_equal(v.i, 10);
     assert_int_equal(v.line * 100 + v.col, 212);
-    assert_int_equal(pr_json_next(&w, ']', arena, NULL, NULL), 1);
-    assert_int_equal(pr_json_take(&w, arena, &v, NULL), PR_OK);
+    assert_int_equal(pr_json_walk_next(&w, ']', arena, NULL, NULL), 1);
+    assert_int_equal(pr_json_walk_read(&w, arena, &v, NULL), PR_OK);
     assert_int_equal(v.items[0].i, 20);
     assert_int_equal(v.items[0].line * 100 + v.items[0].col, 217);
-    assert_int_equal(pr_json_next(&w, ']', arena, NULL, NULL), 1);
-    assert_int_equal(pr_json_take(&w, arena, &v, NULL), PR_OK);
+    assert_int_equal(pr_json_walk_next(&w, ']', arena, NULL, NULL), 1);
+    assert_int_equal(pr_json_walk_read(&w, arena, &v, NULL), PR_OK);
     assert_string_equal(v.s, "x");
     assert_int_equal(v.line * 100 + v.col, 303);
-    assert_int_equal(pr_json_next(&w, ']', arena, NULL, NULL), 0);
-    assert_int_equal(pr_json_next(&w, '}', arena, &key, NULL), 1);
+    assert_int_equal(pr_json_walk_next(&w, ']', arena, NULL, NULL), 0);
+    assert_int_equal(pr_json_walk_next(&w, '}', arena, &key, NULL), 1);
     assert_string_equal(key, "empty");
-    assert_int_equal(pr_json_enter(&w, '[', NULL), PR_OK);
-    assert_int_equal(pr_json_next(&w, ']', arena, NULL, NULL), 0);
-    assert_int_equal(pr_json_next(&w, '}', arena, &key, NULL), 1);
-    assert_int_equal(pr_json_enter(&w, '{', NULL), PR_OK);
-    assert_int_equal(pr_json_next(&w, '}', arena, &key, NULL), 0);
-    assert_int_equal(pr_json_next(&w, '}', arena, &key, NULL), 0);
+    assert_int_equal(pr_json_walk_enter(&w, '[', NULL), PR_OK);
+    assert_int_equal(pr_json_walk_next(&w, ']', arena, NULL, NULL), 0);
+    assert_int_equal(pr_json_walk_next(&w, '}', arena, &key, NULL), 1);
+    assert_int_equal(pr_json_walk_enter(&w, '{', NULL), PR_OK);
+    assert_int_equal(pr_json_walk_next(&w, '}', arena, &key, NULL), 0);
+    assert_int_equal(pr_json_walk_next(&w, '}', arena, &key, NULL), 0);
     assert_true(w.pos == w.end);
 }
 
@@ -544,12 +544,12 @@ static int walk_all(const char *text, struct pr_err *err)
     int rc;
 
     pr_json_walk_init(&w, text, strlen(text), "t.json");
-    rc = pr_json_enter(&w, open, err);
+    rc = pr_json_walk_enter(&w, open, err);
     while (rc == PR_OK) {
-        rc = pr_json_next(&w, open == '{' ? '}' : ']', arena, &key, err);
+        rc = pr_json_walk_next(&w, open == '{' ? '}' : ']', arena, &key, err);
         if (rc != 1)
             return rc;
-        rc = pr_json_take(&w, arena, &v, err);
+        rc = pr_json_walk_read(&w, arena, &v, err);
     }
     return rc;
 }
@@ -618,7 +618,7 @@ static int try_json(void)
     }
     pr_json_write(&out, &v);
     pr_json_write_indented(&out, &v, 4, 0);
-    pr_text(&out, &v);
+    pr_value_write_text(&out, &v);
     return pr_buf_ok(&out) ? PR_OK : PR_E_NOMEM;
 }
 
@@ -652,12 +652,12 @@ static void a_step_over_a_value_ends_behind_it(void **state)
             for (size_t k = 0; k < text.len; k++)
                 lines += text.data[k] == '\n';
             pr_json_walk_init(&w, text.data, text.len, "t");
-            assert_int_equal(pr_json_enter(&w, '[', NULL), PR_OK);
-            assert_int_equal(pr_json_span(&w, &got, &len, NULL), PR_OK);
+            assert_int_equal(pr_json_walk_enter(&w, '[', NULL), PR_OK);
+            assert_int_equal(pr_json_walk_span(&w, &got, &len, NULL), PR_OK);
             assert_int_equal(len, n);
             assert_memory_equal(got, values[i], n);
             assert_ptr_equal(w.pos, got + n);
-            assert_int_equal(pr_json_next(&w, ']', arena, NULL, NULL), 1);
+            assert_int_equal(pr_json_walk_next(&w, ']', arena, NULL, NULL), 1);
             assert_int_equal(w.line, lines);
             assert_memory_equal(w.text, ",  oops", 7); /* its line */
         }
@@ -685,7 +685,7 @@ static void what_cannot_be_stepped_over_is_placed(void **state)
         char where[16];
 
         pr_json_walk_init(&w, rows[i].text, strlen(rows[i].text), "t");
-        assert_int_equal(pr_json_span(&w, &got, &len, &err), PR_E_FORMAT);
+        assert_int_equal(pr_json_walk_span(&w, &got, &len, &err), PR_E_FORMAT);
         snprintf(where, sizeof where, "t:%s", rows[i].place);
         assert_string_equal(err.where, where);
         assert_non_null(strstr(err.msg, rows[i].what));
@@ -719,7 +719,7 @@ static void running_out_of_memory_is_an_error(void **state)
     assert_int_equal(v.len, 2);
     torture(try_json);
     torture(try_walk);
-    pr_buf_done(&long_text);
+    pr_buf_free(&long_text);
 }
 
 int main(void)

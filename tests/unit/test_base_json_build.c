@@ -8,35 +8,35 @@
 #include <math.h>
 #include <string.h>
 
-static void fill(struct pr_jb *jb)
+static void fill(struct pr_json_writer *jb)
 {
     struct pr_value item[2] = {pr_int(1), pr_str("x")};
     struct pr_value list = {.kind = PR_LIST, .len = 2, .items = item};
 
-    pr_jb_obj(jb, NULL);
-    pr_jb_str(jb, "s", "a\"\n");
-    pr_jb_str(jb, "gone", NULL);
-    pr_jb_strn(jb, "part", "abcdef", 3);
-    pr_jb_int(jb, "i", INT64_MIN);
-    pr_jb_uint(jb, "u", 42);
-    pr_jb_float(jb, "f", 0.1);
-    pr_jb_float(jb, "nan", NAN);
-    pr_jb_bool(jb, "b", true);
-    pr_jb_null(jb, "n");
-    pr_jb_value(jb, "v", &list);
-    pr_jb_obj(jb, "empty");
-    pr_jb_end(jb);
-    pr_jb_arr(jb, "list");
-    pr_jb_int(jb, NULL, 1);
-    pr_jb_str(jb, NULL, NULL);
-    pr_jb_float(jb, NULL, -INFINITY);
-    pr_jb_obj(jb, NULL);
-    pr_jb_bool(jb, "c", false);
-    pr_jb_end(jb);
-    pr_jb_arr(jb, NULL);
-    pr_jb_end(jb);
-    pr_jb_end(jb);
-    pr_jb_end(jb);
+    pr_json_open_object(jb, NULL);
+    pr_json_put_str(jb, "s", "a\"\n");
+    pr_json_put_str(jb, "gone", NULL);
+    pr_json_put_strn(jb, "part", "abcdef", 3);
+    pr_json_put_int(jb, "i", INT64_MIN);
+    pr_json_put_uint(jb, "u", 42);
+    pr_json_put_float(jb, "f", 0.1);
+    pr_json_put_float(jb, "nan", NAN);
+    pr_json_put_bool(jb, "b", true);
+    pr_json_put_null(jb, "n");
+    pr_json_put_value(jb, "v", &list);
+    pr_json_open_object(jb, "empty");
+    pr_json_close(jb);
+    pr_json_open_array(jb, "list");
+    pr_json_put_int(jb, NULL, 1);
+    pr_json_put_str(jb, NULL, NULL);
+    pr_json_put_float(jb, NULL, -INFINITY);
+    pr_json_open_object(jb, NULL);
+    pr_json_put_bool(jb, "c", false);
+    pr_json_close(jb);
+    pr_json_open_array(jb, NULL);
+    pr_json_close(jb);
+    pr_json_close(jb);
+    pr_json_close(jb);
 }
 
 static const char one_line[] =
@@ -48,10 +48,10 @@ static const char one_line[] =
 static void everything_on_one_line(void **state)
 {
     PR_AUTO_BUF struct pr_buf out = PR_BUF_INIT(4096);
-    struct pr_jb jb;
+    struct pr_json_writer jb;
 
     (void)state;
-    pr_jb_init(&jb, &out, 0);
+    pr_json_writer_init(&jb, &out, 0);
     fill(&jb);
     assert_true(pr_buf_ok(&out));
     assert_string_equal(out.data, one_line);
@@ -65,12 +65,12 @@ static void indented_as_the_writer_of_values_does(void **state)
     PR_AUTO_BUF struct pr_buf want = PR_BUF_INIT(4096);
     struct pr_json_in in = {.text = one_line, .len = strlen(one_line)};
     struct pr_value v;
-    struct pr_jb jb;
+    struct pr_json_writer jb;
 
     (void)state;
     assert_int_equal(pr_json_read(&in, a, &v, NULL, NULL), PR_OK);
     pr_json_write_indented(&want, &v, 2, 0);
-    pr_jb_init(&jb, &out, 2);
+    pr_json_writer_init(&jb, &out, 2);
     fill(&jb);
     assert_string_equal(out.data, want.data);
 }
@@ -78,20 +78,20 @@ static void indented_as_the_writer_of_values_does(void **state)
 static void top_may_be_a_plain_value(void **state)
 {
     PR_AUTO_BUF struct pr_buf out = PR_BUF_INIT(64);
-    struct pr_jb jb;
+    struct pr_json_writer jb;
 
     (void)state;
-    pr_jb_init(&jb, &out, 2);
-    pr_jb_uint(&jb, NULL, UINT64_MAX);
+    pr_json_writer_init(&jb, &out, 2);
+    pr_json_put_uint(&jb, NULL, UINT64_MAX);
     assert_string_equal(out.data, "18446744073709551615");
 }
 
 static int attempt(void)
 {
     PR_AUTO_BUF struct pr_buf out = PR_BUF_INIT(4096);
-    struct pr_jb jb;
+    struct pr_json_writer jb;
 
-    pr_jb_init(&jb, &out, 4);
+    pr_json_writer_init(&jb, &out, 4);
     fill(&jb);
     return pr_buf_ok(&out) ? PR_OK : PR_E_NOMEM;
 }

@@ -21,7 +21,7 @@ static void check(double *v, size_t n, size_t k)
 
     memcpy(sorted, v, n * sizeof *v);
     qsort(sorted, n, sizeof *v, ascending);
-    pr_nth(v, n, k);
+    pr_select_nth(v, n, k);
     assert_true(v[k] == sorted[k]);
     for (size_t i = 0; i < n; i++)
         assert_true(i < k ? v[i] <= v[k] : v[i] >= v[k]);

@@ -113,7 +113,7 @@ static void how_devices_reach_each_other(void **state)
     n = pr_nvml_open(NULL);
     assert_non_null(n);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        bool known = pr_nvml_path(n, rows[i].a, rows[i].b, out);
+        bool known = pr_nvml_link_name(n, rows[i].a, rows[i].b, out);
         assert_int_equal(known, rows[i].want != NULL);
         if (known)
             assert_string_equal(out, rows[i].want);
@@ -122,7 +122,7 @@ static void how_devices_reach_each_other(void **state)
     setenv("FAKE_NVML_FAIL", "path:999", 1);
     n = pr_nvml_open(NULL);
     assert_non_null(n);
-    assert_false(pr_nvml_path(n, 0, 1, out));
+    assert_false(pr_nvml_link_name(n, 0, 1, out));
     pr_nvml_close(n);
 }
 

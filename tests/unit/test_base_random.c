@@ -83,14 +83,14 @@ static void a_changed_bit_is_seen(void **state)
     for (size_t len = 0; len < sizeof data - 3; len += 1 + len / 7) {
         pr_noise_fill(odd, len, 7, 5);
         odd[len] = 1; /* beyond: does not count */
-        assert_true(pr_noise_is(odd, len, 7, 5));
+        assert_true(pr_noise_is_intact(odd, len, 7, 5));
         if (len > 8) {
-            assert_false(pr_noise_is(odd, len, 8, 5));
-            assert_false(pr_noise_is(odd, len, 7, 4));
+            assert_false(pr_noise_is_intact(odd, len, 8, 5));
+            assert_false(pr_noise_is_intact(odd, len, 7, 4));
         }
         for (size_t at = 0; at < len; at += 1 + len / 11) {
             odd[at] ^= (uint8_t)(1 << at % 8);
-            assert_false(pr_noise_is(odd, len, 7, 5));
+            assert_false(pr_noise_is_intact(odd, len, 7, 5));
             odd[at] ^= (uint8_t)(1 << at % 8);
         }
     }

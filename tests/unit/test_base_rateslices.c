@@ -33,7 +33,7 @@ static void a_slice_takes_its_share_of_an_iteration(void **state)
     assert_float_equal(s.total_time, 1, 1e-12);
     assert_float_equal(s.total_count, 60, 1e-12);
     assert_int_equal(s.iterations, 3);
-    pr_rateslices_done(&s);
+    pr_rateslices_free(&s);
 }
 
 static void a_slow_iteration_is_many_equal_slices(void **state)
@@ -48,7 +48,7 @@ static void a_slow_iteration_is_many_equal_slices(void **state)
     pr_rateslices_end(&s);
     assert_int_equal(s.len, 5);
     assert_float_equal(s.rates[4], 4, 1e-9);
-    pr_rateslices_done(&s);
+    pr_rateslices_free(&s);
 }
 
 /* milarun divides by zero here. */
@@ -64,7 +64,7 @@ static void an_iteration_may_count_nothing(void **state)
     assert_float_equal(s.rates[1], 20, 1e-9);
     pr_rateslices_end(&s);
     assert_int_equal(s.len, 2);
-    pr_rateslices_done(&s);
+    pr_rateslices_free(&s);
 }
 
 static void what_took_no_time_is_counted_with_the_next(void **state)
@@ -75,12 +75,12 @@ static void what_took_no_time_is_counted_with_the_next(void **state)
     assert_false(pr_rateslices_add(&s, 0, 10));
     pr_rateslices_end(&s);
     assert_int_equal(s.len, 0);
-    pr_rateslices_done(&s);
+    pr_rateslices_free(&s);
     s = made(0.5);
     assert_false(pr_rateslices_add(&s, 0, 10));
     assert_true(pr_rateslices_add(&s, 0.5, 10));
     assert_float_equal(s.rates[0], 40, 1e-12);
-    pr_rateslices_done(&s);
+    pr_rateslices_free(&s);
 }
 
 /* More than there is room for: the newest stay. */
@@ -98,7 +98,7 @@ static void the_oldest_are_dropped(void **state)
     assert_int_equal(s.len, PR_RATESLICES_MOST / 2 + 1);
     assert_float_equal(s.rates[s.len - 1], 14, 1e-6);
     assert_float_equal(s.rates[s.len - 2], 2, 1e-6);
-    pr_rateslices_done(&s);
+    pr_rateslices_free(&s);
 }
 
 /* Years in one iteration: at once, and no more memory than there is. */
@@ -111,7 +111,7 @@ static void an_endless_iteration_is_noted_quickly(void **state)
     assert_int_equal(s.len, PR_RATESLICES_MOST);
     assert_true(s.dropped > (uint64_t)1e15);
     assert_float_equal(s.rates[0], 0.5, 1e-9);
-    pr_rateslices_done(&s);
+    pr_rateslices_free(&s);
 }
 
 static int begin(void)
@@ -119,7 +119,7 @@ static int begin(void)
     struct pr_rateslices s = {0};
     int rc = pr_rateslices_init(&s, 0.5, NULL);
 
-    pr_rateslices_done(&s);
+    pr_rateslices_free(&s);
     return rc;
 }
 

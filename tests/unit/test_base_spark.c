@@ -25,7 +25,7 @@ static void numbers_become_blocks(void **state)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         PR_AUTO_BUF struct pr_buf out = PR_BUF_INIT(4096);
 
-        pr_spark(rows[i].numbers, rows[i].count, rows[i].width, &out);
+        pr_spark_write(rows[i].numbers, rows[i].count, rows[i].width, &out);
         assert_true(pr_buf_ok(&out));
         assert_string_equal(out.data ? out.data : "", rows[i].want);
     }

@@ -20,7 +20,7 @@ static struct pr_steady steady(const double *v, size_t count)
     struct pr_steady t;
     double room[MOST];
 
-    pr_steady_of(&s, room, &t);
+    pr_steady_compute(&s, room, &t);
     return t;
 }
 
@@ -158,7 +158,7 @@ static void nothing_is_nothing(void **state)
     struct pr_steady t;
 
     (void)state;
-    pr_steady_of(&s, NULL, &t);
+    pr_steady_compute(&s, NULL, &t);
     assert_true(isnan(t.index_rate) && isnan(t.time_rate) && isnan(t.mean));
     assert_true(isnan(pr_steady_error(&t)));
     assert_int_equal(t.count, 0);
@@ -173,7 +173,7 @@ static void a_partial_slice_is_left_out(void **state)
     struct pr_steady t;
 
     (void)state;
-    pr_steady_of(&s, NULL, &t);
+    pr_steady_compute(&s, NULL, &t);
     assert_int_equal(t.count, 11);
     assert_float_equal(t.max, 5, 0);
     assert_true(isnan(t.p50));

@@ -272,7 +272,7 @@ static void digits_are_told_from_the_rest(void **state)
             for (unsigned i = 0; i < n; i++)
                 want = want * 10 + (uint32_t)(text[i] - '0');
             got = 0;
-            assert_int_equal(pr_digits(text, &got), n);
+            assert_int_equal(pr_decimal_read_eight(text, &got), n);
             assert_int_equal(got, want);
         }
 }
@@ -361,8 +361,8 @@ static void equality_is_pythons(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct pr_value a = json(rows[i].a), b = json(rows[i].b);
-        assert_int_equal(pr_equal(&a, &b), rows[i].want);
-        assert_int_equal(pr_equal(&b, &a), rows[i].want);
+        assert_int_equal(pr_value_equal(&a, &b), rows[i].want);
+        assert_int_equal(pr_value_equal(&b, &a), rows[i].want);
     }
 }
 
@@ -392,7 +392,7 @@ static void text_is_what_python_prints(void **state)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         PR_AUTO_BUF struct pr_buf out = PR_BUF_INIT(1000);
         struct pr_value v = json(rows[i].value);
-        pr_text(&out, &v);
+        pr_value_write_text(&out, &v);
         assert_string_equal(out.data, rows[i].want);
     }
 }
@@ -418,8 +418,8 @@ static void a_copy_is_deep(void **state)
     (void)state;
     v = json("{\"a\": [1, {\"b\": \"text\"}], \"c\": null, \"d\": [], "
              "\"e\": {}}");
-    assert_true(pr_copy(other, &v, &copy));
-    assert_true(pr_equal(&v, &copy));
+    assert_true(pr_value_copy(other, &v, &copy));
+    assert_true(pr_value_equal(&v, &copy));
     assert_int_equal(copy.members[1].col, v.members[1].col);
     pr_arena_reset(arena); /* the sanitizer knows if it still pointed there */
     assert_string_equal(copy.members[0].value.items[1].members[0].value.s,
@@ -437,7 +437,7 @@ static int try_copy(void)
     if (!a)
         return PR_E_NOMEM;
     for (int i = 0; i < 40; i++)
-        if (!pr_copy(a, &to_copy, &copy))
+        if (!pr_value_copy(a, &to_copy, &copy))
             return PR_E_NOMEM;
     return PR_OK;
 }
@@ -490,7 +490,7 @@ static void a_keyset_finds_all_its_keys(void **state)
     assert_int_equal(pr_keyset_put(&set, "", 0, 77, &index), 0);
     assert_int_equal(pr_keyset_find(&set, "", 0, &index), 1);
     assert_int_equal(index, 77);
-    pr_keyset_done(&set);
+    pr_keyset_free(&set);
     assert_int_equal(pr_keyset_find(&set, keys[0], 1, &index), 0);
 }
 

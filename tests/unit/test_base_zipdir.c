@@ -24,11 +24,11 @@ enum { BYTES = sizeof archive - 1 };
 static void members_are_listed_in_order(void **state)
 {
     struct pr_zipdir z;
-    struct pr_zip_member m;
+    struct pr_archive_member m;
     struct pr_err err;
 
     (void)state;
-    assert_true(pr_zip_is(archive, BYTES));
+    assert_true(pr_zipdir_is_archive(archive, BYTES));
     assert_int_equal(pr_zipdir_open(&z, archive, BYTES, "a.zip", &err), PR_OK);
     assert_int_equal(pr_zipdir_next(&z, &m, &err), 1);
     assert_int_equal(m.name_len, 5);
@@ -51,7 +51,7 @@ static void members_are_listed_in_order(void **state)
 static void walk(const char *bytes, size_t n)
 {
     struct pr_zipdir z;
-    struct pr_zip_member m;
+    struct pr_archive_member m;
     struct pr_err err;
     int rc = pr_zipdir_open(&z, bytes, n, "a.zip", &err);
 
@@ -84,8 +84,9 @@ static void damage_is_told(void **state)
     assert_int_equal(pr_zipdir_open(&z, archive, BYTES - 60, "a.zip", &err),
                      PR_E_FORMAT);
     assert_string_equal(err.where, "a.zip");
-    assert_false(pr_zip_is("PK", 2));
-    assert_false(pr_zip_is("PK\x05\x07 and much that is no archive", 30));
+    assert_false(pr_zipdir_is_archive("PK", 2));
+    assert_false(
+        pr_zipdir_is_archive("PK\x05\x07 and much that is no archive", 30));
 }
 
 /* The same with its numbers in 64 bits: the offset of the directory and all of
@@ -105,7 +106,7 @@ static void large_archives_have_wide_numbers(void **state)
         "PK\x06\x07\0\0\0\0\x73\0\0\0\0\0\0\0\x01\0\0\0"
         "PK\x05\x06\0\0\0\0\x01\0\x01\0\xff\xff\xff\xff\xff\xff\xff\xff\0\0";
     struct pr_zipdir z;
-    struct pr_zip_member m;
+    struct pr_archive_member m;
     struct pr_err err;
 
     (void)state;

@@ -105,10 +105,10 @@ static void prefetch_was_a_truth_value(void **state)
             assert_int_equal(v.kind, PR_INT);
             assert_int_equal(v.i, rows[i].size);
         } else if (rows[i].says) {
-            assert_true(pr_equal(&v, &rows[i].in));
+            assert_true(pr_value_equal(&v, &rows[i].in));
         }
         assert_true(pr_alias_value(other.row, &rows[i].in, &v));
-        assert_true(pr_equal(&v, &rows[i].in));
+        assert_true(pr_value_equal(&v, &rows[i].in));
         assert_true(pr_alias_value(NULL, &rows[i].in, &v));
     }
 }
@@ -153,12 +153,12 @@ static void the_older_ways_to_write_a_name_are_listed(void **state)
 
     (void)state;
     for (size_t i = 0; i < 3; i++) {
-        assert_true(pr_alias_of("reader.batch_size", i, name));
+        assert_true(pr_alias_older_name("reader.batch_size", i, name));
         assert_string_equal(name, want[i]);
     }
-    assert_false(pr_alias_of("reader.batch_size", 3, name));
-    assert_false(pr_alias_of("exp.model", 0, name));
-    assert_false(pr_alias_of("readers.batch_size", 0, name));
+    assert_false(pr_alias_older_name("reader.batch_size", 3, name));
+    assert_false(pr_alias_older_name("exp.model", 0, name));
+    assert_false(pr_alias_older_name("readers.batch_size", 0, name));
 }
 
 static void an_older_name_has_the_number_of_todays(void **state)
@@ -169,9 +169,9 @@ static void an_older_name_has_the_number_of_todays(void **state)
     (void)state;
     assert_non_null(names);
     epochs = pr_names_add(names, "train.epochs", 12);
-    assert_int_equal(pr_alias_number(names, "train.n_epochs", 14), epochs);
-    assert_int_equal(pr_alias_number(names, "train.epochs", 12), epochs);
-    assert_int_equal(pr_alias_number(names, "dataset.data_dir", 16),
+    assert_int_equal(pr_alias_find_number(names, "train.n_epochs", 14), epochs);
+    assert_int_equal(pr_alias_find_number(names, "train.epochs", 12), epochs);
+    assert_int_equal(pr_alias_find_number(names, "dataset.data_dir", 16),
                      PR_NO_NAME);
     pr_names_free(names);
 }

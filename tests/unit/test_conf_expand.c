@@ -30,7 +30,7 @@ static void declare(struct bench *b, const struct pr_member *m)
     struct pr_decl *d = PR_ARENA_NEW(b->arena, struct pr_decl);
 
     if (type)
-        d->type = pr_decl_type_of(type->s);
+        d->type = pr_decl_find_type(type->s);
     if (opt)
         d->opt = pr_opt_find(opt->s, NULL);
     d->domain = pr_get(&m->value, "domain");
@@ -86,7 +86,7 @@ static const char *expand_with(struct pr_expander *x, struct bench *b,
 {
     PR_AUTO_BUF struct pr_buf out = PR_BUF_INIT(1 << 26);
     struct pr_err err = {0};
-    int rc = pr_expand(x, &b->params, &err);
+    int rc = pr_expand_params(x, &b->params, &err);
 
     if (rc) {
         assert_int_equal(rc, err.code);
@@ -96,7 +96,7 @@ static const char *expand_with(struct pr_expander *x, struct bench *b,
     for (uint32_t i = 0; i < b->params.count; i++) {
         size_t len;
         const char *text = pr_expanded_json(x, b->params.order[i], &len);
-        const struct pr_value *v = pr_expanded(x, b->params.order[i]);
+        const struct pr_value *v = pr_expanded_value(x, b->params.order[i]);
         const char *again = json_text(a, v);
 
         /* The text that is kept says what the value says. */
@@ -141,7 +141,7 @@ static const char *expand_hint(struct pr_arena *a, const char *params)
 
     open_bench(&b, params, "{}");
     x = expander(&b);
-    assert_int_equal(pr_expand(x, &b.params, &err), PR_E_CONF);
+    assert_int_equal(pr_expand_params(x, &b.params, &err), PR_E_CONF);
     pr_expander_free(x);
     close_bench(&b);
     return pr_arena_str(a, err.hint);
@@ -371,9 +371,9 @@ static void mistakes_are_named_with_their_place(void **state)
     CHECK(rows, "{}");
     open_bench(&b, "{\"exp.model\": 1, \"b\": \"${exp.modle}\"}", "{}");
     x = expander(&b);
-    assert_int_equal(pr_expand(x, &b.params, &err), PR_E_CONF);
+    assert_int_equal(pr_expand_params(x, &b.params, &err), PR_E_CONF);
     assert_string_equal(err.hint, "did you mean '${exp.model}'?");
-    assert_int_equal(pr_expand(x, &b.params, NULL), PR_E_CONF);
+    assert_int_equal(pr_expand_params(x, &b.params, NULL), PR_E_CONF);
     pr_expander_free(x);
     close_bench(&b);
 }
@@ -494,7 +494,7 @@ static void a_failed_set_does_not_spoil_the_next(void **state)
         assert_string_equal(expand_with(x, &b, a),
                             "{\"a\": \"x\", \"b\": \"x!\", \"c\": \"x!\"}");
     }
-    assert_null(pr_expanded(x, 9999));
+    assert_null(pr_expanded_value(x, 9999));
     pr_expander_free(x);
     close_bench(&b);
 }
@@ -645,7 +645,7 @@ static void a_sweep_gives_what_fresh_expanders_give(void **state)
                             pr_names_find(b.names, names[i], strlen(names[i])));
             if (!there[i])
                 continue;
-            assert_true(pr_copy(a, &values[i], &copy));
+            assert_true(pr_value_copy(a, &values[i], &copy));
             assert_true(set_value(&b, a, names[i], &copy));
         }
         const char *got = expand_with(x, &b, a);
@@ -692,11 +692,11 @@ static int expand_once(void)
     if (!x)
         goto out;
     for (int i = 0; i < 2; i++) {
-        rc = pr_expand(x, &b.params, NULL);
+        rc = pr_expand_params(x, &b.params, NULL);
         if (rc)
             goto out;
     }
-    assert_string_equal(pr_expanded(x, 1)->s, "3 /home");
+    assert_string_equal(pr_expanded_value(x, 1)->s, "3 /home");
     for (uint32_t i = 0; i < 6; i++)
         if (!pr_expanded_json(x, i, &len))
             rc = PR_E_NOMEM;

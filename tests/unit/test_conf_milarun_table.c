@@ -39,7 +39,7 @@ static struct result ask_here(const char *experiment, const char *args,
         assert_true(ask.argc < WORDS);
         argv[ask.argc++] = w;
     }
-    r.rc = pr_milarun_work(&ask, r.arena, &r.work, &r.notes, &r.err);
+    r.rc = pr_milarun_make_work(&ask, r.arena, &r.work, &r.notes, &r.err);
     return r;
 }
 
@@ -51,7 +51,7 @@ static struct result ask(const char *experiment, const char *args)
 static void done(struct result *r)
 {
     pr_arena_free(r->arena);
-    pr_buf_done(&r->notes);
+    pr_buf_free(&r->notes);
 }
 
 /* A parameter as JSON; "-" when it is not there. */
@@ -384,7 +384,8 @@ static int attempt(void)
     PR_AUTO_BUF struct pr_buf notes = PR_BUF_INIT(4096);
     struct pr_milarun_work w;
 
-    return arena ? pr_milarun_work(&a, arena, &w, &notes, NULL) : PR_E_NOMEM;
+    return arena ? pr_milarun_make_work(&a, arena, &w, &notes, NULL)
+                 : PR_E_NOMEM;
 }
 
 static void memory_may_end(void **state)

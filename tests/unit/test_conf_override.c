@@ -359,7 +359,7 @@ static void overrides_are_told_from_paths(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (pr_override_like(rows[i].arg) != rows[i].want)
+        if (pr_override_is_likely(rows[i].arg) != rows[i].want)
             fail_msg("%s", rows[i].arg);
 }
 

@@ -85,17 +85,17 @@ static void flags_are_heeded(void **state)
 static void spans_tell_where_groups_are(void **state)
 {
     struct pr_regex *re = compile("(a)(x)?(?P<last>b+)", 0);
-    struct pr_span spans[4] = {{0, 0}};
+    struct pr_regex_span spans[4] = {{0, 0}};
 
     (void)state;
-    assert_int_equal(pr_regex_groups(re), 3);
-    assert_int_equal(pr_regex_group(re, "last", 4), 3);
-    assert_int_equal(pr_regex_group(re, "lost", 4), 0);
+    assert_int_equal(pr_regex_group_count(re), 3);
+    assert_int_equal(pr_regex_find_group(re, "last", 4), 3);
+    assert_int_equal(pr_regex_find_group(re, "lost", 4), 0);
     assert_int_equal(pr_regex_search(re, "--abb-", 6, 0, spans, NULL), 1);
     assert_int_equal(spans[0].start, 2);
     assert_int_equal(spans[0].end, 5);
     assert_int_equal(spans[1].start, 2);
-    assert_true(spans[2].start == PR_NO_SPAN);
+    assert_true(spans[2].start == PR_REGEX_NO_SPAN);
     assert_int_equal(spans[3].start, 3);
     assert_int_equal(spans[3].end, 5);
     assert_int_equal(pr_regex_search(re, "--abb-", 6, 3, spans, NULL), 0);
@@ -209,7 +209,7 @@ static void stray_bytes_never_fail(void **state)
                                "b\xc3"
                                "c\xe2\x82";
     struct pr_regex *re = compile("b", 0);
-    struct pr_span span = {0, 0};
+    struct pr_regex_span span = {0, 0};
 
     (void)state;
     assert_int_equal(pr_regex_search(re, text, sizeof text - 1, 0, &span, NULL),
@@ -234,7 +234,7 @@ static void long_texts_match_as_short_ones(void **state)
     struct pr_regex *re = compile("(?<=x)yz*", 0);
     struct pr_regex *none = compile("q$", 0);
     struct pr_regex *empty = compile("(?=x)", 0);
-    struct pr_span span = {0, 0};
+    struct pr_regex_span span = {0, 0};
 
     (void)state;
     assert_non_null(text);
@@ -266,7 +266,7 @@ static void walk_gives_every_match(void **state)
     struct pr_regex *re = compile("x*", 0);
     struct pr_regex_walk *w = NULL;
     static const size_t want[][2] = {{0, 0}, {1, 1}, {2, 3}, {3, 3}, {4, 4}};
-    struct pr_span span;
+    struct pr_regex_span span;
 
     (void)state;
     assert_int_equal(pr_regex_walk_new(re, "abxd", 4, &w, NULL), PR_OK);
@@ -310,7 +310,7 @@ static void no_pattern_can_hang_us(void **state)
 static void *search_many(void *shared)
 {
     const struct pr_regex *re = shared;
-    struct pr_span spans[2];
+    struct pr_regex_span spans[2];
 
     for (int i = 0; i < 2000; i++) {
         char text[64];

@@ -12,10 +12,10 @@
 /* Everything that was assigned, on one line; "!LINE" when it is refused. */
 static const char *show(struct pr_arena *a, const char *text)
 {
-    struct pr_shellconf c;
+    struct pr_shell_config c;
     struct pr_err err = {0};
     const char *all = "";
-    int rc = pr_shellconf_parse(text, strlen(text), "f", NULL, a, &c, &err);
+    int rc = pr_shell_config_parse(text, strlen(text), "f", NULL, a, &c, &err);
 
     if (rc) {
         assert_int_equal(rc, PR_E_CONF);
@@ -112,21 +112,21 @@ static void statements(void **state)
 
 static int called;
 
-static int call(void *ctx, struct pr_shellconf *c, const char *file,
+static int call(void *ctx, struct pr_shell_config *c, const char *file,
                 unsigned line, struct pr_err *err)
 {
     struct pr_shell_word w = {.text = "new", .file = file, .line = line};
 
     (void)ctx;
     called++;
-    return pr_shell_set(c, pr_shell_find(c, "A"), 1, &w, err);
+    return pr_shell_set_word(c, pr_shell_find_var(c, "A"), 1, &w, err);
 }
 
 static void sources(void **state)
 {
     static const struct pr_shell_opts opts = {"fix.sh", call, NULL};
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(4096);
-    struct pr_shellconf c;
+    struct pr_shell_config c;
     struct pr_err err = {0};
     const struct pr_shell_var *v;
 
@@ -136,56 +136,60 @@ static void sources(void **state)
     spit("top.sh", "N=2\n");
     spit("d/one.sh", "source top.sh\nsource d/two.sh\nsource d/fix.sh\nB=3");
     spit("d/two.sh", "A=( ${N} old )");
-    assert_int_equal(pr_shellconf_read("d/one.sh", &opts, a, &c, &err), PR_OK);
+    assert_int_equal(pr_shell_config_read("d/one.sh", &opts, a, &c, &err),
+                     PR_OK);
     assert_int_equal(called, 1);
-    v = pr_shell_find(&c, "A");
+    v = pr_shell_find_var(&c, "A");
     assert_string_equal(v->words[0].text, "2");
     assert_string_equal(v->words[1].text, "new");
     assert_string_equal(v->words[1].first, "old");
     assert_int_equal(v->words[1].line, 3);
-    assert_string_equal(pr_shell_find(&c, "B")->words[0].text, "3");
-    assert_null(pr_shell_find(&c, "C"));
+    assert_string_equal(pr_shell_find_var(&c, "B")->words[0].text, "3");
+    assert_null(pr_shell_find_var(&c, "C"));
     /* Without a name for it, fix.sh is a file like any other. */
-    assert_int_equal(pr_shellconf_read("d/one.sh", NULL, a, &c, &err),
+    assert_int_equal(pr_shell_config_read("d/one.sh", NULL, a, &c, &err),
                      PR_E_CONF);
 }
 
 static void circles(void **state)
 {
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(4096);
-    struct pr_shellconf c;
+    struct pr_shell_config c;
     struct pr_err err = {0};
     char name[32], text[64];
 
     (void)state;
     spit("a.sh", "source b.sh\n");
     spit("b.sh", "source ../x/./c.sh\nsource c.sh");
-    assert_int_equal(pr_shellconf_read("a.sh", NULL, a, &c, &err), PR_E_CONF);
+    assert_int_equal(pr_shell_config_read("a.sh", NULL, a, &c, &err),
+                     PR_E_CONF);
     spit("b.sh", "source ./a.sh\n");
-    assert_int_equal(pr_shellconf_read("a.sh", NULL, a, &c, &err), PR_E_CONF);
+    assert_int_equal(pr_shell_config_read("a.sh", NULL, a, &c, &err),
+                     PR_E_CONF);
     assert_non_null(strstr(err.msg, "inside itself"));
     for (int i = 0; i < 30; i++) {
         snprintf(name, sizeof name, "%d.sh", i);
         snprintf(text, sizeof text, "source %d.sh\n", i + 1);
         spit(name, text);
     }
-    assert_int_equal(pr_shellconf_read("0.sh", NULL, a, &c, &err), PR_E_CONF);
+    assert_int_equal(pr_shell_config_read("0.sh", NULL, a, &c, &err),
+                     PR_E_CONF);
     assert_non_null(strstr(err.msg, "deep"));
     /* Twice the same is no circle, but there is an end to it. */
     spit("one.sh", "A=1\n");
     spit("two.sh", "source one.sh\nsource one.sh\n");
-    assert_int_equal(pr_shellconf_read("two.sh", NULL, a, &c, &err), PR_OK);
+    assert_int_equal(pr_shell_config_read("two.sh", NULL, a, &c, &err), PR_OK);
 }
 
 static void assert_too_much(const struct pr_buf *text, const char *words)
 {
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(4096);
-    struct pr_shellconf c;
+    struct pr_shell_config c;
     struct pr_err err = {0};
 
     assert_true(pr_buf_ok(text));
     assert_int_equal(
-        pr_shellconf_parse(text->data, text->len, "f", NULL, a, &c, &err),
+        pr_shell_config_parse(text->data, text->len, "f", NULL, a, &c, &err),
         PR_E_CONF);
     assert_non_null(strstr(err.msg, words));
 }
@@ -219,9 +223,10 @@ static int read_once(void)
     static const char text[] =
         "N=2\nA=( x \"${N}\" )\ndeclare -A M=( [a]=1 )\n";
     struct pr_arena *a = pr_arena_new(256);
-    struct pr_shellconf c;
-    int rc = a ? pr_shellconf_parse(text, strlen(text), "f", NULL, a, &c, NULL)
-               : PR_E_NOMEM;
+    struct pr_shell_config c;
+    int rc =
+        a ? pr_shell_config_parse(text, strlen(text), "f", NULL, a, &c, NULL)
+          : PR_E_NOMEM;
 
     pr_arena_free(a);
     return rc;

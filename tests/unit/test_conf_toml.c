@@ -164,7 +164,7 @@ static void told_from_yaml_and_json(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (pr_toml_like(rows[i].text) != rows[i].want)
+        if (pr_toml_is_likely(rows[i].text) != rows[i].want)
             fail_msg("<%s>", rows[i].text);
 }
 

@@ -168,7 +168,8 @@ static void plain_scalars_mean_what_pyyaml_says(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         PR_AUTO_BUF struct pr_buf out = PR_BUF_INIT(1000);
-        struct pr_value v = pr_yaml_scalar(rows[i].text, strlen(rows[i].text));
+        struct pr_value v =
+            pr_yaml_read_scalar(rows[i].text, strlen(rows[i].text));
         pr_json_write(&out, &v);
         if (strcmp(out.data, rows[i].want) != 0)
             fail_msg("%s gave %s not %s", rows[i].text, out.data, rows[i].want);
@@ -539,7 +540,7 @@ static void running_out_of_memory_is_an_error(void **state)
     pr_buf_str(&long_text, "other: {<<: [*base, {x: 1}], y: *n3 }\n");
     (void)read_ok(long_text.data);
     torture(try_yaml);
-    pr_buf_done(&long_text);
+    pr_buf_free(&long_text);
 }
 
 int main(void)

@@ -59,14 +59,14 @@ static void sizes_are_those_of_dlio(void **state)
          {{338, 338}, {338, 338}, {338, 338}, {338, 338}}},
     };
     struct pr_file_spec spec;
-    struct pr_sides sides;
+    struct pr_dataset_sides sides;
     struct pr_dataset d;
     struct pr_err err;
 
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         assert_int_equal(make(rows[i].json, &d, &err), PR_OK);
-        pr_sides_start(&sides);
+        pr_dataset_sides_start(&sides);
         for (int k = 3; k >= 0; k--) { /* backward: it starts again */
             pr_dataset_spec(&d, &sides, (uint64_t)k, &spec);
             assert_int_equal(spec.shape.dim[0], rows[i].sides[k][0]);
@@ -78,7 +78,7 @@ static void sizes_are_those_of_dlio(void **state)
 static void the_sum_of_unet3d_is_that_of_dlio(void **state)
 {
     struct pr_file_spec spec;
-    struct pr_sides sides;
+    struct pr_dataset_sides sides;
     struct pr_dataset d;
     struct pr_err err;
     uint64_t sum = 0, least = UINT64_MAX, most = 0;
@@ -91,7 +91,7 @@ static void the_sum_of_unet3d_is_that_of_dlio(void **state)
              "\"dataset.record_length_bytes_stdev\": 68341808}",
              &d, &err),
         PR_OK);
-    pr_sides_start(&sides);
+    pr_dataset_sides_start(&sides);
     for (uint64_t f = 0; f < 168; f++) {
         uint64_t bytes;
         pr_dataset_spec(&d, &sides, f, &spec);

@@ -8,7 +8,7 @@
 
 #include <sys/stat.h>
 
-static const struct pr_classes_opts plain = {0};
+static const struct pr_dataset_classes_opts plain = {0};
 
 struct kit {
     struct pr_arena *arena;
@@ -81,7 +81,7 @@ static void list(struct kit *k, enum pr_split split,
 {
     struct pr_err err = {0};
 
-    if (pr_classes_list(&k->set, split, k->st, &plain, ret, &err))
+    if (pr_dataset_classes_list(&k->set, split, k->st, &plain, ret, &err))
         fail_msg("%s: %s", err.where, err.msg);
 }
 
@@ -108,13 +108,13 @@ static void folders_are_classes_in_order(void **state)
     assert_int_equal(c->count, 7); /* Ape bat cow dog emu fox gnu */
     assert_int_equal(c->files, 6);
     assert_int_equal(c->others, 3);
-    pr_classes_use(&k.set, PR_TRAIN, c);
+    pr_dataset_use_classes(&k.set, PR_TRAIN, c);
     assert_int_equal(k.set.files[PR_TRAIN], 6);
     for (uint64_t i = 0; i < 6; i++) {
         expect_file(&k, i, names[i]);
-        assert_int_equal(pr_classes_label(c, i), labels[i]);
+        assert_int_equal(pr_dataset_classes_label(c, i), labels[i]);
     }
-    pr_classes_free(c);
+    pr_dataset_classes_free(c);
     kit_done(&k);
 }
 
@@ -133,7 +133,7 @@ static void both_endings_of_jpeg_are_taken(void **state)
         list(&k, PR_TRAIN, &c);
         assert_non_null(c);
         assert_int_equal(c->files, 4);
-        pr_classes_free(c);
+        pr_dataset_classes_free(c);
         kit_done(&k);
     }
 }
@@ -178,8 +178,9 @@ static void folders_without_files_are_refused(void **state)
     (void)state;
     make("set/train/ant/a.jpg set/train/bee/");
     kit_init(&k, "png");
-    assert_int_equal(pr_classes_list(&k.set, PR_TRAIN, k.st, &plain, &c, &err),
-                     PR_E_CONF);
+    assert_int_equal(
+        pr_dataset_classes_list(&k.set, PR_TRAIN, k.st, &plain, &c, &err),
+        PR_E_CONF);
     assert_null(c);
     assert_non_null(strstr(err.msg, "2 classes"));
     assert_non_null(strstr(err.hint, "dataset.format"));
@@ -204,19 +205,19 @@ static void held_out_files_have_the_labels_of_the_others(void **state)
         make(files);
         kit_init(&k, "png");
         list(&k, PR_TRAIN, &train);
-        pr_classes_use(&k.set, PR_TRAIN, train);
+        pr_dataset_use_classes(&k.set, PR_TRAIN, train);
         list(&k, PR_VALID, &valid);
         assert_non_null(valid);
-        pr_classes_use(&k.set, PR_VALID, valid);
-        assert_int_equal(pr_classes_label(valid, 0), 1);
-        assert_int_equal(pr_classes_label(valid, 1), 2);
+        pr_dataset_use_classes(&k.set, PR_VALID, valid);
+        assert_int_equal(pr_dataset_classes_label(valid, 0), 1);
+        assert_int_equal(pr_dataset_classes_label(valid, 1), 2);
         expect_file(&k, 3, "set/train/cow/b.png");
         snprintf(name, sizeof name, "set/%s/bee/d.png", folders[i]);
         expect_file(&k, 4, name);
         snprintf(name, sizeof name, "set/%s/cow/c.png", folders[i]);
         expect_file(&k, 5, name);
-        pr_classes_free(train);
-        pr_classes_free(valid);
+        pr_dataset_classes_free(train);
+        pr_dataset_classes_free(valid);
         kit_done(&k);
         assert_int_equal(system("rm -rf set/valid"), 0);
     }
@@ -238,13 +239,13 @@ static void a_class_that_is_only_held_out_is_refused(void **state)
         make(files);
         kit_init(&k, "png");
         list(&k, PR_TRAIN, &train);
-        pr_classes_use(&k.set, PR_TRAIN, train);
-        assert_int_equal(
-            pr_classes_list(&k.set, PR_VALID, k.st, &plain, &valid, &err),
-            PR_E_CONF);
+        pr_dataset_use_classes(&k.set, PR_TRAIN, train);
+        assert_int_equal(pr_dataset_classes_list(&k.set, PR_VALID, k.st, &plain,
+                                                 &valid, &err),
+                         PR_E_CONF);
         assert_null(valid);
         assert_non_null(strstr(err.msg, others[i]));
-        pr_classes_free(train);
+        pr_dataset_classes_free(train);
         kit_done(&k);
         assert_int_equal(system("rm -rf set"), 0);
     }
@@ -270,15 +271,15 @@ static void many_names_fit(void **state)
     for (uint64_t i = 0, last = 0; i < FILES; i++) {
         int number = 0;
 
-        pr_classes_name(c, i, name);
+        pr_dataset_classes_file_name(c, i, name);
         assert_int_equal(sscanf(name, "set/train/%*c/image-number-%d", &number),
                          1);
-        assert_int_equal(pr_classes_label(c, i), number % 3 == 0);
+        assert_int_equal(pr_dataset_classes_label(c, i), number % 3 == 0);
         if (i && i != c->first[1])
             assert_true((uint64_t)number > last);
         last = (uint64_t)number;
     }
-    pr_classes_free(c);
+    pr_dataset_classes_free(c);
     kit_done(&k);
 }
 
@@ -292,7 +293,7 @@ static void listing_can_be_stopped(void **state)
 {
     struct pr_dataset_classes *c = NULL;
     bool stop = false;
-    struct pr_classes_opts opts = {&stop, stop_while_told, &stop};
+    struct pr_dataset_classes_opts opts = {&stop, stop_while_told, &stop};
     char name[64];
     struct kit k;
 
@@ -302,8 +303,9 @@ static void listing_can_be_stopped(void **state)
         make(name);
     }
     kit_init(&k, "png");
-    assert_int_equal(pr_classes_list(&k.set, PR_TRAIN, k.st, &opts, &c, NULL),
-                     PR_E_INTR);
+    assert_int_equal(
+        pr_dataset_classes_list(&k.set, PR_TRAIN, k.st, &opts, &c, NULL),
+        PR_E_INTR);
     assert_null(c);
     kit_done(&k);
 }
@@ -313,10 +315,10 @@ static struct kit tortured;
 static int list_once(void)
 {
     struct pr_dataset_classes *c = NULL;
-    int rc =
-        pr_classes_list(&tortured.set, PR_TRAIN, tortured.st, &plain, &c, NULL);
+    int rc = pr_dataset_classes_list(&tortured.set, PR_TRAIN, tortured.st,
+                                     &plain, &c, NULL);
 
-    pr_classes_free(c);
+    pr_dataset_classes_free(c);
     return rc;
 }
 

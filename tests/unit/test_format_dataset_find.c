@@ -64,7 +64,7 @@ static int find(const char *inside, enum pr_check_files check,
                 struct pr_dataset *d, struct pr_dataset_found *found,
                 struct pr_err *err)
 {
-    struct pr_find_opts opts = {.wanted = {true, true}, .check = check};
+    struct pr_dataset_find_opts opts = {.wanted = {true, true}, .check = check};
 
     make_set(inside, d);
     return pr_dataset_find(d, st, &opts, found, err);
@@ -126,7 +126,7 @@ static void fewer_files_than_were_made_are_found(void **state)
 
 static void splits_are_found_on_their_own(void **state)
 {
-    struct pr_find_opts opts = {.wanted = {true, false}};
+    struct pr_dataset_find_opts opts = {.wanted = {true, false}};
     struct pr_dataset_found found;
     struct pr_dataset d;
     struct pr_err err;
@@ -364,10 +364,10 @@ static void saw(void *ctx, uint64_t done, uint64_t of)
 static void looking_at_all_can_be_watched_and_stopped(void **state)
 {
     struct watch w = {0};
-    struct pr_find_opts opts = {.wanted = {true, true},
-                                .check = PR_CHECK_ALL,
-                                .progress = saw,
-                                .ctx = &w};
+    struct pr_dataset_find_opts opts = {.wanted = {true, true},
+                                        .check = PR_CHECK_ALL,
+                                        .progress = saw,
+                                        .ctx = &w};
     struct pr_dataset_found found = {.looked_at = 77};
     struct pr_dataset d;
     struct pr_err err;
@@ -408,7 +408,7 @@ static void what_is_not_read_is_not_looked_for(void **state)
 static void a_set_that_nobody_made_is_there(void **state)
 {
     static const struct pr_storage_opts null = {.engine = "null"};
-    struct pr_find_opts opts = {.wanted = {true, true}};
+    struct pr_dataset_find_opts opts = {.wanted = {true, true}};
     struct pr_storage *nowhere = open_storage(&null);
     struct pr_dataset_found found;
     struct pr_dataset d;
@@ -460,9 +460,9 @@ static void dlios_sets_are_found(void **state)
         st = open_storage(&opts);
         make_set(rows[i].inside, &d);
         snprintf(d.folder, sizeof d.folder, "%s", rows[i].folder);
-        rc = pr_dataset_find(&d, st,
-                             &(struct pr_find_opts){.wanted = {true, true}},
-                             &found, &err);
+        rc = pr_dataset_find(
+            &d, st, &(struct pr_dataset_find_opts){.wanted = {true, true}},
+            &found, &err);
         if (rc != (rows[i].looked_at ? PR_OK : PR_E_CONF))
             fail_msg("row %zu: %s: %s", i, err.where, err.msg);
         if (!rc) {

@@ -24,7 +24,7 @@ static uint8_t *bytes_of(const char *hex, size_t *len)
 
 struct row {
     const char *what, *hex;
-    enum pr_example_kind kind;
+    enum pr_tf_example_kind kind;
     const char *want; /* decoded, in hex */
     bool has_label;
     int64_t label;
@@ -35,24 +35,24 @@ static void check_row(const struct row *row)
     size_t len, want_len, bad = 0, unit = 1;
     uint8_t *in = bytes_of(row->hex, &len), *out;
     uint8_t *want = bytes_of(row->want, &want_len);
-    struct pr_example e = {0};
+    struct pr_tf_example e = {0};
 
-    if (!pr_example_parse(in, len, &e, &bad))
+    if (!pr_tf_example_parse(in, len, &e, &bad))
         fail_msg("%s: bad at %zu", row->what, bad);
     if (e.kind != row->kind || e.has_label != row->has_label ||
         (e.has_label && e.label != row->label))
         fail_msg("%s: kind %d, label %d %lld", row->what, e.kind, e.has_label,
                  (long long)e.label);
-    if (e.kind == PR_EXAMPLE_INTS)
+    if (e.kind == PR_TF_EXAMPLE_INTS)
         unit = 8;
-    if (e.kind == PR_EXAMPLE_FLOATS)
+    if (e.kind == PR_TF_EXAMPLE_FLOATS)
         unit = 4;
     if (e.count * unit != want_len)
         fail_msg("%s: %llu elements", row->what, (unsigned long long)e.count);
     out = malloc(want_len + 1);
     assert_non_null(out);
     if (unit > 1)
-        pr_example_decode(&e, out);
+        pr_tf_example_decode(&e, out);
     else if (want_len)
         memcpy(out, e.data, want_len);
     if (memcmp(out, want, want_len) != 0)
@@ -67,15 +67,15 @@ static const struct row rows[] = {
     {"DLIO's features",
      "0a230a120a05696d61676512090a070a0561626364650a0d0a0473697a6512051a030a01"
      "05",
-     PR_EXAMPLE_BYTES, "6162636465", false, 0},
+     PR_TF_EXAMPLE_BYTES, "6162636465", false, 0},
     {"a label",
      "0a310a0f0a05696d61676512060a040a0261620a0f0a056c6162656c12061a040a02ac02"
      "0a0d0a0473697a6512051a030a0102",
-     PR_EXAMPLE_BYTES, "6162", true, 300},
+     PR_TF_EXAMPLE_BYTES, "6162", true, 300},
     {"the longest list of int64s",
      "0a340a220a03696473121b1a190a1701ffffffffffffffffff01ac020080808080808080"
      "80400a0e0a046d61736b12061a040a020101",
-     PR_EXAMPLE_INTS,
+     PR_TF_EXAMPLE_INTS,
      "0100000000000000ffffffffffffffff2c010000000000000000000000000000000000000"
      "0"
      "000040",
@@ -83,68 +83,68 @@ static const struct row rows[] = {
     {"floats, and y as the label",
      "0a230a150a01661210120e0a0c0000803f000020c0000050400a0a0a017912051a030a01"
      "07",
-     PR_EXAMPLE_FLOATS, "0000803f000020c000005040", true, 7},
+     PR_TF_EXAMPLE_FLOATS, "0000803f000020c000005040", true, 7},
 
-    {"nothing", "", PR_EXAMPLE_NONE, "", false, 0},
-    {"no features", "0a00", PR_EXAMPLE_NONE, "", false, 0},
+    {"nothing", "", PR_TF_EXAMPLE_NONE, "", false, 0},
+    {"no features", "0a00", PR_TF_EXAMPLE_NONE, "", false, 0},
     {"an image without a string is none",
      "0a1d0a0e0a056c6162656c12051a030a01090a0b0a05696d61676512020a00",
-     PR_EXAMPLE_INTS, "0900000000000000", true, 9},
+     PR_TF_EXAMPLE_INTS, "0900000000000000", true, 9},
     {"image before longer strings",
      "0a220a0e0a05696d61676512050a030a01410a100a046161616112080a060a0442424242",
-     PR_EXAMPLE_BYTES, "41", false, 0},
+     PR_TF_EXAMPLE_BYTES, "41", false, 0},
     {"image/encoded before image_raw and x",
      "0a3a0a120a09696d6167655f72617712050a030a01420a0a0a017812050a030a01430a18"
      "0a0d696d6167652f656e636f64656412070a050a03414141",
-     PR_EXAMPLE_BYTES, "414141", false, 0},
+     PR_TF_EXAMPLE_BYTES, "414141", false, 0},
     {"x before others",
      "0a1a0a0a0a017812050a030a01430a0c0a017712070a050a03414141",
-     PR_EXAMPLE_BYTES, "43", false, 0},
+     PR_TF_EXAMPLE_BYTES, "43", false, 0},
     {"the longest string",
      "0a1a0a0a0a017612050a030a01430a0c0a017712070a050a03414141",
-     PR_EXAMPLE_BYTES, "414141", false, 0},
+     PR_TF_EXAMPLE_BYTES, "414141", false, 0},
     {"of two as long, the first by name, here the second",
-     "0a180a0a0a017712050a030a01430a0a0a017612050a030a0144", PR_EXAMPLE_BYTES,
-     "44", false, 0},
+     "0a180a0a0a017712050a030a01430a0a0a017612050a030a0144",
+     PR_TF_EXAMPLE_BYTES, "44", false, 0},
     {"of two as long, the first by name, here the first",
-     "0a180a0a0a017612050a030a01440a0a0a017712050a030a0143", PR_EXAMPLE_BYTES,
-     "44", false, 0},
+     "0a180a0a0a017612050a030a01440a0a0a017712050a030a0143",
+     PR_TF_EXAMPLE_BYTES, "44", false, 0},
     {"the last of the same name",
      "0a210a0f0a05696d61676512060a040a0241410a0e0a05696d61676512050a030a0142",
-     PR_EXAMPLE_BYTES, "42", false, 0},
+     PR_TF_EXAMPLE_BYTES, "42", false, 0},
     {"the last of the same other name",
-     "0a180a0b0a017612060a040a0241410a090a017612040a020a00", PR_EXAMPLE_BYTES,
-     "", false, 0},
+     "0a180a0b0a017612060a040a0241410a090a017612040a020a00",
+     PR_TF_EXAMPLE_BYTES, "", false, 0},
     {"features twice are one map",
-     "0a0b0a090a017612040a020a000a0c0a0a0a017612050a030a0144", PR_EXAMPLE_BYTES,
-     "44", false, 0},
+     "0a0b0a090a017612040a020a000a0c0a0a0a017612050a030a0144",
+     PR_TF_EXAMPLE_BYTES, "44", false, 0},
     {"the first of many strings", "0a0f0a0d0a017612080a060a01440a0145",
-     PR_EXAMPLE_BYTES, "44", false, 0},
+     PR_TF_EXAMPLE_BYTES, "44", false, 0},
     {"unknown fields everywhere",
      "10010a4a1d010203040a432131323334353637380a05696d61676512312a036162630a28"
      "1203010203faffffff0f01ff0a1841414141414141414141414141414141414141414141"
      "414108004805",
-     PR_EXAMPLE_BYTES, "414141414141414141414141414141414141414141414141",
+     PR_TF_EXAMPLE_BYTES, "414141414141414141414141414141414141414141414141",
      false, 0},
     {"int64s one by one, and packed", "0a110a0f0a0161120a1a08080108020a020304",
-     PR_EXAMPLE_INTS,
+     PR_TF_EXAMPLE_INTS,
      "0100000000000000020000000000000003000000000000000400000000000000", false,
      0},
     {"floats one by one, and packed",
-     "0a180a160a01611211120f0d0000803f0a080000004000004040", PR_EXAMPLE_FLOATS,
-     "0000803f0000004000004040", false, 0},
+     "0a180a160a01611211120f0d0000803f0a080000004000004040",
+     PR_TF_EXAMPLE_FLOATS, "0000803f0000004000004040", false, 0},
     {"a label that is not packed", "0a0f0a0d0a056c6162656c12041a020805",
-     PR_EXAMPLE_INTS, "0500000000000000", true, 5},
+     PR_TF_EXAMPLE_INTS, "0500000000000000", true, 5},
     {"a label of strings is none", "0a100a0e0a056c6162656c12050a030a0141",
-     PR_EXAMPLE_BYTES, "41", false, 0},
+     PR_TF_EXAMPLE_BYTES, "41", false, 0},
     {"image/class/label before y",
      "0a280a0a0a017912051a030a01070a1a0a11696d6167652f636c6173732f6c6162656c12"
      "051a030a010a",
-     PR_EXAMPLE_INTS, "0a00000000000000", true, 10},
+     PR_TF_EXAMPLE_INTS, "0a00000000000000", true, 10},
     {"a long way to write a small number",
-     "0a120a100a056c6162656c12071a050a03858000", PR_EXAMPLE_INTS,
+     "0a120a100a056c6162656c12071a050a03858000", PR_TF_EXAMPLE_INTS,
      "0500000000000000", true, 5},
-    {"an empty name", "0a0a0a0812060a040a024142", PR_EXAMPLE_BYTES, "4142",
+    {"an empty name", "0a0a0a0812060a040a024142", PR_TF_EXAMPLE_BYTES, "4142",
      false, 0},
 };
 
@@ -188,9 +188,9 @@ static void broken_messages(void **state)
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         size_t len, at = 99;
         uint8_t *in = bytes_of(bad[i].hex, &len);
-        struct pr_example e = {.size = 77};
+        struct pr_tf_example e = {.size = 77};
 
-        if (pr_example_parse(in, len, &e, &at) || at != bad[i].at)
+        if (pr_tf_example_parse(in, len, &e, &at) || at != bad[i].at)
             fail_msg("%s: bad at %zu", bad[i].what, at);
         assert_int_equal(e.size, 77);
         free(in);
@@ -205,12 +205,12 @@ static void floats_in_place(void **state)
                            "0d0000803f0d000000400d000040400d00008040",
                            &len);
     static const float want[] = {1, 2, 3, 4};
-    struct pr_example e;
+    struct pr_tf_example e;
 
     (void)state;
-    assert_true(pr_example_parse(in, len, &e, &bad));
+    assert_true(pr_tf_example_parse(in, len, &e, &bad));
     assert_int_equal(e.count, 4);
-    pr_example_decode(&e, in);
+    pr_tf_example_decode(&e, in);
     assert_memory_equal(in, want, sizeof want);
     free(in);
 }
@@ -243,12 +243,12 @@ static void frames(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
-        struct pr_example_frame f;
+        struct pr_tf_example_frame f;
         size_t len;
         uint8_t *all = bytes_of(want[i].hex, &len), *p = all;
 
-        pr_example_frame_init(&f, want[i].bytes, want[i].classes);
-        pr_example_frame_label(&f, want[i].label);
+        pr_tf_example_frame_init(&f, want[i].bytes, want[i].classes);
+        pr_tf_example_frame_label(&f, want[i].label);
         assert_int_equal(f.head_len + want[i].bytes + f.tail_len, len);
         assert_memory_equal(p, f.head, f.head_len);
         p += f.head_len + want[i].bytes;
@@ -265,21 +265,21 @@ static void frames_of_all_sizes(void **state)
         for (uint64_t classes = 0; classes < UINT64_MAX / 500;
              classes = classes * 131 + 1) {
             int64_t label = classes > 1 ? (int64_t)classes - 1 : 0;
-            struct pr_example_frame f;
-            struct pr_example e;
+            struct pr_tf_example_frame f;
+            struct pr_tf_example e;
             uint8_t *all;
             size_t bad;
 
-            pr_example_frame_init(&f, bytes, classes);
-            pr_example_frame_label(&f, label);
+            pr_tf_example_frame_init(&f, bytes, classes);
+            pr_tf_example_frame_label(&f, label);
             assert_true(f.head_len <= sizeof f.head);
             assert_true(f.tail_len <= sizeof f.tail);
             all = calloc(1, f.head_len + bytes + f.tail_len);
             assert_non_null(all);
             memcpy(all, f.head, f.head_len);
             memcpy(all + f.head_len + bytes, f.tail, f.tail_len);
-            assert_true(pr_example_parse(all, f.head_len + bytes + f.tail_len,
-                                         &e, &bad));
+            assert_true(pr_tf_example_parse(
+                all, f.head_len + bytes + f.tail_len, &e, &bad));
             assert_ptr_equal(e.data, all + f.head_len);
             assert_int_equal(e.size, bytes);
             assert_int_equal(e.has_label, classes > 1);

@@ -14,7 +14,7 @@ const char *__lsan_default_suppressions(void)
 
 static pid_t aside_of(const struct reading *x)
 {
-    return ((const struct pr_h5_reader *)x->r->data)->aside.pid;
+    return ((const struct pr_hdf5_reader *)x->r->data)->aside.pid;
 }
 
 static void says_what_it_cannot_read(void **state)
@@ -268,16 +268,16 @@ static void nothing_is_left_of_it(void **state)
 
 static void hang_is_an_error(void **state)
 {
-    int patience = pr_h5_patience;
+    int patience = pr_hdf5_patience_s;
     struct place p;
     struct reading x;
 
     (void)state;
     with_aside(&p, &x);
-    pr_h5_patience = 1;
+    pr_hdf5_patience_s = 1;
     assert_int_equal(kill(aside_of(&x), SIGSTOP), 0);
     assert_int_equal(reading_read(&x, 1), PR_E_FORMAT);
-    pr_h5_patience = patience;
+    pr_hdf5_patience_s = patience;
     assert_string_equal(x.err.msg, "libhdf5 timed out after 1 s over it");
     assert_string_equal(x.err.where, "compact");
     must_be_row(&x, &rows[9], 2);

@@ -80,7 +80,8 @@ static void heads_are_understood(void **state)
         uint8_t head[256];
         size_t len = head_of(rows[i].dict, (int)(k % 3) + 1, head), measured;
 
-        assert_int_equal(pr_npy_measure(&nobody, 0, head, &measured, &err), 0);
+        assert_int_equal(pr_npy_head_length(&nobody, 0, head, &measured, &err),
+                         0);
         assert_int_equal(measured, len);
         if (pr_npy_parse(&nobody, 0, head, len, &a, &err))
             fail_msg("row %u: %s", i, err.msg);
@@ -193,9 +194,9 @@ static void bad_starts_are_refused(void **state)
         struct pr_err err = {0};
         size_t len;
 
-        assert_int_equal(pr_npy_measure(&nobody, 7,
-                                        (const uint8_t *)rows[i].bytes, &len,
-                                        &err),
+        assert_int_equal(pr_npy_head_length(&nobody, 7,
+                                            (const uint8_t *)rows[i].bytes,
+                                            &len, &err),
                          PR_E_FORMAT);
         if (!strstr(err.msg, rows[i].msg))
             fail_msg("row %u: '%s'", i, err.msg);
@@ -272,7 +273,7 @@ static void a_head_seen_before_is_understood(void **state)
         {"{'descr': '<f4', 'fortran_order': True, 'shape': (3, 5), }", 1, 0},
         {"{'descr': '<f4', 'fortran_order': True, 'shape': (3, 5), }  ", 0, 0},
     };
-    struct pr_npy_last last = {0};
+    struct pr_npy_last_head last = {0};
 
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -283,7 +284,8 @@ static void a_head_seen_before_is_understood(void **state)
         int rc = pr_npy_parse(&nobody, 0, head, len, &a, &err);
 
         assert_int_equal(rc, rows[i].is_bad ? PR_E_FORMAT : PR_OK);
-        assert_int_equal(pr_npy_learn(&last, &nobody, 0, head, len, &err), rc);
+        assert_int_equal(pr_npy_parse_head(&last, &nobody, 0, head, len, &err),
+                         rc);
         assert_int_equal(last.is_same, rows[i].is_same);
         if (rc)
             continue;
@@ -300,7 +302,7 @@ static void long_heads_are_parsed_each_time(void **state)
     static const char dict[] =
         "{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }";
     uint8_t head[2 * PR_NPY_KEPT];
-    struct pr_npy_last last = {0};
+    struct pr_npy_last_head last = {0};
     size_t n = head_of(dict, 1, head);
 
     (void)state;
@@ -310,7 +312,7 @@ static void long_heads_are_parsed_each_time(void **state)
         memset(head + n, ' ', sizeof head - n);
         head[8] = (uint8_t)(len - 10);
         head[9] = (uint8_t)((len - 10) >> 8);
-        assert_int_equal(pr_npy_learn(&last, &nobody, 0, head, len, NULL),
+        assert_int_equal(pr_npy_parse_head(&last, &nobody, 0, head, len, NULL),
                          PR_OK);
         assert_false(last.is_same);
         assert_int_equal(last.npy.head_bytes, len);

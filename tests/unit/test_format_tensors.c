@@ -125,8 +125,8 @@ static void layouts_are_found_by_name(void **state)
     assert_non_null(pr_tensor_layout_find("torch"));
     assert_null(pr_tensor_layout_find("zip"));
     assert_null(pr_tensor_layout_find(""));
-    assert_false(pr_tensor_wants_crc(pr_tensor_layout_find("plain")));
-    assert_true(pr_tensor_wants_crc(pr_tensor_layout_find("torch")));
+    assert_false(pr_tensor_needs_crc(pr_tensor_layout_find("plain")));
+    assert_true(pr_tensor_needs_crc(pr_tensor_layout_find("torch")));
 }
 
 /* ---- plain */

@@ -19,10 +19,10 @@
                              "ccollections\nOrderedDict\n)RtR"
 
 static int pickle(const char *text, size_t len, struct pr_arena *a,
-                  struct pr_torch_storage **ret, size_t *ret_count,
+                  struct pr_tensor_torch_storage **ret, size_t *ret_count,
                   struct pr_err *err)
 {
-    return pr_torch_pickle(text, len, "x.pt", a, ret, ret_count, err);
+    return pr_tensor_find_pickle(text, len, "x.pt", a, ret, ret_count, err);
 }
 #define PICKLE(text, ...) pickle(text, sizeof text - 1, __VA_ARGS__)
 
@@ -35,7 +35,7 @@ static void a_pickle_names_its_storages(void **state)
         TENSOR("d", "CharStorage", "2", "\x8a\x09\0\0\0\0\x01\0\0\0\0")
             TENSOR("e", "HalfStorage", "0", "K\x05") "uu.";
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(4096);
-    struct pr_torch_storage *found;
+    struct pr_tensor_torch_storage *found;
     struct pr_err err = {0};
     size_t count;
 
@@ -59,7 +59,7 @@ static void what_is_remembered_is_recalled(void **state)
         "X\x03\0\0\0cpuq\x02K\x03tq\x03Q((h\0h\x01X\x01\0\0\0"
         "1h\x02M\0\x01tQ.";
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(4096);
-    struct pr_torch_storage *found;
+    struct pr_tensor_torch_storage *found;
     struct pr_err err = {0};
     size_t count;
 
@@ -109,7 +109,7 @@ static void bad_pickles_are_refused(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(4096);
-        struct pr_torch_storage *found;
+        struct pr_tensor_torch_storage *found;
         struct pr_err err = {0};
         size_t count;
 
@@ -126,7 +126,7 @@ static void a_deep_or_huge_pickle_is_refused(void **state)
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(4096);
     enum { HUGE = 5 << 20 };
     char *text = malloc(HUGE);
-    struct pr_torch_storage *found;
+    struct pr_tensor_torch_storage *found;
     struct pr_err err = {0};
     size_t count;
 
@@ -197,13 +197,13 @@ static void an_archive_lists_its_tensors(void **state)
 {
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(4096);
     struct pr_storage *st = open_storage();
-    struct pr_found_list found;
+    struct pr_tensor_found_list found;
     struct pr_err err = {0};
     FILE *f;
 
     (void)state;
     write_archive("x.pt");
-    if (pr_found_torch(st, "x.pt", a, &found, &err))
+    if (pr_tensor_find_torch(st, "x.pt", a, &found, &err))
         fail_msg("%s", err.msg);
     assert_int_equal(found.count, 5); /* one is empty */
     assert_false(found.is_crc32c);
@@ -218,10 +218,13 @@ static void an_archive_lists_its_tensors(void **state)
     }
     fclose(f);
     assert_int_equal(truncate("x.pt", 1000), 0);
-    assert_int_equal(pr_found_torch(st, "x.pt", a, &found, &err), PR_E_FORMAT);
+    assert_int_equal(pr_tensor_find_torch(st, "x.pt", a, &found, &err),
+                     PR_E_FORMAT);
     spit("y.pt", "PK\3\4 and no more");
-    assert_int_equal(pr_found_torch(st, "y.pt", a, &found, &err), PR_E_FORMAT);
-    assert_int_equal(pr_found_torch(st, "none.pt", a, &found, &err), PR_E_IO);
+    assert_int_equal(pr_tensor_find_torch(st, "y.pt", a, &found, &err),
+                     PR_E_FORMAT);
+    assert_int_equal(pr_tensor_find_torch(st, "none.pt", a, &found, &err),
+                     PR_E_IO);
     pr_storage_close(st);
 }
 
@@ -319,7 +322,7 @@ static void a_table_lists_its_tensors(void **state)
 {
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(4096);
     struct bytes block = {.len = 0}, table;
-    struct pr_found_list found;
+    struct pr_tensor_found_list found;
     struct pr_err err = {0};
 
     (void)state;
@@ -330,7 +333,8 @@ static void a_table_lists_its_tensors(void **state)
     add_tensor(&block, "_CHECKPOINTABLE_OBJECT_GRAPH", 7, 908, 50, 7);
     add_tensor(&block, "save_counter/V", 9, 900, 8, 7);
     make_table(&table, &block, 1);
-    if (pr_found_bundle(table.at, table.len, 1000, "x.index", a, &found, &err))
+    if (pr_tensor_find_bundle(table.at, table.len, 1000, "x.index", a, &found,
+                              &err))
         fail_msg("%s", err.msg);
     assert_true(found.is_crc32c);
     assert_int_equal(found.count, 2);
@@ -340,21 +344,21 @@ static void a_table_lists_its_tensors(void **state)
     assert_int_equal(found.items[1].at, 500);
     assert_int_equal(found.items[1].crc, 0xdeadbeef);
     /* Contents that end too early, and a byte that changed. */
-    assert_int_equal(
-        pr_found_bundle(table.at, table.len, 899, "x.index", a, &found, &err),
-        PR_E_FORMAT);
+    assert_int_equal(pr_tensor_find_bundle(table.at, table.len, 899, "x.index",
+                                           a, &found, &err),
+                     PR_E_FORMAT);
     for (size_t i = 0; i < table.len; i++) {
         table.at[i] ^= 0x40;
-        (void)!pr_found_bundle(table.at, table.len, 1000, "x.index", a, &found,
-                               &err);
+        (void)!pr_tensor_find_bundle(table.at, table.len, 1000, "x.index", a,
+                                     &found, &err);
         if (i < block.len)
-            assert_int_equal(pr_found_bundle(table.at, table.len, 1000,
-                                             "x.index", a, &found, &err),
+            assert_int_equal(pr_tensor_find_bundle(table.at, table.len, 1000,
+                                                   "x.index", a, &found, &err),
                              PR_E_FORMAT);
         table.at[i] ^= 0x40;
-        assert_int_equal(
-            pr_found_bundle(table.at, i, 1000, "x.index", a, &found, &err),
-            PR_E_FORMAT);
+        assert_int_equal(pr_tensor_find_bundle(table.at, i, 1000, "x.index", a,
+                                               &found, &err),
+                         PR_E_FORMAT);
     }
 }
 
@@ -376,15 +380,15 @@ static void bad_tables_are_refused(void **state)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(4096);
         struct bytes block = {.len = 0}, table;
-        struct pr_found_list found;
+        struct pr_tensor_found_list found;
         struct pr_err err = {0};
 
         if (rows[i].header)
             add_entry(&block, "", rows[i].header, 6);
         add_tensor(&block, "0", rows[i].dtype, rows[i].offset, rows[i].size, 0);
         make_table(&table, &block, 1);
-        assert_int_equal(pr_found_bundle(table.at, table.len, 1000, "x.index",
-                                         a, &found, &err),
+        assert_int_equal(pr_tensor_find_bundle(table.at, table.len, 1000,
+                                               "x.index", a, &found, &err),
                          PR_E_FORMAT);
         if (!strstr(err.msg, rows[i].msg))
             fail_msg("row %zu: %s", i, err.msg);
@@ -396,7 +400,7 @@ static void a_block_that_is_listed_again_is_refused(void **state)
 {
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(4096);
     struct bytes block = {.len = 0}, table;
-    struct pr_found_list found;
+    struct pr_tensor_found_list found;
     struct pr_err err = {0};
 
     (void)state;
@@ -404,9 +408,9 @@ static void a_block_that_is_listed_again_is_refused(void **state)
     for (int i = 0; i < 20; i++) /* empty, so that nothing overlaps */
         add_tensor(&block, "0", 1, 0, 0, 0);
     make_table(&table, &block, 50);
-    assert_int_equal(
-        pr_found_bundle(table.at, table.len, 1000, "x.index", a, &found, &err),
-        PR_E_FORMAT);
+    assert_int_equal(pr_tensor_find_bundle(table.at, table.len, 1000, "x.index",
+                                           a, &found, &err),
+                     PR_E_FORMAT);
     assert_non_null(strstr(err.msg, "its blocks overlap"));
 }
 

@@ -60,7 +60,7 @@ static void what_is_written_is_read(void **state)
 {
     struct pr_tensor_file f;
     struct pr_arena *a;
-    const struct pr_stored *t;
+    const struct pr_tensor_stored *t;
     float out[6];
     char shape[192];
 
@@ -71,7 +71,7 @@ static void what_is_written_is_read(void **state)
     assert_int_equal(f.body % 64, 0);
     t = pr_tensor_file_find(&f, "conv1.weight");
     assert_non_null(t);
-    assert_string_equal(pr_stored_shape(t, shape), "[2, 1, 3]");
+    assert_string_equal(pr_tensor_stored_shape(t, shape), "[2, 1, 3]");
     assert_int_equal(t->elements, 6);
     assert_int_equal(pr_tensor_file_floats(&f, t, out, NULL), PR_OK);
     assert_memory_equal(out, weights, sizeof weights);

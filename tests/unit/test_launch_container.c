@@ -190,7 +190,7 @@ static void each_program_gets_its_own_words(void **state)
         struct pr_container c;
         struct pr_err err = {0};
 
-        assert_int_equal(pr_container_plan(&o, a, &c, &err), PR_OK);
+        assert_int_equal(pr_container_make_plan(&o, a, &c, &err), PR_OK);
         assert_string_equal(joined(c.argv, &text), r->want);
         assert_non_null(c.env);
         assert_string_equal(joined(c.env, &text),
@@ -246,7 +246,7 @@ static void odd_paths_and_places_that_are_taken(void **state)
                                       .argv = none};
         struct pr_container c;
 
-        assert_int_equal(pr_container_plan(&o, a, &c, NULL), PR_OK);
+        assert_int_equal(pr_container_make_plan(&o, a, &c, NULL), PR_OK);
         assert_string_equal(joined(c.argv, &text), lines[i].want);
     }
 }
@@ -258,7 +258,7 @@ static struct pr_container planned(const char *launcher, const char *image,
         .launcher = launcher, .image = image, .name = "box"};
     struct pr_container c;
 
-    assert_int_equal(pr_container_plan(&o, a, &c, NULL), PR_OK);
+    assert_int_equal(pr_container_make_plan(&o, a, &c, NULL), PR_OK);
     return c;
 }
 
@@ -327,7 +327,7 @@ static void what_cannot_be_is_refused(void **state)
         struct pr_container c = {.image_file = "untouched"};
         struct pr_err err = {0};
 
-        assert_int_equal(pr_container_plan(&o, a, &c, &err), bad[i].code);
+        assert_int_equal(pr_container_make_plan(&o, a, &c, &err), bad[i].code);
         assert_string_equal(err.where, bad[i].where);
         if (bad[i].msg)
             assert_string_equal(err.msg, bad[i].msg);
@@ -362,8 +362,9 @@ static void ends_are_read(void **state)
         int status = 7;
         bool oom = true;
 
-        assert_int_equal(pr_container_inspected(ends[i].text, &status, &oom),
-                         ends[i].ok);
+        assert_int_equal(
+            pr_container_parse_inspect(ends[i].text, &status, &oom),
+            ends[i].ok);
         assert_int_equal(status, ends[i].status);
         assert_int_equal(oom, ends[i].oom);
     }
@@ -407,7 +408,7 @@ static int plan_once(void)
     struct pr_err err = {0};
     /* Small blocks, so that there is more than one allocation. */
     struct pr_arena *a = pr_arena_new(1);
-    int rc = a ? pr_container_plan(&o, a, &c, &err) : PR_E_NOMEM;
+    int rc = a ? pr_container_make_plan(&o, a, &c, &err) : PR_E_NOMEM;
 
     pr_arena_free(a);
     return rc;

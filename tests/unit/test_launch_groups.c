@@ -88,11 +88,12 @@ static void expect_number(const char *dir, const char *file, uint64_t n)
     expect_file(dir, file, text);
 }
 
-static void expect_hold(enum pr_hold cpu, enum pr_hold memory, size_t notes)
+static void expect_hold(enum pr_slot_hold cpu, enum pr_slot_hold memory,
+                        size_t notes)
 {
     size_t n;
 
-    (void)pr_slots_notes(slots, &n);
+    (void)pr_slots_get_warnings(slots, &n);
     assert_int_equal(pr_slots_cpu_hold(slots), cpu);
     assert_int_equal(pr_slots_memory_hold(slots), memory);
     assert_int_equal(n, notes);
@@ -216,14 +217,14 @@ static int folders_in(const char *path)
 static void looking_leaves_all_as_it_is(void **state)
 {
     struct pr_slots_opts o = looking();
-    char own[256], gone[256], name[PR_GROUP_NAME], us[16];
+    char own[256], gone[256], name[PR_CGROUP_NAME], us[16];
 
     (void)state;
     snprintf(us, sizeof us, "%d\n", (int)getpid());
     put_delegated(us);
     snprintf(own, sizeof own, "%s" CG "/user.slice/run.scope", fake_root);
     /* the tree of a run that is gone: it was started at another time */
-    assert_true(pr_group_name(name, 0));
+    assert_true(pr_cgroup_make_name(name, 0));
     *strrchr(name, '-') = '\0';
     *strrchr(name, '-') = '\0';
     snprintf(gone, sizeof gone,
@@ -241,14 +242,14 @@ static void looking_leaves_all_as_it_is(void **state)
 static void looking_tells_why_not(void **state)
 {
     struct pr_slots_opts o = looking();
-    const struct pr_slots_note *note;
+    const struct pr_slots_warning *note;
     size_t n;
 
     (void)state;
     put_delegated("0\n");
     assert_int_equal(pr_slots_new(&o, &slots, NULL), PR_OK);
     expect_hold(PR_HOLD_AFFINITY, PR_HOLD_NONE, 2);
-    note = pr_slots_notes(slots, &n);
+    note = pr_slots_get_warnings(slots, &n);
     assert_non_null(strstr(note[0].what, "not ours"));
     assert_int_equal(pr_slots_get(slots, 0)->memory_bytes, 0);
 }
@@ -286,7 +287,7 @@ static void version_2_with_strangers(void **state)
 /* What systemd gives a user by default. */
 static void version_2_without_cpuset(void **state)
 {
-    const struct pr_slots_note *note;
+    const struct pr_slots_warning *note;
     size_t n;
 
     (void)state;
@@ -295,7 +296,7 @@ static void version_2_without_cpuset(void **state)
     fake_put(CG "/cgroup.subtree_control", "");
     make_slots(2);
     expect_hold(PR_HOLD_AFFINITY, PR_HOLD_CGROUP2, 1);
-    note = pr_slots_notes(slots, &n);
+    note = pr_slots_get_warnings(slots, &n);
     assert_non_null(strstr(note->what, "affinity alone"));
     assert_non_null(strstr(note->remedy, "Delegate=cpu cpuset"));
     expect_file(group_in(0, CG), "../cgroup.subtree_control", "+memory");
@@ -316,14 +317,14 @@ static void both_versions_at_once(void **state)
 
 static void nothing_is_mounted(void **state)
 {
-    const struct pr_slots_note *note;
+    const struct pr_slots_warning *note;
     size_t n;
 
     (void)state;
     system_of("25 1 8:1 / / rw - ext4 /dev/sda1 rw\n", "");
     make_slots(2);
     expect_hold(PR_HOLD_AFFINITY, PR_HOLD_NONE, 2);
-    note = pr_slots_notes(slots, &n);
+    note = pr_slots_get_warnings(slots, &n);
     assert_non_null(strstr(note[1].what, "memory is not limited"));
     assert_int_equal(pr_slots_get(slots, 0)->memory_bytes, 0);
     assert_null(pr_slots_get(slots, 0)->memory_group);
@@ -393,14 +394,14 @@ static void a_quota_of_time_is_noted(void **state)
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        const struct pr_slots_note *note;
+        const struct pr_slots_warning *note;
         size_t n, quotas = 0;
 
         system_of(rows[i].mounts, rows[i].own);
         for (int k = 0; k < 4 && rows[i].files[k]; k += 2)
             fake_put(rows[i].files[k], rows[i].files[k + 1]);
         make_slots(2);
-        note = pr_slots_notes(slots, &n);
+        note = pr_slots_get_warnings(slots, &n);
         for (size_t k = 0; k < n; k++)
             quotas += strstr(note[k].what, "quota") != NULL;
         assert_int_equal(quotas, rows[i].notes);
@@ -424,7 +425,7 @@ static void nodes_are_bound_where_they_suffice(void **state)
 
 static void too_little_memory_is_not_shared(void **state)
 {
-    const struct pr_slots_note *note;
+    const struct pr_slots_warning *note;
     size_t n;
 
     (void)state;
@@ -433,7 +434,7 @@ static void too_little_memory_is_not_shared(void **state)
     fake_put(CG "/memory/memory.limit_in_bytes", "100000000\n");
     make_slots(2);
     expect_hold(PR_HOLD_CGROUP1, PR_HOLD_NONE, 1);
-    note = pr_slots_notes(slots, &n);
+    note = pr_slots_get_warnings(slots, &n);
     assert_non_null(strstr(note->what, "too little memory"));
 }
 

@@ -77,7 +77,7 @@ static void orphan_without_a_marker_is_known_by_its_mark(void **state)
 static void traces_of_others_end_nobody(void **state)
 {
     struct scratch *t = *state;
-    struct pr_keeper_trace own = pr_keeper_trace(t->k);
+    struct pr_keeper_trace own = pr_keeper_get_trace(t->k);
     const struct pr_keeper_trace odd[] = {
         {0, NULL},
         {0, "/sys/fs/cgroup"},
@@ -92,7 +92,7 @@ static void traces_of_others_end_nobody(void **state)
     spawn_sh(t, 1, FAMILY UNTIL_GO);
     expect(t, 1, PR_CHILD_STARTED);
     wait_word(t->log, "up", 3);
-    pr_traces_end(odd, sizeof odd / sizeof *odd, &killed);
+    pr_keeper_end_traces(odd, sizeof odd / sizeof *odd, &killed);
     assert_int_equal(killed.n, 0);
     assert_true(alive(t->id) >= FAMILY_SIZE); /* and a nap */
     touch(t, "go");

@@ -48,32 +48,32 @@ static void every_place_of_the_counter_is_known(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct scratch t;
-        struct pr_oomwatch w;
+        struct pr_oom_watch w;
         char text[256];
 
         scratch_open(&t);
         write_at(t.dir, "/proc/self/cgroup", rows[i].cgroup);
         snprintf(text, sizeof(text), "%s%d\nmore 99\n", rows[i].text, 41);
         write_at(t.dir, rows[i].path, text);
-        pr_oomwatch_init(&w, t.dir);
-        assert_false(pr_oomwatch_look(&w));
+        pr_oom_watch_init(&w, t.dir);
+        assert_false(pr_oom_watch_has_risen(&w));
         snprintf(text, sizeof(text), "%s%d\nmore 99\n", rows[i].text, 42);
         write_at(t.dir, rows[i].path, text);
-        assert_true(pr_oomwatch_look(&w));
-        assert_false(pr_oomwatch_look(&w));
-        pr_oomwatch_done(&w);
+        assert_true(pr_oom_watch_has_risen(&w));
+        assert_false(pr_oom_watch_has_risen(&w));
+        pr_oom_watch_close(&w);
         scratch_close(&t);
     }
 }
 
 static void machine_without_counters_is_no_error(void **state)
 {
-    struct pr_oomwatch w;
+    struct pr_oom_watch w;
 
     (void)state;
-    pr_oomwatch_init(&w, "/no/such/root");
-    assert_false(pr_oomwatch_look(&w));
-    pr_oomwatch_done(&w);
+    pr_oom_watch_init(&w, "/no/such/root");
+    assert_false(pr_oom_watch_has_risen(&w));
+    pr_oom_watch_close(&w);
 }
 
 /* Where the group is, so that it goes away however the test ends. */

@@ -92,7 +92,7 @@ static void we_and_our_child_are_seen(void **state)
     waitpid(child, NULL, 0);
     assert_int_equal(pr_proctree_read(&t), 0);
     assert_null(pr_proctree_find(&t, child));
-    pr_proctree_done(&t);
+    pr_proctree_free(&t);
 }
 
 /* A program with this environment; returns once it runs. */
@@ -143,13 +143,13 @@ static void environment_entries_are_found_whole(void **state)
     memcpy(filler, "F=", 2);
     pid = start_with(env);
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-        assert_int_equal(pr_proctree_env(pid, rows[i].entry), rows[i].want);
+        assert_int_equal(pr_proctree_has_env(pid, rows[i].entry), rows[i].want);
     kill(pid, SIGKILL);
     waitpid(pid, NULL, 0);
-    assert_int_equal(pr_proctree_env(pid, "NAME=value"), PR_PROC_HAS_NOT);
+    assert_int_equal(pr_proctree_has_env(pid, "NAME=value"), PR_PROC_HAS_NOT);
 
     pid = start_with(none);
-    assert_int_equal(pr_proctree_env(pid, "NAME=value"), PR_PROC_UNSURE);
+    assert_int_equal(pr_proctree_has_env(pid, "NAME=value"), PR_PROC_UNSURE);
     kill(pid, SIGKILL);
     waitpid(pid, NULL, 0);
 }
@@ -165,10 +165,10 @@ static void pids_are_a_set(void **state)
     assert_int_equal(s.n, 100);
     pr_pids_remove(&s, 50);
     pr_pids_remove(&s, 1000);
-    assert_false(pr_pids_have(&s, 50));
-    assert_true(pr_pids_have(&s, 100));
+    assert_false(pr_pids_has(&s, 50));
+    assert_true(pr_pids_has(&s, 100));
     assert_int_equal(s.n, 99);
-    pr_pids_done(&s);
+    pr_pids_free(&s);
 }
 
 static int attempt(void)
@@ -178,7 +178,7 @@ static int attempt(void)
 
     if (rc < 0)
         assert_int_equal(t.n, 0);
-    pr_proctree_done(&t);
+    pr_proctree_free(&t);
     return rc == -ENOMEM ? PR_E_NOMEM : rc;
 }
 

@@ -34,12 +34,12 @@ static void lists_are_read_and_written(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct pr_cpus s;
+        struct pr_cpuset s;
         char text[64];
 
-        assert_true(pr_cpus_parse(rows[i].in, &s));
-        assert_int_equal(pr_cpus_count(&s), rows[i].n);
-        assert_true(pr_cpus_print(&s, text, sizeof text));
+        assert_true(pr_cpuset_parse(rows[i].in, &s));
+        assert_int_equal(pr_cpuset_count(&s), rows[i].n);
+        assert_true(pr_cpuset_print(&s, text, sizeof text));
         assert_string_equal(text, rows[i].out);
     }
 }
@@ -58,14 +58,14 @@ static void what_is_no_list_is_refused(void **state)
                                       "1,,2",
                                       "99999999999999999999"};
     char text[4];
-    struct pr_cpus s = {0};
+    struct pr_cpuset s = {0};
 
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        assert_false(pr_cpus_parse(bad[i], &s));
-    assert_int_equal(pr_cpus_count(&s), 0); /* left as it was */
-    assert_true(pr_cpus_parse("1,3,5", &s));
-    assert_false(pr_cpus_print(&s, text, sizeof text));
+        assert_false(pr_cpuset_parse(bad[i], &s));
+    assert_int_equal(pr_cpuset_count(&s), 0); /* left as it was */
+    assert_true(pr_cpuset_parse("1,3,5", &s));
+    assert_false(pr_cpuset_print(&s, text, sizeof text));
 }
 
 /* ---- sharing */
@@ -78,7 +78,7 @@ struct wish {
 static void share_out(const struct machine *m, const struct wish *w, unsigned n,
                       bool enough)
 {
-    struct pr_share shares[8] = {0};
+    struct pr_slot_share shares[8] = {0};
     struct pr_topology t;
     struct pr_err err;
 
@@ -87,12 +87,12 @@ static void share_out(const struct machine *m, const struct wish *w, unsigned n,
     assert_string_equal(t.source, "sysfs");
     for (unsigned i = 0; i < n; i++)
         shares[i].has_near =
-            w[i].near && pr_cpus_parse(w[i].near, &shares[i].near);
-    assert_int_equal(pr_share_cores(&t, shares, n), enough);
+            w[i].near && pr_cpuset_parse(w[i].near, &shares[i].near);
+    assert_int_equal(pr_slots_share_cores(&t, shares, n), enough);
     for (unsigned i = 0; i < n; i++) {
         char text[64];
 
-        assert_true(pr_cpus_print(&shares[i].cpus, text, sizeof text));
+        assert_true(pr_cpuset_print(&shares[i].cpus, text, sizeof text));
         assert_string_equal(text, w[i].want);
     }
 }
@@ -195,8 +195,8 @@ static void hwloc_tells_the_same(void **state)
     setenv("HWLOC_SYNTHETIC", "numa:2 l3:1 core:2 pu:2", 1);
     setenv("HWLOC_THISSYSTEM", "1", 1);
     t.cores = cores;
-    assert_true(pr_cpus_parse("0-7", &t.allowed));
-    if (!pr_topology_hwloc(&t))
+    assert_true(pr_cpuset_parse("0-7", &t.allowed));
+    if (!pr_topology_read_hwloc(&t))
         skip_because("no hwloc in this build or on this machine; install "
                      "libhwloc-dev");
     assert_string_equal(t.source, "hwloc");
@@ -205,15 +205,15 @@ static void hwloc_tells_the_same(void **state)
         char want[32];
 
         snprintf(want, sizeof want, "%u-%u", 2 * i, 2 * i + 1);
-        assert_true(pr_cpus_print(&t.cores[i].cpus, text, sizeof text));
+        assert_true(pr_cpuset_print(&t.cores[i].cpus, text, sizeof text));
         assert_string_equal(text, want);
         assert_int_equal(t.cores[i].node, i / 2);
         assert_int_equal(t.cores[i].cache, i / 2 * 4);
     }
     /* CPUs that it does not know: it is not asked further. */
     t.n_cores = 0;
-    assert_true(pr_cpus_parse("0-8", &t.allowed));
-    assert_false(pr_topology_hwloc(&t));
+    assert_true(pr_cpuset_parse("0-8", &t.allowed));
+    assert_false(pr_topology_read_hwloc(&t));
     assert_int_equal(t.n_cores, 0);
 }
 

@@ -22,7 +22,7 @@ static void *burn(void *seen)
 
     while (now_ms() < end)
         for (int i = 0; i < 1000; i++)
-            pr_cpus_set(seen, (unsigned)sched_getcpu());
+            pr_cpuset_add(seen, (unsigned)sched_getcpu());
     return NULL;
 }
 
@@ -30,13 +30,13 @@ static void *burn(void *seen)
  * they were and how much of a CPU they had. */
 static int greedy(const char *others)
 {
-    static struct pr_cpus seen[THREADS];
+    static struct pr_cpuset seen[THREADS];
     pthread_t thread[THREADS];
-    struct pr_cpus to;
+    struct pr_cpuset to;
     char list[256];
     bool away;
 
-    if (!pr_cpus_parse(others, &to))
+    if (!pr_cpuset_parse(others, &to))
         return 1;
     away = sched_setaffinity(0, sizeof to.word, (cpu_set_t *)to.word) == 0;
     for (int i = 0; i < THREADS; i++)
@@ -44,9 +44,9 @@ static int greedy(const char *others)
             return 2;
     for (int i = 0; i < THREADS; i++) {
         pthread_join(thread[i], NULL);
-        pr_cpus_join(&seen[0], &seen[i]);
+        pr_cpuset_join(&seen[0], &seen[i]);
     }
-    pr_cpus_print(&seen[0], list, sizeof list);
+    pr_cpuset_print(&seen[0], list, sizeof list);
     printf("%s %s\n", away ? "away" : "kept", list);
     return 0;
 }
@@ -120,12 +120,12 @@ static void slots_are_alike_and_apart(void **state)
 {
     const struct pr_slot *a = pr_slots_get(slots, 0);
     const struct pr_slot *b = pr_slots_get(slots, 1);
-    struct pr_cpus x, y;
+    struct pr_cpuset x, y;
 
     (void)state;
     need(sysconf(_SC_NPROCESSORS_ONLN) > 1, "second core");
-    assert_true(pr_cpus_parse(a->cpus, &x) && pr_cpus_parse(b->cpus, &y));
-    assert_false(pr_cpus_meet(&x, &y));
+    assert_true(pr_cpuset_parse(a->cpus, &x) && pr_cpuset_parse(b->cpus, &y));
+    assert_false(pr_cpuset_overlaps(&x, &y));
     assert_int_equal(a->n_cores, b->n_cores);
     assert_int_equal(a->memory_bytes, b->memory_bytes);
     if (a->memory_bytes)
@@ -137,7 +137,7 @@ static void greedy_child_stays_on_its_cores(void **state)
 {
     struct scratch *t = *state;
     const struct pr_slot *slot = pr_slots_get(slots, 0);
-    struct pr_cpus mine, seen;
+    struct pr_cpuset mine, seen;
     struct pr_child_event ev;
     char word[16], list[256];
 
@@ -149,10 +149,10 @@ static void greedy_child_stays_on_its_cores(void **state)
     assert_int_equal(ev.wait_status, 0);
     assert_int_equal(sscanf(log_of(t, 0), "%15s %255s", word, list), 2);
     assert_string_equal(word, "kept");
-    assert_true(pr_cpus_parse(slot->cpus, &mine));
-    assert_true(pr_cpus_parse(list, &seen));
-    pr_cpus_drop(&seen, &mine);
-    assert_int_equal(pr_cpus_count(&seen), 0);
+    assert_true(pr_cpuset_parse(slot->cpus, &mine));
+    assert_true(pr_cpuset_parse(list, &seen));
+    pr_cpuset_subtract(&seen, &mine);
+    assert_int_equal(pr_cpuset_count(&seen), 0);
     /* four threads, and no more time than its CPUs have */
     assert_true(ev.cpu_user_ns + ev.cpu_system_ns <=
                 ev.elapsed_ns / 100 * 105 * slot->n_cpus);

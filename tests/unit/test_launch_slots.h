@@ -62,8 +62,9 @@ static inline void check_hold(void)
     const char *want = getenv("PRONY_TEST_HOLD");
     char got[64];
 
-    snprintf(got, sizeof got, "%s, %s", pr_hold_name(pr_slots_cpu_hold(slots)),
-             pr_hold_name(pr_slots_memory_hold(slots)));
+    snprintf(got, sizeof got, "%s, %s",
+             pr_slots_hold_name(pr_slots_cpu_hold(slots)),
+             pr_slots_hold_name(pr_slots_memory_hold(slots)));
     if (want)
         assert_string_equal(got, want);
 }
@@ -87,7 +88,7 @@ static inline void make_two(void)
 
 static inline void hold(struct pr_keeper *k)
 {
-    assert_int_equal(pr_keeper_hold(k, slots, NULL), PR_OK);
+    assert_int_equal(pr_keeper_hold_cgroups(k, slots, NULL), PR_OK);
 }
 
 static inline void drop_slots(void)

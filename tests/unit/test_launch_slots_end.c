@@ -124,31 +124,31 @@ static void what_both_left_is_removed_by_the_next_run(void **state)
 
 static void others_are_left_alone(void **state)
 {
-    char name[PR_GROUP_NAME];
+    char name[PR_CGROUP_NAME];
     static const char *const strange[] = {
         "prony",         "prony-1-2-3",        "prony-x-2-3-4",
         "prony-0-1-1-0", "prony-1-999999-3-4", "prony-1-1-1-0",
         "user.slice",    "prony-test-12"};
 
     (void)state;
-    assert_true(pr_group_name(name, 7));
-    assert_false(pr_group_is_stale(name)); /* ours */
+    assert_true(pr_cgroup_make_name(name, 7));
+    assert_false(pr_cgroup_is_stale(name)); /* ours */
     for (size_t i = 0; i < sizeof strange / sizeof *strange; i++)
-        assert_false(pr_group_is_stale(strange[i]));
+        assert_false(pr_cgroup_is_stale(strange[i]));
 }
 
 /* The same number may be another process by now: its start tells. */
 static void start_time_is_part_of_the_name(void **state)
 {
-    char name[PR_GROUP_NAME], *start, *number;
+    char name[PR_CGROUP_NAME], *start, *number;
 
     (void)state;
-    assert_true(pr_group_name(name, 7));
+    assert_true(pr_cgroup_make_name(name, 7));
     number = strrchr(name, '-');
     *number = '\0';
     start = strrchr(name, '-');
     snprintf(start, 24, "-%d-7", 12345);
-    assert_true(pr_group_is_stale(name));
+    assert_true(pr_cgroup_is_stale(name));
 }
 
 static void a_fork_does_not_remove_them(void **state)

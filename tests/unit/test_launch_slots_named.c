@@ -46,10 +46,10 @@ static void fill(const char *dir, int version, int slot)
 static int make_named(int count)
 {
     for (int c = 0; c < 2; c++) {
-        struct pr_hierarchy h;
+        struct pr_cgroup h;
 
         assert_int_equal(
-            pr_hierarchy_mount("", controllers[c], arena, &h, NULL), PR_OK);
+            pr_cgroup_find_mount("", controllers[c], arena, &h, NULL), PR_OK);
         if (!h.version)
             return 0;
         if (h.version == 2)
@@ -109,7 +109,7 @@ static void named_groups_are_used_and_stay(void **state)
     need(sysconf(_SC_NPROCESSORS_ONLN) > 1, "second core");
     need(make_named(2), "control groups of our own");
     make_slots(&o);
-    (void)pr_slots_notes(slots, &notes);
+    (void)pr_slots_get_warnings(slots, &notes);
     assert_int_equal(notes, 0);
     assert_int_equal(pr_slots_cpu_hold(slots), PR_HOLD_NAMED);
     assert_int_equal(pr_slots_memory_hold(slots), PR_HOLD_NAMED);
@@ -132,14 +132,14 @@ static void missing_groups_are_made_up_for(void **state)
 {
     char pattern[128];
     struct pr_slots_opts o = {.count = 2, .isolate = true, .group = pattern};
-    const struct pr_slots_note *note;
+    const struct pr_slots_warning *note;
     size_t notes;
 
     (void)state;
     need(make_named(1), "control groups of our own");
     ask_for("slot", pattern, sizeof pattern);
     make_slots(&o);
-    note = pr_slots_notes(slots, &notes);
+    note = pr_slots_get_warnings(slots, &notes);
     assert_true(notes >= 1);
     assert_non_null(strstr(note[0].what, name));
     assert_non_null(strstr(note[0].what, "No such file"));

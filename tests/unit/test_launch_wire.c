@@ -12,19 +12,19 @@
 
 static void put(struct pr_buf *b)
 {
-    pr_wire_begin(b, PR_WIRE_SPAWN);
-    pr_wire_u32(b, 7);
-    pr_wire_str(b, "text");
-    pr_wire_str(b, NULL);
-    pr_wire_str(b, "");
-    pr_wire_u32(b, UINT32_MAX);
-    pr_wire_end(b);
+    pr_keeper_message_begin(b, PR_KEEPER_MESSAGE_SPAWN);
+    pr_keeper_message_put_u32(b, 7);
+    pr_keeper_message_put_str(b, "text");
+    pr_keeper_message_put_str(b, NULL);
+    pr_keeper_message_put_str(b, "");
+    pr_keeper_message_put_u32(b, UINT32_MAX);
+    pr_keeper_message_end(b);
 }
 
 static void what_is_written_is_read(void **state)
 {
     PR_AUTO_BUF struct pr_buf b = PR_BUF_INIT(1000);
-    struct pr_wire_msg m;
+    struct pr_keeper_message m;
     const char *s;
     size_t used;
     uint32_t v;
@@ -32,27 +32,27 @@ static void what_is_written_is_read(void **state)
     (void)state;
     put(&b);
     assert_true(pr_buf_ok(&b));
-    assert_int_equal(pr_wire_take(b.data, b.len, &m, &used), 1);
+    assert_int_equal(pr_keeper_message_read(b.data, b.len, &m, &used), 1);
     assert_int_equal(used, b.len);
-    assert_int_equal(m.type, PR_WIRE_SPAWN);
-    assert_true(pr_wire_get_u32(&m, &v));
+    assert_int_equal(m.type, PR_KEEPER_MESSAGE_SPAWN);
+    assert_true(pr_keeper_message_get_u32(&m, &v));
     assert_int_equal(v, 7);
-    assert_true(pr_wire_get_str(&m, &s));
+    assert_true(pr_keeper_message_get_str(&m, &s));
     assert_string_equal(s, "text");
-    assert_true(pr_wire_get_str(&m, &s));
+    assert_true(pr_keeper_message_get_str(&m, &s));
     assert_null(s);
-    assert_true(pr_wire_get_str(&m, &s));
+    assert_true(pr_keeper_message_get_str(&m, &s));
     assert_string_equal(s, "");
-    assert_true(pr_wire_get_u32(&m, &v));
+    assert_true(pr_keeper_message_get_u32(&m, &v));
     assert_int_equal(v, UINT32_MAX);
-    assert_false(pr_wire_get_u32(&m, &v));
-    assert_false(pr_wire_get_str(&m, &s));
+    assert_false(pr_keeper_message_get_u32(&m, &v));
+    assert_false(pr_keeper_message_get_str(&m, &s));
 }
 
 static void part_of_a_message_is_none(void **state)
 {
     PR_AUTO_BUF struct pr_buf b = PR_BUF_INIT(1000);
-    struct pr_wire_msg m;
+    struct pr_keeper_message m;
     size_t used;
 
     (void)state;
@@ -61,7 +61,7 @@ static void part_of_a_message_is_none(void **state)
         char *copy = malloc(n + 1); /* its end is watched */
 
         memcpy(copy, b.data, n);
-        assert_int_equal(pr_wire_take(copy, n, &m, &used), 0);
+        assert_int_equal(pr_keeper_message_read(copy, n, &m, &used), 0);
         free(copy);
     }
 }
@@ -70,25 +70,27 @@ static void damage_is_noticed(void **state)
 {
     static const uint32_t rows[][4] = {
         /* payload length, type, string length, bytes of it */
-        {8, PR_WIRE_SPAWN, 4, 0x64636261},    /* no NUL within */
-        {8, PR_WIRE_SPAWN, 1000, 0x64636261}, /* beyond the end */
-        {8, PR_WIRE_SPAWN, 3, 0x64636261},    /* NUL elsewhere */
-        {8, PR_WIRE_SPAWN, UINT32_MAX - 1, 0},
+        {8, PR_KEEPER_MESSAGE_SPAWN, 4, 0x64636261},    /* no NUL within */
+        {8, PR_KEEPER_MESSAGE_SPAWN, 1000, 0x64636261}, /* beyond the end */
+        {8, PR_KEEPER_MESSAGE_SPAWN, 3, 0x64636261},    /* NUL elsewhere */
+        {8, PR_KEEPER_MESSAGE_SPAWN, UINT32_MAX - 1, 0},
     };
-    uint32_t giant[2] = {PR_WIRE_MAX + 1, PR_WIRE_SPAWN};
-    struct pr_wire_msg m;
+    uint32_t giant[2] = {PR_KEEPER_MESSAGE_MAX + 1, PR_KEEPER_MESSAGE_SPAWN};
+    struct pr_keeper_message m;
     const char *s = NULL;
     size_t used;
 
     (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        assert_int_equal(
-            pr_wire_take((const char *)rows[i], sizeof(rows[i]), &m, &used), 1);
-        assert_false(pr_wire_get_str(&m, &s));
+        assert_int_equal(pr_keeper_message_read((const char *)rows[i],
+                                                sizeof(rows[i]), &m, &used),
+                         1);
+        assert_false(pr_keeper_message_get_str(&m, &s));
         assert_null(s);
     }
     assert_int_equal(
-        pr_wire_take((const char *)giant, sizeof(giant), &m, &used), -1);
+        pr_keeper_message_read((const char *)giant, sizeof(giant), &m, &used),
+        -1);
 }
 
 static void more_than_the_maximum_fails(void **state)
@@ -142,7 +144,7 @@ static void sending_waits_for_room(void **state)
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fd), 0);
     r.fd = fd[1];
     assert_int_equal(pthread_create(&thread, NULL, drain, &r), 0);
-    assert_int_equal(pr_wire_send(fd[0], data, BYTES), 0);
+    assert_int_equal(pr_keeper_message_send(fd[0], data, BYTES), 0);
     close(fd[0]);
     pthread_join(thread, NULL);
     assert_int_equal(r.got, BYTES);
@@ -157,7 +159,7 @@ static void sending_to_nobody_is_an_error_not_a_signal(void **state)
     (void)state;
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fd), 0);
     close(fd[1]);
-    assert_int_equal(pr_wire_send(fd[0], "x", 1), -EPIPE);
+    assert_int_equal(pr_keeper_message_send(fd[0], "x", 1), -EPIPE);
     close(fd[0]);
 }
 

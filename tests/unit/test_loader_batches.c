@@ -61,7 +61,7 @@ static void an_epoch_has_every_sample_once(void **state)
     (void)state;
     for (int window = 0; window < 3; window++) {
         uint64_t dropped[EPOCHS] = {0};
-        struct pr_batches_figures figures;
+        struct pr_batches_stats figures;
         struct pr_batches_opts o;
         struct pr_batches *b;
         struct kit k;
@@ -94,7 +94,7 @@ static void an_epoch_has_every_sample_once(void **state)
         /* Others are left out each time, and the order is another. */
         assert_true(dropped[0] != dropped[1] || dropped[1] != dropped[2]);
         assert_memory_not_equal(labels, labels + USED, USED * sizeof *labels);
-        pr_batches_figures(b, &figures);
+        pr_batches_stats(b, &figures);
         assert_int_equal(figures.batches, EPOCHS * USED / BATCH);
         assert_int_equal(figures.samples, EPOCHS * USED);
         assert_int_equal(figures.epochs, EPOCHS);
@@ -104,7 +104,7 @@ static void an_epoch_has_every_sample_once(void **state)
         assert_true(figures.read_samples >= figures.samples);
         assert_int_equal(figures.read_bytes, figures.read_samples * 16);
         assert_true(figures.buffer_bytes >= 3 * BATCH * 16);
-        assert_non_null(strstr(pr_batches_note(b), "the files have none"));
+        assert_non_null(strstr(pr_batches_warning(b), "the files have none"));
         pr_batches_free(b);
         kit_done(&k);
     }
@@ -252,8 +252,8 @@ static void labels_are_those_of_the_samples(void **state)
         o.classes = 10;
         b = begin(&o);
         take(b, BATCHES, BATCH, EACH, input, labels);
-        if (!strstr(pr_batches_note(b), rows[i].note))
-            fail_msg("%s: %s", rows[i].format, pr_batches_note(b));
+        if (!strstr(pr_batches_warning(b), rows[i].note))
+            fail_msg("%s: %s", rows[i].format, pr_batches_warning(b));
         pr_batches_free(b);
         for (int j = 0; j < BATCHES * BATCH; j++) {
             uint64_t s = recognise(&k, input + j * EACH, EACH);
@@ -322,7 +322,7 @@ static void parts_of_pictures_change_nothing(void **state)
 
     (void)state;
     for (int augment = 0; augment < 2; augment++) {
-        struct pr_batches_figures figures;
+        struct pr_batches_stats figures;
         uint64_t bytes[2];
         struct kit k;
 
@@ -337,7 +337,7 @@ static void parts_of_pictures_change_nothing(void **state)
             o.augment = augment;
             b = begin(&o);
             take(b, BATCHES, BATCH, EACH, parts ? input : whole, labels);
-            pr_batches_figures(b, &figures);
+            pr_batches_stats(b, &figures);
             bytes[parts] = figures.read_bytes / figures.read_samples;
             pr_batches_free(b);
         }

@@ -169,7 +169,7 @@ static void skipped_samples_are_made_up_for(void **state)
 {
     enum { EACH = 4 };
     float input[20 * EACH];
-    struct pr_batches_figures figures;
+    struct pr_batches_stats figures;
     struct pr_batches_opts o;
     struct pr_batches *b;
     struct pr_err err = {0};
@@ -185,7 +185,7 @@ static void skipped_samples_are_made_up_for(void **state)
     o = opts_of(&k, 20, 1, EACH, 0, 0);
     b = begin(&o);
     take(b, 1, 20, EACH, input, labels);
-    pr_batches_figures(b, &figures);
+    pr_batches_stats(b, &figures);
     assert_int_equal(figures.failed, 2);
     assert_int_equal(figures.first_error.code, PR_E_FORMAT);
     for (int i = 0; i < 20; i++) {
@@ -199,7 +199,7 @@ static void skipped_samples_are_made_up_for(void **state)
     assert_int_equal(twice, 2);
     for (int i = 0; i < 9; i++)
         take(b, 1, 20, EACH, input, labels);
-    pr_batches_figures(b, &figures);
+    pr_batches_stats(b, &figures);
     assert_int_equal(figures.failed, 20); /* no others, though memory is old */
     pr_batches_free(b);
 
@@ -303,13 +303,13 @@ static int hang(void)
     if (pr_batches_next(b, input, labels, NULL, &err) != PR_E_TIMEOUT)
         return 1;
     pr_batches_end(b);
-    if (!pr_batches_hangs(b) || !strstr(err.where, "img_"))
+    if (!pr_batches_is_hung(b) || !strstr(err.where, "img_"))
         return 2;
     pr_batches_free(b);
     b = begin(&o); /* this time nobody waits for a batch */
     pr_sleep_until(&time.clock, time.now + 200000000, NULL);
     pr_batches_end(b);
-    return pr_batches_hangs(b) ? 0 : 3;
+    return pr_batches_is_hung(b) ? 0 : 3;
 }
 
 static void a_hung_call_is_told_of(void **state)
@@ -350,17 +350,17 @@ static void it_can_end_at_any_time(void **state)
         o.threads = 3;
         o.augment = true;
         b = begin(&o);
-        assert_false(pr_batches_hangs(b));
+        assert_false(pr_batches_is_hung(b));
         for (uint64_t i = 0; i < n; i++)
             take(b, 1, 4, 0, input, labels);
         if (n % 2) {
-            struct pr_batches_figures figures;
+            struct pr_batches_stats figures;
 
             pr_batches_end(b);
-            pr_batches_figures(b, &figures);
+            pr_batches_stats(b, &figures);
             assert_int_equal(figures.batches, n);
         }
-        assert_false(pr_batches_hangs(b));
+        assert_false(pr_batches_is_hung(b));
         pr_batches_free(b);
     }
     pr_batches_free(NULL);

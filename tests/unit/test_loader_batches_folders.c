@@ -14,12 +14,12 @@ static void write_split(struct kit *k, enum pr_split split, unsigned each,
     static const char *const classes[] = {"ant", "bee", "cow"};
     char folder[PR_NAME_BYTES], name[PR_NAME_BYTES + 64];
     struct pr_file_spec spec;
-    struct pr_sides sides;
+    struct pr_dataset_sides sides;
     struct pr_writer *w;
     uint64_t bytes;
 
     assert_int_equal(pr_writer_new(k->set.format, k->st, &w, NULL), PR_OK);
-    pr_sides_start(&sides);
+    pr_dataset_sides_start(&sides);
     pr_dataset_split_folder(&k->set, split, folder);
     for (unsigned i = 0; i < 3; i++) {
         snprintf(name, sizeof name, "%s/%s", folder, classes[i]);
@@ -35,7 +35,7 @@ static void write_split(struct kit *k, enum pr_split split, unsigned each,
 
 static void make(struct kit *k)
 {
-    static const struct pr_classes_opts plain = {0};
+    static const struct pr_dataset_classes_opts plain = {0};
     const struct pr_format *png;
     uint64_t number = 0;
 
@@ -46,18 +46,19 @@ static void make(struct kit *k)
     write_split(k, PR_TRAIN, TRAIN / 3, &number);
     write_split(k, PR_VALID, VALID / 3, &number);
     for (int s = 0; s < PR_SPLITS; s++) {
-        assert_int_equal(pr_classes_list(&k->set, (enum pr_split)s, k->st,
-                                         &plain, &listed[s], NULL),
+        assert_int_equal(pr_dataset_classes_list(&k->set, (enum pr_split)s,
+                                                 k->st, &plain, &listed[s],
+                                                 NULL),
                          PR_OK);
         assert_non_null(listed[s]);
-        pr_classes_use(&k->set, (enum pr_split)s, listed[s]);
+        pr_dataset_use_classes(&k->set, (enum pr_split)s, listed[s]);
     }
 }
 
 static void done(struct kit *k)
 {
-    pr_classes_free(listed[PR_TRAIN]);
-    pr_classes_free(listed[PR_VALID]);
+    pr_dataset_classes_free(listed[PR_TRAIN]);
+    pr_dataset_classes_free(listed[PR_VALID]);
     kit_done(k);
 }
 
@@ -73,7 +74,7 @@ static void take_some(struct kit *k, enum pr_split split, bool in_order,
     o.classes = 3;
     b = begin(&o);
     take(b, samples / 3, 3, EACH, input, labels);
-    assert_string_equal(pr_batches_note(b),
+    assert_string_equal(pr_batches_warning(b),
                         "labels are the folders of the files");
     pr_batches_free(b);
 }

@@ -42,11 +42,11 @@ static void shuffles_are_those_of_numpy(void **state)
     uint64_t list[16];
 
     (void)state;
-    pr_dlio_shuffle(1, NULL, 0);
+    pr_order_dlio_shuffle(1, NULL, 0);
     for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
         for (uint64_t i = 0; i < rows[r].n; i++)
             list[i] = i;
-        pr_dlio_shuffle(rows[r].seed, list, rows[r].n);
+        pr_order_dlio_shuffle(rows[r].seed, list, rows[r].n);
         for (unsigned i = 0; i < rows[r].n; i++)
             assert_int_equal(list[i], rows[r].want[i]);
     }
@@ -102,7 +102,7 @@ static void epochs_shuffle_what_the_one_before_left(void **state)
         for (uint64_t e = 1; e <= 3; e++) {
             pr_order_dlio_epoch(d, e);
             pr_order_dlio_epoch(d, e); /* twice is once */
-            pr_dlio_shuffle(rows[r].seeds[e - 1], list, 16);
+            pr_order_dlio_shuffle(rows[r].seeds[e - 1], list, 16);
             for (uint64_t q = 0; q < 16; q++)
                 assert_int_equal(pr_order_read(&o, 0, q), list[q]);
         }

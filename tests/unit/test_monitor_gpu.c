@@ -8,11 +8,11 @@
 #include <math.h>
 #include <string.h>
 
-extern const struct pr_source pr_source_gpu;
+extern const struct pr_monitor_source pr_source_gpu;
 
 /* A monitor with this source alone. */
 struct watch {
-    struct pr_columns columns;
+    struct pr_monitor_columns columns;
     void *state;
 };
 
@@ -21,7 +21,7 @@ static struct watch begin(void)
     struct watch w = {.state = pr_alloc_zeroed(pr_source_gpu.state_bytes)};
 
     assert_non_null(w.state);
-    assert_true(pr_columns_init(&w.columns));
+    assert_true(pr_monitor_columns_init(&w.columns));
     return w;
 }
 
@@ -29,22 +29,22 @@ static void end(struct watch *w)
 {
     pr_source_gpu.close(w->state);
     pr_free(w->state);
-    pr_columns_done(&w->columns);
+    pr_monitor_columns_close(&w->columns);
 }
 
 static void look(struct watch *w, double dt)
 {
-    struct pr_look l = {.root = "", .dt = dt, .columns = &w->columns};
-    struct pr_looked looked = {true, dt, true};
+    struct pr_monitor_sample l = {.root = "", .dt = dt, .columns = &w->columns};
+    struct pr_monitor_source_sampled looked = {true, dt, true};
 
-    pr_columns_source(&w->columns, 0);
+    pr_monitor_columns_begin_source(&w->columns, 0);
     pr_source_gpu.look(w->state, &l);
-    pr_columns_add(&w->columns, &looked);
+    pr_monitor_columns_add(&w->columns, &looked);
 }
 
 static void expect(const struct watch *w, const char *name, double want)
 {
-    double got = pr_columns_value(&w->columns, name);
+    double got = pr_monitor_columns_value(&w->columns, name);
 
     if (isnan(want) ? !isnan(got) : fabs(got - want) > 1e-9)
         fail_msg("%s is %g, not %g", name, got, want);
@@ -52,12 +52,12 @@ static void expect(const struct watch *w, const char *name, double want)
 
 static void sum(const struct watch *w, struct pr_buf *out)
 {
-    struct pr_jb jb;
+    struct pr_json_writer jb;
 
-    pr_jb_init(&jb, out, 0);
-    pr_jb_obj(&jb, NULL);
-    pr_columns_sum(&w->columns, &jb);
-    pr_jb_end(&jb);
+    pr_json_writer_init(&jb, out, 0);
+    pr_json_open_object(&jb, NULL);
+    pr_monitor_columns_write_sums(&w->columns, &jb);
+    pr_json_close(&jb);
     assert_true(pr_buf_ok(out));
 }
 
@@ -187,7 +187,7 @@ static void an_experiment_after_another(void **state)
     w = begin();
     look(&w, 0);
     look(&w, 0.5);
-    pr_columns_clear(&w.columns);
+    pr_monitor_columns_clear(&w.columns);
     look(&w, 0);
     expect(&w, "gpu.0.use", 0.5);
     expect(&w, "gpu.0.pcie_in_bytes_s", NAN);

@@ -88,11 +88,11 @@ static void lines_of_stat_are_understood(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct pr_job_process p = {0};
+        struct pr_job_tree_process p = {0};
         char text[256];
 
         snprintf(text, sizeof text, "%s%s", rows[i].head, tail);
-        assert_int_equal(pr_job_parse(text, &p), rows[i].ok);
+        assert_int_equal(pr_job_tree_parse_stat(text, &p), rows[i].ok);
         if (!rows[i].ok)
             continue;
         assert_int_equal(p.pid, rows[i].pid);
@@ -106,11 +106,11 @@ static void lines_of_stat_are_understood(void **state)
         assert_int_equal(p.rss_bytes, 3 * sysconf(_SC_PAGESIZE));
     }
     for (size_t n = 0; n < strlen(tail); n++) { /* cut anywhere: no harm */
-        struct pr_job_process p = {0};
+        struct pr_job_tree_process p = {0};
         char text[256];
 
         snprintf(text, sizeof text, "12 (sh) S 3%.*s", (int)n, tail);
-        (void)pr_job_parse(text, &p);
+        (void)pr_job_tree_parse_stat(text, &p);
     }
 }
 
@@ -308,12 +308,12 @@ static double total(const struct rig *r)
 {
     PR_AUTO_BUF struct pr_buf out = PR_BUF_INIT(4096);
     const char *at;
-    struct pr_jb jb;
+    struct pr_json_writer jb;
 
-    pr_jb_init(&jb, &out, 0);
-    pr_jb_obj(&jb, NULL);
-    pr_columns_sum(&r->columns, &jb);
-    pr_jb_end(&jb);
+    pr_json_writer_init(&jb, &out, 0);
+    pr_json_open_object(&jb, NULL);
+    pr_monitor_columns_write_sums(&r->columns, &jb);
+    pr_json_close(&jb);
     at = strstr(out.data, "\"job.cpu\"");
     assert_non_null(at);
     at = strstr(at, "\"total\": ");
@@ -372,15 +372,15 @@ static void time_before_it_was_found_counts_in_the_total(void **state)
  * children of ours are. */
 static void children_are_found_between_two_lists(void **state)
 {
-    struct pr_jobtree t = {0};
+    struct pr_job_tree t = {0};
     PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(1 << 20);
-    struct pr_look l = {.root = "root", .pid = 100, .text = &text};
+    struct pr_monitor_sample l = {.root = "root", .pid = 100, .text = &text};
 
     (void)state;
     put_process((struct fake){.pid = 100, .ppid = 1, .start = 500});
     news(100);
-    pr_jobtree_start(&t, 100);
-    pr_jobtree_scan(&t, &l);
+    pr_job_tree_start(&t, 100);
+    pr_job_tree_scan(&t, &l);
     assert_int_equal(t.n, 1);
     t.all.at_ns = UINT64_MAX;
     put_process((struct fake){.pid = 101, .ppid = 100, .start = 600});
@@ -389,16 +389,16 @@ static void children_are_found_between_two_lists(void **state)
     /* 103 was a child of 100 a moment ago, 104 has ended. */
     put("/proc/100/task/100/children", "101 103 104 ");
     put("/proc/101/task/101/children", "102 x ");
-    pr_jobtree_scan(&t, &l); /* nothing was made, as far as is told */
+    pr_job_tree_scan(&t, &l); /* nothing was made, as far as is told */
     assert_int_equal(t.n, 1);
     news(104);
-    pr_jobtree_scan(&t, &l);
+    pr_job_tree_scan(&t, &l);
     assert_int_equal(t.n, 3);
     assert_int_equal(t.ours[1].pid, 101);
     assert_int_equal(t.ours[2].pid, 102);
-    pr_jobtree_scan(&t, &l);
+    pr_job_tree_scan(&t, &l);
     assert_int_equal(t.n, 3);
-    pr_jobtree_done(&t);
+    pr_job_tree_close(&t);
 }
 
 /* A new process has the number of one that has just ended. */
@@ -462,31 +462,32 @@ static _Noreturn void spin(void)
 /* The real /proc: a child that works. */
 static void a_real_process_is_seen(void **state)
 {
-    struct pr_looks looks;
+    struct pr_monitor_sources looks;
     pid_t pid;
 
     (void)state;
-    assert_true(pr_looks_init(&looks, NULL));
+    assert_true(pr_monitor_sources_init(&looks, NULL));
     pid = fork();
     assert_true(pid >= 0);
     if (pid == 0)
         spin();
-    pr_looks_begin(&looks);
-    pr_looks_take(&looks, 0.1, pid);
+    pr_monitor_sources_begin(&looks);
+    pr_monitor_sources_sample(&looks, 0.1, pid);
     for (int i = 0; i < 2000; i++) { /* the machine may be busy */
         struct timespec nap = {0, 20000000};
 
         nanosleep(&nap, NULL);
-        pr_looks_take(&looks, 0.02, pid);
-        if (pr_columns_value(&looks.columns, "job.cpu") > 0)
+        pr_monitor_sources_sample(&looks, 0.02, pid);
+        if (pr_monitor_columns_value(&looks.columns, "job.cpu") > 0)
             break;
     }
-    assert_true(pr_columns_value(&looks.columns, "job.cpu") > 0);
-    assert_true(pr_columns_value(&looks.columns, "job.processes") == 1);
-    assert_true(pr_columns_value(&looks.columns, "job.rss_bytes") > 4096);
+    assert_true(pr_monitor_columns_value(&looks.columns, "job.cpu") > 0);
+    assert_true(pr_monitor_columns_value(&looks.columns, "job.processes") == 1);
+    assert_true(pr_monitor_columns_value(&looks.columns, "job.rss_bytes") >
+                4096);
     kill(pid, SIGKILL);
     waitpid(pid, NULL, 0);
-    pr_looks_done(&looks);
+    pr_monitor_sources_close(&looks);
 }
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, enter, leave)

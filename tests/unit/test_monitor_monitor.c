@@ -62,15 +62,15 @@ static bool all_gone(void)
     return threads() == 0;
 }
 
-static struct pr_watched watched(double interval_s)
+static struct pr_monitor_watch_opts watched(double interval_s)
 {
-    return (struct pr_watched){
+    return (struct pr_monitor_watch_opts){
         .path = "m.ndjson", .interval_s = interval_s, .timeseries = ""};
 }
 
 static struct pr_monitored *begin(struct pr_monitor *m, double interval_s)
 {
-    struct pr_watched w = watched(interval_s);
+    struct pr_monitor_watch_opts w = watched(interval_s);
     struct pr_monitored *x = NULL;
 
     assert_int_equal(pr_monitor_begin(m, &w, &x, NULL), PR_OK);
@@ -91,7 +91,7 @@ static void short_ones_leave_nothing(void **state)
 
         spit("m.ndjson", "of an attempt before\n");
         x = begin(m, 30);
-        pr_monitor_pid(m, x, (int)getpid());
+        pr_monitor_set_pid(m, x, (int)getpid());
         if (i == 50)
             nap(0.03); /* looked at once, but no interval is over */
         pr_monitor_end(m, x, 0, &sum);
@@ -99,7 +99,7 @@ static void short_ones_leave_nothing(void **state)
         assert_int_equal(sum.log.len, 0);
         assert_string_equal(sum.trouble, "");
         assert_int_equal(access("m.ndjson", F_OK), -1);
-        pr_monitor_sum_done(&sum);
+        pr_monitor_sum_free(&sum);
     }
     assert_int_equal(threads(), 1);
     pr_monitor_free(m);
@@ -112,7 +112,7 @@ static double member(const struct pr_value *v, const char *key)
 {
     const struct pr_value *x = pr_get(v, key);
 
-    return x && pr_is_number(x) ? pr_number(x) : -1;
+    return x && pr_value_is_number(x) ? pr_value_number(x) : -1;
 }
 
 static struct pr_value parse(const char *text, size_t len, struct pr_arena *a)
@@ -158,7 +158,7 @@ static int check_file(const char *path)
 static void a_long_one_is_watched(void **state)
 {
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(65536);
-    struct pr_watched w = watched(0.02);
+    struct pr_monitor_watch_opts w = watched(0.02);
     struct pr_monitor *m = NULL;
     struct pr_monitor_sum sum;
     struct pr_value v;
@@ -170,7 +170,7 @@ static void a_long_one_is_watched(void **state)
         struct pr_monitored *x = NULL;
 
         assert_int_equal(pr_monitor_begin(m, &w, &x, NULL), PR_OK);
-        pr_monitor_pid(m, x, (int)getpid());
+        pr_monitor_set_pid(m, x, (int)getpid());
         nap(0.15);
         pr_monitor_end(m, x, 0, &sum);
         assert_true(check_file("m.ndjson") >= 2);
@@ -183,7 +183,7 @@ static void a_long_one_is_watched(void **state)
         assert_true(member(pr_get(&v, "cpu"), "mean") <= 1);
         assert_true(member(pr_get(&v, "job.processes"), "max") == 1);
         assert_int_equal(strncmp(sum.log.data, "__results.use.cpu__=[", 21), 0);
-        pr_monitor_sum_done(&sum);
+        pr_monitor_sum_free(&sum);
     }
     pr_monitor_free(m);
 }
@@ -193,7 +193,7 @@ static void a_long_one_is_watched(void **state)
 static void several_at_once(void **state)
 {
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(65536);
-    struct pr_watched w = watched(0.02);
+    struct pr_monitor_watch_opts w = watched(0.02);
     struct pr_monitored *x[2] = {NULL};
     struct pr_monitor *m = NULL;
     struct pr_monitor_sum sum[2];
@@ -211,8 +211,8 @@ static void several_at_once(void **state)
         nap(0.005);
     }
     assert_ptr_not_equal(x[0], x[1]);
-    pr_monitor_pid(m, x[0], (int)getpid());
-    pr_monitor_pid(m, x[1], (int)busy);
+    pr_monitor_set_pid(m, x[0], (int)getpid());
+    pr_monitor_set_pid(m, x[1], (int)busy);
     nap(0.3);
     pr_monitor_end(m, x[0], 0, &sum[0]);
     nap(0.1); /* the other one goes on */
@@ -228,7 +228,7 @@ static void several_at_once(void **state)
         assert_true(member(pr_get(&v, "cpu"), "mean") <= 1);
         assert_true(member(pr_get(&v, "mem.used_bytes"), "mean") != 0);
         cpu[i] = member(pr_get(&v, "job.cpu"), "total");
-        pr_monitor_sum_done(&sum[i]);
+        pr_monitor_sum_free(&sum[i]);
     }
     /* We have a child that burns, so ours is the larger; but its share of the
      * machine is bounded by the time that passed. */
@@ -255,7 +255,7 @@ static void what_cannot_be_written_is_told(void **state)
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &little), 0);
     assert_int_equal(pr_monitor_new(NULL, &m, NULL), PR_OK);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct pr_watched w = watched(0.01);
+        struct pr_monitor_watch_opts w = watched(0.01);
         struct pr_monitored *x = NULL;
         struct pr_monitor_sum sum;
         char want[96];
@@ -268,7 +268,7 @@ static void what_cannot_be_written_is_told(void **state)
                  rows[i][1]);
         assert_string_equal(sum.trouble, want);
         assert_true(sum.summary.len > 0);
-        pr_monitor_sum_done(&sum);
+        pr_monitor_sum_free(&sum);
     }
     assert_int_equal(access("m.ndjson", F_OK), -1); /* no half of one */
     pr_monitor_free(m);
@@ -277,7 +277,7 @@ static void what_cannot_be_written_is_told(void **state)
 
 static void a_wrong_list_is_refused(void **state)
 {
-    struct pr_watched w = watched(1);
+    struct pr_monitor_watch_opts w = watched(1);
     struct pr_monitor *m = NULL;
     struct pr_monitored *x = NULL;
     struct pr_err err = {0};
@@ -337,21 +337,21 @@ static void signals_are_left_to_others(void **state)
 static void late_looks_are_counted(void **state)
 {
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(65536);
-    struct pr_looks looks;
+    struct pr_monitor_sources looks;
     struct pr_watch x = {.looks = &looks};
-    struct pr_watched w = watched(0.01);
+    struct pr_monitor_watch_opts w = watched(0.01);
     struct pr_monitor_sum sum;
     struct pr_value v;
     uint64_t next, before;
 
     (void)state;
     put("/proc/stat", "cpu 1 2 3 4 5 6 7 8\n");
-    assert_true(pr_looks_init(&looks, "root"));
+    assert_true(pr_monitor_sources_init(&looks, "root"));
     assert_int_equal(pr_watch_init(&x, &w, NULL), PR_OK);
-    pr_watch_first(&x, 0);
+    pr_watch_first_sample(&x, 0);
     x.begin_ns -= 205000000; /* it is twenty intervals and a half late */
     before = pr_clock_ns();
-    pr_watch_look(&x, 0);
+    pr_watch_next_sample(&x, 0);
     assert_true(x.lost >= 19);
     next = pr_watch_next_ns(&x);
     assert_true(next > before); /* back in step */
@@ -360,48 +360,48 @@ static void late_looks_are_counted(void **state)
     v = parse(sum.summary.data, sum.summary.len, a);
     assert_true(member(&v, "lost") == (double)x.lost);
     assert_int_equal(strncmp(sum.trouble, "it missed ", 10), 0);
-    pr_monitor_sum_done(&sum);
-    pr_watch_done(&x);
-    pr_looks_done(&looks);
+    pr_monitor_sum_free(&sum);
+    pr_watch_close(&x);
+    pr_monitor_sources_close(&looks);
 }
 
 static void sources_with_a_period_keep_their_values(void **state)
 {
-    struct pr_looks looks;
+    struct pr_monitor_sources looks;
 
     (void)state;
     put("/proc/stat", "cpu 1 2 3 4 5 6 7 8\nprocs_running 1\n");
     put("/sys/class/thermal/thermal_zone0/type", "soc\n");
     put("/sys/class/thermal/thermal_zone0/temp", "41000\n");
-    assert_true(pr_looks_init(&looks, "root"));
-    pr_looks_begin(&looks);
-    pr_looks_take(&looks, 0.1, 0);
+    assert_true(pr_monitor_sources_init(&looks, "root"));
+    pr_monitor_sources_begin(&looks);
+    pr_monitor_sources_sample(&looks, 0.1, 0);
     put("/sys/class/thermal/thermal_zone0/temp", "99000\n");
     put("/proc/stat", "cpu 1 2 3 4 5 6 7 8\nprocs_running 2\n");
     looks.of[PR_SOURCE_cpu].rest_ns = 0;
-    pr_looks_take(&looks, 0.1, 0);
-    assert_true(pr_columns_value(&looks.columns, "cpu.running") == 2);
-    assert_true(pr_columns_value(&looks.columns, "temp.soc_c") == 41);
+    pr_monitor_sources_sample(&looks, 0.1, 0);
+    assert_true(pr_monitor_columns_value(&looks.columns, "cpu.running") == 2);
+    assert_true(pr_monitor_columns_value(&looks.columns, "temp.soc_c") == 41);
     assert_false(looks.looked[PR_SOURCE_temp].looked);
     looks.of[PR_SOURCE_temp].last_ns -= 1000000000;
     looks.of[PR_SOURCE_temp].rest_ns = 0;
-    pr_looks_take(&looks, 0.1, 0);
-    assert_true(pr_columns_value(&looks.columns, "temp.soc_c") == 99);
+    pr_monitor_sources_sample(&looks, 0.1, 0);
+    assert_true(pr_monitor_columns_value(&looks.columns, "temp.soc_c") == 99);
     /* One that is slow every time rests. */
     looks.of[PR_SOURCE_cpu].rest_ns = pr_clock_ns() + 10000000000;
     looks.of[PR_SOURCE_mem].rest_ns = 0;
-    pr_looks_take(&looks, 0.1, 0);
+    pr_monitor_sources_sample(&looks, 0.1, 0);
     assert_false(looks.looked[PR_SOURCE_cpu].looked);
     assert_true(looks.looked[PR_SOURCE_mem].looked);
     /* At the end it is asked all the same, unless that takes long. */
     looks.last = true;
     looks.of[PR_SOURCE_cpu].took_ns = 10000000;
-    pr_looks_take(&looks, 0.1, 0);
+    pr_monitor_sources_sample(&looks, 0.1, 0);
     assert_false(looks.looked[PR_SOURCE_cpu].looked);
     looks.of[PR_SOURCE_cpu].took_ns = 9999999;
-    pr_looks_take(&looks, 0.1, 0);
+    pr_monitor_sources_sample(&looks, 0.1, 0);
     assert_true(looks.looked[PR_SOURCE_cpu].looked);
-    pr_looks_done(&looks);
+    pr_monitor_sources_close(&looks);
 }
 
 static int attempt(void)
@@ -423,15 +423,15 @@ static void out_of_memory_is_survived(void **state)
 /* Looks go on without what there was no memory for. */
 static int look_twice(void)
 {
-    struct pr_looks looks;
+    struct pr_monitor_sources looks;
 
-    if (!pr_looks_init(&looks, NULL))
+    if (!pr_monitor_sources_init(&looks, NULL))
         return PR_E_NOMEM;
-    pr_looks_begin(&looks);
-    pr_looks_take(&looks, 0.001, (int)getpid());
+    pr_monitor_sources_begin(&looks);
+    pr_monitor_sources_sample(&looks, 0.001, (int)getpid());
     nap(0.001);
-    pr_looks_take(&looks, 0.001, (int)getpid());
-    pr_looks_done(&looks);
+    pr_monitor_sources_sample(&looks, 0.001, (int)getpid());
+    pr_monitor_sources_close(&looks);
     return PR_OK;
 }
 

@@ -42,7 +42,7 @@ static void joules_count_nothing_twice(void **state)
 {
     struct rig r = rig_open(PR_SOURCE_power);
     PR_AUTO_BUF struct pr_buf out = PR_BUF_INIT(4096);
-    struct pr_jb jb;
+    struct pr_json_writer jb;
 
     (void)state;
     put(RAPL "intel-rapl:0/name", "package-0\n");
@@ -61,10 +61,10 @@ static void joules_count_nothing_twice(void **state)
         rig_look(&r, i, false);
     }
     assert_value(&r, "power.power_meter.power1_w", 300);
-    pr_jb_init(&jb, &out, 0);
-    pr_jb_obj(&jb, NULL);
-    pr_columns_sum(&r.columns, &jb);
-    pr_jb_end(&jb);
+    pr_json_writer_init(&jb, &out, 0);
+    pr_json_open_object(&jb, NULL);
+    pr_monitor_columns_write_sums(&r.columns, &jb);
+    pr_json_close(&jb);
     assert_non_null(strstr(out.data, "\"energy_j\": 12}"));
     rig_close(&r);
 }

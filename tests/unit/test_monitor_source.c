@@ -221,13 +221,13 @@ static void sources_are_complete(void **state)
 {
     (void)state;
     for (unsigned i = 0; i < PR_SOURCES; i++) {
-        const struct pr_source *s = pr_source_at(i);
+        const struct pr_monitor_source *s = pr_monitor_source_at(i);
 
         assert_non_null(s->look);
         assert_true(strlen(s->desc) > 10);
         assert_true(s->state_bytes > 0);
         for (unsigned k = 0; k < i; k++)
-            assert_string_not_equal(s->name, pr_source_at(k)->name);
+            assert_string_not_equal(s->name, pr_monitor_source_at(k)->name);
     }
 }
 
@@ -235,34 +235,36 @@ static void sources_are_complete(void **state)
  * the moment between the two ends as if it were all of its time. */
 static void the_last_looks_of_two_tell_the_same(void **state)
 {
-    struct pr_looks lead, one, two, *all[] = {&lead, &one, &two};
+    struct pr_monitor_sources lead, one, two, *all[] = {&lead, &one, &two};
 
     (void)state;
     for (int i = 0; i < 3; i++) {
-        assert_true(pr_looks_init(all[i], "root"));
+        assert_true(pr_monitor_sources_init(all[i], "root"));
         if (i)
             all[i]->lead = &lead;
-        pr_looks_begin(all[i]);
+        pr_monitor_sources_begin(all[i]);
     }
     lead.leads = true;
     put("/proc/stat", "cpu  0 0 0 100\nctxt 1\n");
-    pr_looks_take(&one, 10, 0);
-    pr_looks_take(&two, 10, 0);
+    pr_monitor_sources_sample(&one, 10, 0);
+    pr_monitor_sources_sample(&two, 10, 0);
     put("/proc/stat", "cpu  0 0 0 200\nctxt 1000001\n");
     nap_ms(20);
     one.last = two.last = true;
-    pr_looks_take(&one, 10, 0);
+    pr_monitor_sources_sample(&one, 10, 0);
     nap_ms(2);
-    pr_looks_take(&two, 10, 0);
-    assert_true(pr_columns_value(&one.columns, "cpu.switches_s") > 1000);
-    assert_true(pr_columns_value(&two.columns, "cpu.switches_s") > 1000);
+    pr_monitor_sources_sample(&two, 10, 0);
+    assert_true(pr_monitor_columns_value(&one.columns, "cpu.switches_s") >
+                1000);
+    assert_true(pr_monitor_columns_value(&two.columns, "cpu.switches_s") >
+                1000);
     /* Alone there is nobody to have looked. */
     put("/proc/stat", "cpu  0 0 0 300\nctxt 1000001\n");
     nap_ms(2);
-    pr_looks_take(&two, 10, 0);
-    assert_true(pr_columns_value(&two.columns, "cpu.switches_s") == 0);
+    pr_monitor_sources_sample(&two, 10, 0);
+    assert_true(pr_monitor_columns_value(&two.columns, "cpu.switches_s") == 0);
     for (int i = 2; i >= 0; i--)
-        pr_looks_done(all[i]);
+        pr_monitor_sources_close(all[i]);
 }
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, enter, leave)

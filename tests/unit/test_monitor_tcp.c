@@ -53,11 +53,11 @@ static void answers_are_added_up(void **state)
     put_connection(&a, 750, 999);
     put_connection(&a, 90000, 1000); /* silent for a second */
     put_connection(&a, 0, 3);        /* never measured */
-    assert_int_equal(pr_tcp_add(&s, a.data, a.len), 1);
+    assert_int_equal(pr_tcp_sum_add(&s, a.data, a.len), 1);
     assert_int_equal(s.connections, 2);
     assert_true(s.rtt_us == 1000);
     put_head(&a, NLMSG_DONE, 0);
-    assert_int_equal(pr_tcp_add(&s, a.data, a.len), 0);
+    assert_int_equal(pr_tcp_sum_add(&s, a.data, a.len), 0);
     assert_int_equal(s.connections, 4);
 }
 
@@ -69,14 +69,14 @@ static void what_is_no_answer_is_told(void **state)
     (void)state;
     put_connection(&whole, 250, 3);
     for (size_t n = 0; n < whole.len; n++) /* cut anywhere */
-        assert_int_equal(pr_tcp_add(&s, whole.data, n), -1);
+        assert_int_equal(pr_tcp_sum_add(&s, whole.data, n), -1);
     assert_int_equal(s.connections, 0);
     put_head(&error, NLMSG_ERROR, 0);
-    assert_int_equal(pr_tcp_add(&s, error.data, error.len), -1);
+    assert_int_equal(pr_tcp_sum_add(&s, error.data, error.len), -1);
     /* An attribute longer than its message. */
     whole.data[sizeof(struct nlmsghdr) + sizeof(struct inet_diag_msg)] = 127;
     whole.data[sizeof(struct nlmsghdr) + sizeof(struct inet_diag_msg) + 1] = 9;
-    assert_int_equal(pr_tcp_add(&s, whole.data, whole.len), 1);
+    assert_int_equal(pr_tcp_sum_add(&s, whole.data, whole.len), 1);
     assert_int_equal(s.connections, 0);
 }
 
@@ -103,7 +103,7 @@ static bool connect_both(int ends[2])
 static void a_real_connection_has_a_round_trip(void **state)
 {
     struct rig r = rig_open(PR_SOURCE_tcp);
-    struct pr_look l = {
+    struct pr_monitor_sample l = {
         .root = "", .columns = &r.columns, .text = &r.text, .rescan = true};
     int ends[2];
     char c;
@@ -115,7 +115,7 @@ static void a_real_connection_has_a_round_trip(void **state)
         /* On a busy machine a second may pass before the look. */
         assert_int_equal(send(ends[0], "x", 1, 0), 1);
         assert_int_equal(recv(ends[1], &c, 1, 0), 1);
-        pr_columns_source(&r.columns, 0);
+        pr_monitor_columns_begin_source(&r.columns, 0);
         r.source->look(r.state, &l);
         if (!r.columns.n)
             break; /* this kernel does not tell */

@@ -60,14 +60,14 @@ static void lists_are_checked(void **state)
     }
 }
 
-static struct pr_columns columns;
-static struct pr_look look = {.columns = &columns};
+static struct pr_monitor_columns columns;
+static struct pr_monitor_sample look = {.columns = &columns};
 
 static void see(const char *name, double v, unsigned flags)
 {
-    struct pr_column c = {name, "", PR_SUM_NONE, 3, flags, NULL};
+    struct pr_monitor_column c = {name, "", PR_SUM_NONE, 3, flags, NULL};
 
-    pr_look_set(&look, pr_look_column(&look, &c), v);
+    pr_monitor_sample_set(&look, pr_monitor_sample_column(&look, &c), v);
 }
 
 static void assert_log(const char *list, int lines, const char *want)
@@ -77,9 +77,9 @@ static void assert_log(const char *list, int lines, const char *want)
 
     assert_int_equal(pr_timeseries_new(list, &t, NULL), PR_OK);
     for (int i = 0; i < lines; i++)
-        pr_timeseries_take(t, &columns, 4711,
-                           1700000000123000000 + (uint64_t)i * 100000000);
-    pr_timeseries_log(t, &out);
+        pr_timeseries_add_line(t, &columns, 4711,
+                               1700000000123000000 + (uint64_t)i * 100000000);
+    pr_timeseries_write_log(t, &out);
     pr_timeseries_free(t);
     assert_string_equal(out.len ? out.data : "", want);
 }
@@ -88,7 +88,7 @@ static void series_are_written(void **state)
 {
     (void)state;
     setenv("TZ", "UTC", 1);
-    assert_true(pr_columns_init(&columns));
+    assert_true(pr_monitor_columns_init(&columns));
     assert_log(DLBS, 3, ""); /* no process, no line */
     see("job.rss_bytes", 2048, 0);
     see("job.virt_bytes", 1024 * 1024, 0);
@@ -114,8 +114,8 @@ static void series_are_written(void **state)
     see("gpu.0.power_w", 70.5, 0);
     see("gpu.1.power_w", NAN, 0);
     see("gpu.2.power_w", 30, 0);
-    see("power.package-0_w", 10, PR_COLUMN_ENERGY);
-    see("power.package-1_w", 11, PR_COLUMN_ENERGY);
+    see("power.package-0_w", 10, PR_MONITOR_COLUMN_ENERGY);
+    see("power.package-1_w", 11, PR_MONITOR_COLUMN_ENERGY);
     see("power.psys_w", 99, 0);
     assert_log("gpus:float:8:,three:float:8:4,power:float:7", 1,
                "__results.use.gpus__=[[70.5, -1.0, 30.0]]\n"
@@ -123,7 +123,7 @@ static void series_are_written(void **state)
                "__results.use.power__=[21.0]\n");
     see("power.power_meter.power1_w", 250, 0);
     assert_log("power:float:7", 1, "__results.use.power__=[250.0]\n");
-    pr_columns_done(&columns);
+    pr_monitor_columns_close(&columns);
 }
 
 static int attempt(void)

@@ -41,7 +41,7 @@ static void additive_new(size_t i, struct additive *t)
     t->a.p = tensor(t->probs);
     t->y = tensor(t->out);
     t->dy = drawn(t->out, 40, 0);
-    t->work = tensor(pr_additive_work(&t->a));
+    t->work = tensor(pr_kernel_additive_work(&t->a));
 }
 
 static void additive_free(struct additive *t)
@@ -53,7 +53,7 @@ static void additive_free(struct additive *t)
     tensor_free(t->a.p, t->probs);
     tensor_free(t->y, t->out);
     tensor_free(t->dy, t->out);
-    tensor_free(t->work, pr_additive_work(&t->a));
+    tensor_free(t->work, pr_kernel_additive_work(&t->a));
 }
 
 /* Of all: sum(dy * y); y itself where it is wanted. */
@@ -90,7 +90,7 @@ static double additive_objective(const struct additive *t,
     return sum;
 }
 
-static void additive_once(const struct pr_par *p, size_t i)
+static void additive_once(const struct pr_threads *p, size_t i)
 {
     struct additive t;
     double *want;
@@ -98,13 +98,14 @@ static void additive_once(const struct pr_par *p, size_t i)
     additive_new(i, &t);
     want = pr_alloc(t.out * sizeof *want);
     assert_non_null(want);
-    pr_k_additive(p, &t.a, t.y);
+    pr_kernel_additive(p, &t.a, t.y);
     (void)additive_objective(&t, &(struct moved){NULL, 0}, want);
     for (size_t k = 0; k < t.out; k++)
         assert_near(t.y[k], want[k], 3e-6);
-    pr_k_additive_back(p, &t.a,
-                       &(struct pr_additive_back){t.dy, t.dx[0], t.dx[1],
-                                                  t.dx[2], t.dx[3], t.work});
+    pr_kernel_additive_back(p, &t.a,
+                            &(struct pr_additive_back){t.dy, t.dx[0], t.dx[1],
+                                                       t.dx[2], t.dx[3],
+                                                       t.work});
     for (size_t j = 0; j < 4; j++)
         for (size_t k = 0; k < t.in[j]; k += t.in[j] / 29 + 1) {
             struct moved up = {t.x[j] + k, 1e-4}, down = {t.x[j] + k, -1e-4};
@@ -120,9 +121,9 @@ static void additive_once(const struct pr_par *p, size_t i)
 
         to[j] = t.dx[j];
         memset(t.dx[j], 0, t.in[j] * sizeof *old);
-        pr_k_additive_back(p, &t.a,
-                           &(struct pr_additive_back){t.dy, to[0], to[1], to[2],
-                                                      to[3], t.work});
+        pr_kernel_additive_back(p, &t.a,
+                                &(struct pr_additive_back){
+                                    t.dy, to[0], to[1], to[2], to[3], t.work});
         assert_same_bits(t.dx[j], old, t.in[j]);
         tensor_free(old, t.in[j]);
     }
@@ -130,7 +131,7 @@ static void additive_once(const struct pr_par *p, size_t i)
     additive_free(&t);
 }
 
-static void additive_all(const struct pr_par *p)
+static void additive_all(const struct pr_threads *p)
 {
     for (size_t i = 0; i < COUNT(adds); i++)
         additive_once(p, i);

@@ -25,7 +25,7 @@ struct heads {
     int32_t lengths[4];
 };
 
-static void heads_new(const struct pr_par *p, const struct shape *s,
+static void heads_new(const struct pr_threads *p, const struct shape *s,
                       struct heads *h)
 {
     size_t all = s->heads * s->width, ld = (s->packed ? 3 * all : all) + 3;
@@ -50,18 +50,18 @@ static void heads_new(const struct pr_par *p, const struct shape *s,
     h->probs = s->samples * s->heads * s->queries * s->keys;
     h->out = s->samples * s->queries * a->ldy;
     a->p = tensor(h->probs);
-    a->work = h->work = tensor(pr_attention_work(p, a));
+    a->work = h->work = tensor(pr_kernel_attention_work(p, a));
     h->y = tensor(h->out);
     h->dy = drawn(h->out, 20, 0);
 }
 
-static void heads_free(const struct pr_par *p, struct heads *h)
+static void heads_free(const struct pr_threads *p, struct heads *h)
 {
     for (size_t i = 0; i < 3 && h->x[i]; i++) {
         tensor_free(h->x[i], h->in[i]);
         tensor_free(h->dx[i], h->in[i]);
     }
-    tensor_free(h->work, pr_attention_work(p, &h->a));
+    tensor_free(h->work, pr_kernel_attention_work(p, &h->a));
     tensor_free(h->a.p, h->probs);
     tensor_free(h->y, h->out);
     tensor_free(h->dy, h->out);
@@ -145,7 +145,7 @@ static void check_head_slopes(const struct heads *h, const float *x, size_t ld,
     }
 }
 
-static void heads_once(const struct pr_par *p, const struct pr_dnn *d,
+static void heads_once(const struct pr_threads *p, const struct pr_onednn *d,
                        const struct shape *s)
 {
     size_t all = s->heads * s->width;
@@ -157,16 +157,16 @@ static void heads_once(const struct pr_par *p, const struct pr_dnn *d,
     b = (struct pr_attention_back){h.dy, h.dx[0],
                                    s->packed ? h.dx[0] + all : h.dx[1],
                                    s->packed ? h.dx[0] + 2 * all : h.dx[2]};
-    assert_int_equal(pr_k_attention(p, d, &h.a, h.y, NULL), PR_OK);
+    assert_int_equal(pr_kernel_attention(p, d, &h.a, h.y, NULL), PR_OK);
     check_heads(&h);
-    assert_int_equal(pr_k_attention_back(p, d, &h.a, &b, NULL), PR_OK);
+    assert_int_equal(pr_kernel_attention_back(p, d, &h.a, &b, NULL), PR_OK);
     check_head_slopes(&h, h.a.q, h.a.ldq, s->queries, b.dq);
     check_head_slopes(&h, h.a.k, h.a.ldk, s->keys, b.dk);
     check_head_slopes(&h, h.a.v, h.a.ldv, s->keys, b.dv);
     dq = copied(h.dx[0], h.in[0]);
     if (!s->packed) { /* one gradient alone is the same */
         b.dk = b.dv = NULL;
-        assert_int_equal(pr_k_attention_back(p, d, &h.a, &b, NULL), PR_OK);
+        assert_int_equal(pr_kernel_attention_back(p, d, &h.a, &b, NULL), PR_OK);
         assert_same_bits(h.dx[0], dq, h.in[0]);
     }
     for (size_t i = 0; i < h.in[0]; i++) /* nothing beside it was written */
@@ -175,7 +175,7 @@ static void heads_once(const struct pr_par *p, const struct pr_dnn *d,
     y = copied(h.y, h.out);
     float *probs = h.a.p; /* without backward: the same */
     h.a.p = NULL;
-    assert_int_equal(pr_k_attention(p, d, &h.a, h.y, NULL), PR_OK);
+    assert_int_equal(pr_kernel_attention(p, d, &h.a, h.y, NULL), PR_OK);
     assert_same_bits(h.y, y, h.out);
     h.a.p = probs;
     tensor_free(y, h.out);
@@ -183,13 +183,13 @@ static void heads_once(const struct pr_par *p, const struct pr_dnn *d,
     heads_free(p, &h);
 }
 
-static void heads_all(const struct pr_par *p)
+static void heads_all(const struct pr_threads *p)
 {
-    struct pr_dnn *d = dnn_new();
+    struct pr_onednn *d = dnn_new();
 
     for (size_t k = 0; k < COUNT(shapes); k++)
         heads_once(p, d, &shapes[k]);
-    pr_dnn_free(d);
+    pr_onednn_free(d);
 }
 
 static void attention_and_its_slope(void **state)

@@ -8,11 +8,11 @@
 #include "skip.h"
 #include "test_nn_kernel.h"
 
-static inline struct pr_dnn *dnn_new(void)
+static inline struct pr_onednn *dnn_new(void)
 {
-    struct pr_dnn *d = NULL;
+    struct pr_onednn *d = NULL;
     struct pr_err err = {0};
-    int r = pr_dnn_new(&d, &err);
+    int r = pr_onednn_new(&d, &err);
 
     if (r == PR_E_UNAVAIL)
         skip_for(&err);

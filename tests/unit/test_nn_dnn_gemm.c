@@ -1,8 +1,8 @@
 /* Products of matrices that lie in rows. */
 #include "test_nn_attention.h"
 
-static void gemm_once(const struct pr_dnn *d, int64_t m, int64_t n, int64_t k,
-                      bool turn_a, bool turn_b, float beta)
+static void gemm_once(const struct pr_onednn *d, int64_t m, int64_t n,
+                      int64_t k, bool turn_a, bool turn_b, float beta)
 {
     int64_t lda = (turn_a ? m : k) + 3, ldb = (turn_b ? k : n) + 5;
     int64_t ldc = n + 2;
@@ -13,7 +13,7 @@ static void gemm_once(const struct pr_dnn *d, int64_t m, int64_t n, int64_t k,
     struct pr_gemm g = {turn_a, turn_b, m, n,   k,   0.5f, beta,
                         a,      b,      c, lda, ldb, ldc};
 
-    assert_int_equal(pr_dnn_gemm(d, &g, NULL), PR_OK);
+    assert_int_equal(pr_onednn_gemm(d, &g, NULL), PR_OK);
     for (int64_t i = 0; i < m; i++)
         for (int64_t j = 0; j < ldc; j++) {
             double want = (double)beta * (double)old[i * ldc + j];
@@ -36,8 +36,8 @@ static void products_of_rows(void **state)
 {
     static const int64_t sizes[][3] = {
         {1, 1, 1}, {3, 5, 7}, {16, 1, 9}, {1, 40, 33}, {65, 70, 17}};
-    struct pr_par *p = threads_new(TEST_THREADS);
-    struct pr_dnn *d = dnn_new();
+    struct pr_threads *p = threads_new(TEST_THREADS);
+    struct pr_onednn *d = dnn_new();
 
     (void)state;
     for (size_t i = 0; i < COUNT(sizes); i++)
@@ -45,8 +45,8 @@ static void products_of_rows(void **state)
             for (int beta = 0; beta < 2; beta++)
                 gemm_once(d, sizes[i][0], sizes[i][1], sizes[i][2], turn & 1,
                           turn >> 1, (float)beta);
-    pr_dnn_free(d);
-    pr_par_free(p);
+    pr_onednn_free(d);
+    pr_threads_free(p);
 }
 
 int main(void)

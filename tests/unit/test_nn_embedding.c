@@ -47,7 +47,7 @@ static const struct {
 };
 
 struct table {
-    struct pr_table t;
+    struct pr_embedding_table t;
     size_t all, out;
     int32_t *ids;
     float *dy;
@@ -73,8 +73,9 @@ static void table_new(size_t k, struct table *ret)
 
         ret->ids[i] = (int32_t)id;
     }
-    ret->t = (struct pr_table){rows, shapes[k].width, count, ret->ids,
-                               pr_alloc_aligned(64, pr_table_work(count))};
+    ret->t = (struct pr_embedding_table){
+        rows, shapes[k].width, count, ret->ids,
+        pr_alloc_aligned(64, pr_kernel_embedding_work(count))};
     assert_non_null(ret->t.work);
 }
 
@@ -105,7 +106,7 @@ static bool is_touched(const struct table *t, size_t row)
     return false;
 }
 
-static void rows_all(const struct pr_par *p)
+static void rows_all(const struct pr_threads *p)
 {
     for (size_t k = 0; k < COUNT(shapes); k++) {
         struct table t;
@@ -117,12 +118,12 @@ static void rows_all(const struct pr_par *p)
         y = tensor(t.out);
         dw = tensor(t.all);
         want = sums(&t);
-        pr_k_table(p, &t.t, w, y);
+        pr_kernel_embedding(p, &t.t, w, y);
         for (size_t i = 0; i < t.out; i++)
             assert_true(
                 y[i] ==
                 w[(size_t)t.ids[i / t.t.width] * t.t.width + i % t.t.width]);
-        pr_k_table_back(p, &t.t, t.dy, dw);
+        pr_kernel_embedding_back(p, &t.t, t.dy, dw);
         for (size_t i = 0; i < t.all; i++)
             assert_near(dw[i], want[i], 2e-5);
         pr_free(want);
@@ -139,7 +140,7 @@ static void rows_there_and_back(void **state)
     with_threads(rows_all);
 }
 
-static void sgd_all(const struct pr_par *p)
+static void sgd_all(const struct pr_threads *p)
 {
     for (size_t k = 0; k < COUNT(shapes); k++) {
         struct table t;
@@ -150,7 +151,7 @@ static void sgd_all(const struct pr_par *p)
         w = drawn(t.all, 1, 0);
         old = copied(w, t.all);
         g = sums(&t);
-        pr_k_table_sgd(p, &t.t, t.dy, 0.3f, w);
+        pr_kernel_embedding_sgd(p, &t.t, t.dy, 0.3f, w);
         for (size_t i = 0; i < t.all; i++)
             assert_near(w[i], (double)old[i] - (double)0.3f * g[i], 1e-5);
         pr_free(g);
@@ -185,7 +186,7 @@ static void adam_step(const struct table *t, const struct pr_adam *o,
     }
 }
 
-static void adam_once(const struct pr_par *p, size_t k)
+static void adam_once(const struct pr_threads *p, size_t k)
 {
     struct table t;
     struct pr_adam o = {0.01, 0.9, 0.99, 1e-3, 0.5, 0};
@@ -208,7 +209,7 @@ static void adam_once(const struct pr_par *p, size_t k)
         for (size_t i = 0; i < t.t.count; i++) /* others than before */
             t.ids[i] = (int32_t)(((size_t)t.ids[i] + o.step - 1) % t.t.rows);
         g = sums(&t);
-        pr_k_table_adam(p, &t.t, t.dy, &o, w, m, v);
+        pr_kernel_embedding_adam(p, &t.t, t.dy, &o, w, m, v);
         adam_step(&t, &o, g, want[0], want[1], want[2]);
         pr_free(g);
     }
@@ -225,7 +226,7 @@ static void adam_once(const struct pr_par *p, size_t k)
     table_free(&t);
 }
 
-static void adam_all(const struct pr_par *p)
+static void adam_all(const struct pr_threads *p)
 {
     for (size_t k = 0; k < COUNT(shapes); k++)
         if (shapes[k].rows * shapes[k].count < 10000000)
@@ -250,12 +251,12 @@ static void sums_do_not_depend_on_threads(void **state)
         first = tensor(t.all);
         dw = tensor(t.all);
         for (unsigned n = 1; n <= TEST_THREADS; n++) {
-            struct pr_par *p = threads_new(n);
+            struct pr_threads *p = threads_new(n);
 
-            pr_k_table_back(p, &t.t, t.dy, n == 1 ? first : dw);
+            pr_kernel_embedding_back(p, &t.t, t.dy, n == 1 ? first : dw);
             if (n > 1)
                 assert_same_bits(dw, first, t.all);
-            pr_par_free(p);
+            pr_threads_free(p);
         }
         tensor_free(first, t.all);
         tensor_free(dw, t.all);
@@ -265,15 +266,15 @@ static void sums_do_not_depend_on_threads(void **state)
 
 /* ---- gather */
 
-static void gather_all(const struct pr_par *p)
+static void gather_all(const struct pr_threads *p)
 {
-    static const struct pr_gather rows[] = {
+    static const struct pr_gather_args rows[] = {
         {1, 1, 1, 1, NULL},     {3, 5, 7, 4, NULL},     {2, 20, 300, 9, NULL},
         {8, 128, 64, 20, NULL}, {1, 3, 1000, 50, NULL},
     };
 
     for (size_t k = 0; k < COUNT(rows); k++) {
-        struct pr_gather g = rows[k];
+        struct pr_gather_args g = rows[k];
         size_t in = g.samples * g.rows * g.width;
         size_t out = g.samples * g.count * g.width;
         int32_t ids[256];
@@ -285,8 +286,8 @@ static void gather_all(const struct pr_par *p)
         for (size_t i = 0; i < g.samples * g.count; i++)
             ids[i] = (int32_t)((i * i * 7 + i / 3) % g.rows);
         g.ids = ids;
-        pr_k_gather(p, &g, x, y);
-        pr_k_gather_back(p, &g, dy, dx);
+        pr_kernel_gather(p, &g, x, y);
+        pr_kernel_gather_back(p, &g, dy, dx);
         for (size_t i = 0; i < out; i++) {
             size_t n = i / (g.count * g.width), c = i % g.width;
             size_t from = (n * g.rows + (size_t)ids[i / g.width]) * g.width + c;

@@ -42,11 +42,11 @@ static const struct pr_grid views[] = {
     {2, 50, 3, 48},   {9, 4, 400, 4},   {2, 70, 100, 32},
 };
 
-static inline struct pr_par *threads_new(unsigned threads)
+static inline struct pr_threads *threads_new(unsigned threads)
 {
-    struct pr_par *p = NULL;
+    struct pr_threads *p = NULL;
     struct pr_err err = {0};
-    int r = pr_par_new(threads, &p, &err);
+    int r = pr_threads_new(threads, &p, &err);
 
     if (r == PR_E_UNAVAIL)
         skip_for(&err);
@@ -55,13 +55,13 @@ static inline struct pr_par *threads_new(unsigned threads)
 }
 
 /* Runs a test with each number of threads. */
-static inline void with_threads(void (*test)(const struct pr_par *p))
+static inline void with_threads(void (*test)(const struct pr_threads *p))
 {
     for (unsigned n = is_brief() ? TEST_THREADS : 1; n <= TEST_THREADS; n++) {
-        struct pr_par *p = threads_new(n);
+        struct pr_threads *p = threads_new(n);
 
         test(p);
-        pr_par_free(p);
+        pr_threads_free(p);
     }
 }
 

@@ -31,7 +31,8 @@ static double error_of(enum pr_curve kind, double x, double want)
     return (4e-7 + rounded) * fabs(want) + (rounded > 9e-6 ? 1e-33 : 1e-37);
 }
 
-static void curve_once(const struct pr_par *p, size_t count, enum pr_curve kind)
+static void curve_once(const struct pr_threads *p, size_t count,
+                       enum pr_curve kind)
 {
     float *x = drawn(count, 3, 0), *y = tensor(count);
 
@@ -39,7 +40,7 @@ static void curve_once(const struct pr_par *p, size_t count, enum pr_curve kind)
         x[i] *= i % 3 == 0 ? 30 : i % 3 == 1 ? 1 : 1e-3f;
     for (size_t i = 0; kind == PR_CURVE_EXP && i < count; i++)
         x[i] = x[i] > 88.7f ? 88.7f : x[i] < -86 ? -86 : x[i];
-    pr_k_curve(p, count, kind, x, y);
+    pr_kernel_curve(p, count, kind, x, y);
     for (size_t i = 0; i < count; i++) {
         double want = curve_of(kind, (double)x[i]);
 
@@ -47,13 +48,13 @@ static void curve_once(const struct pr_par *p, size_t count, enum pr_curve kind)
             fail_msg("%d of %.9g is %.9g", (int)kind, (double)x[i],
                      (double)y[i]);
     }
-    pr_k_curve(p, count, kind, x, x);
+    pr_kernel_curve(p, count, kind, x, x);
     assert_same_bits(x, y, count);
     tensor_free(x, count);
     tensor_free(y, count);
 }
 
-static void curve_all(const struct pr_par *p)
+static void curve_all(const struct pr_threads *p)
 {
     for (size_t i = 0; i < COUNT(counts); i++)
         for (size_t k = 0; k < COUNT(kinds); k++)
@@ -70,13 +71,13 @@ static void curves(void **state)
 static void gelu_is_exact_to_1e_6(void **state)
 {
     enum { N = 100000 };
-    struct pr_par *p = threads_new(1);
+    struct pr_threads *p = threads_new(1);
     float *x = tensor(N), *y = tensor(N);
 
     (void)state;
     for (size_t i = 0; i < N; i++)
         x[i] = ((float)i - 0.45f * N) * 1e-4f;
-    pr_k_curve(p, N, PR_CURVE_GELU, x, y);
+    pr_kernel_curve(p, N, PR_CURVE_GELU, x, y);
     for (size_t i = 0; i < N; i++) {
         double want = curve_of(PR_CURVE_GELU, (double)x[i]);
 
@@ -86,7 +87,7 @@ static void gelu_is_exact_to_1e_6(void **state)
     }
     tensor_free(x, N);
     tensor_free(y, N);
-    pr_par_free(p);
+    pr_threads_free(p);
 }
 
 static void ends_of_curves(void **state)
@@ -101,30 +102,30 @@ static void ends_of_curves(void **state)
         {INFINITY, {INFINITY, 1, 1, INFINITY, INFINITY}},
         {NAN, {NAN, NAN, NAN, NAN, NAN}},
     };
-    struct pr_par *p = threads_new(1);
+    struct pr_threads *p = threads_new(1);
 
     (void)state;
     for (size_t i = 0; i < COUNT(rows); i++)
         for (size_t k = 0; k < COUNT(kinds); k++) {
             float y = 7, want = rows[i].y[k];
 
-            pr_k_curve(p, 1, kinds[k], &rows[i].x, &y);
+            pr_kernel_curve(p, 1, kinds[k], &rows[i].x, &y);
             if (isnan(want) || isinf(want))
                 assert_true(isnan(want) ? isnan(y) : y == want);
             else
                 assert_near(y, want, 1e-30);
         }
-    pr_par_free(p);
+    pr_threads_free(p);
 }
 
-static void slope_once(const struct pr_par *p, size_t count, enum pr_curve kind,
-                       unsigned terms, unsigned at)
+static void slope_once(const struct pr_threads *p, size_t count,
+                       enum pr_curve kind, unsigned terms, unsigned at)
 {
     float *x = drawn(count, 3, 0), *y = tensor(count), *term[PR_TERMS];
     float *given = tensor(count), *dx = tensor(count), *out;
     const float *in[PR_TERMS];
 
-    pr_k_curve(p, count, kind, x, y);
+    pr_kernel_curve(p, count, kind, x, y);
     memset(given, 0, count * sizeof *given);
     for (unsigned t = 0; t < PR_TERMS; t++) {
         in[t] = term[t] = drawn(count, 20 + t, 0);
@@ -132,8 +133,8 @@ static void slope_once(const struct pr_par *p, size_t count, enum pr_curve kind,
             given[i] += term[t][i];
     }
     out = at < terms ? term[at] : dx;
-    pr_k_curve_back(p, count, kind, kind == PR_CURVE_GELU ? x : y, in, terms,
-                    out);
+    pr_kernel_curve_back(p, count, kind, kind == PR_CURVE_GELU ? x : y, in,
+                         terms, out);
     for (size_t i = 0; i < count; i++) {
         double h = 1e-6, at_x = (double)x[i];
         double slope = curve_of(kind, at_x + h) - curve_of(kind, at_x - h);
@@ -149,7 +150,7 @@ static void slope_once(const struct pr_par *p, size_t count, enum pr_curve kind,
     tensor_free(dx, count);
 }
 
-static void slope_all(const struct pr_par *p)
+static void slope_all(const struct pr_threads *p)
 {
     for (size_t i = 0; i < COUNT(counts); i++)
         for (size_t k = 0; k < COUNT(kinds); k++)
@@ -171,32 +172,32 @@ static void slopes_of_gelu_far_out(void **state)
     static const float x[] = {-1e30f, -500, -20, -6, 6, 20, 500, 1e30f};
     static const float one = 1;
     const float *term = &one;
-    struct pr_par *p = threads_new(1);
+    struct pr_threads *p = threads_new(1);
 
     (void)state;
     for (size_t i = 0; i < COUNT(x); i++) {
         float dx = 7;
 
-        pr_k_curve_back(p, 1, PR_CURVE_GELU, &x[i], &term, 1, &dx);
+        pr_kernel_curve_back(p, 1, PR_CURVE_GELU, &x[i], &term, 1, &dx);
         assert_near(dx, x[i] > 0, 1e-6);
     }
-    pr_par_free(p);
+    pr_threads_free(p);
 }
 
-static void leaky_once(const struct pr_par *p, size_t count, float factor)
+static void leaky_once(const struct pr_threads *p, size_t count, float factor)
 {
     float *x = drawn(count, 5, 0), *y = tensor(count);
     float *g = drawn(count, 6, 0), *dx = tensor(count);
 
-    pr_k_leaky(p, count, factor, x, y);
-    pr_k_leaky_back(p, count, factor, factor < 0 ? x : y, g, dx);
+    pr_kernel_leaky(p, count, factor, x, y);
+    pr_kernel_leaky_back(p, count, factor, factor < 0 ? x : y, g, dx);
     for (size_t i = 0; i < count; i++) {
         assert_true(y[i] == (x[i] > 0 ? x[i] : factor * x[i]));
         assert_true(dx[i] == (x[i] > 0 ? g[i] : factor * g[i]));
     }
-    pr_k_leaky_back(p, count, factor, x, g, g);
+    pr_kernel_leaky_back(p, count, factor, x, g, g);
     assert_same_bits(g, dx, count);
-    pr_k_leaky(p, count, factor, x, x);
+    pr_kernel_leaky(p, count, factor, x, x);
     assert_same_bits(x, y, count);
     tensor_free(x, count);
     tensor_free(y, count);
@@ -204,7 +205,7 @@ static void leaky_once(const struct pr_par *p, size_t count, float factor)
     tensor_free(dx, count);
 }
 
-static void leaky_all(const struct pr_par *p)
+static void leaky_all(const struct pr_threads *p)
 {
     for (size_t i = 0; i < COUNT(counts); i++) {
         leaky_once(p, counts[i], 0.2f);

@@ -9,7 +9,7 @@ static double relu_of(double x, bool relu)
 }
 
 /* at: which term y is; PR_TERMS: none. */
-static void sum_once(const struct pr_par *p, size_t count, unsigned terms,
+static void sum_once(const struct pr_threads *p, size_t count, unsigned terms,
                      bool relu, unsigned at)
 {
     float *term[PR_TERMS], *y = tensor(count);
@@ -22,7 +22,7 @@ static void sum_once(const struct pr_par *p, size_t count, unsigned terms,
         for (size_t i = 0; t < terms && i < count; i++)
             want[i] += (double)term[t][i];
     }
-    pr_k_sum(p, count, in, terms, relu, at < terms ? term[at] : y);
+    pr_kernel_sum(p, count, in, terms, relu, at < terms ? term[at] : y);
     for (size_t i = 0; i < count; i++)
         assert_near((at < terms ? term[at] : y)[i], relu_of(want[i], relu),
                     1e-6);
@@ -32,7 +32,7 @@ static void sum_once(const struct pr_par *p, size_t count, unsigned terms,
     pr_free(want);
 }
 
-static void sum_all(const struct pr_par *p)
+static void sum_all(const struct pr_threads *p)
 {
     for (size_t i = 0; i < COUNT(counts); i++)
         for (unsigned terms = 1; terms <= PR_TERMS; terms++)
@@ -50,16 +50,16 @@ static void sums_of_terms(void **state)
     with_threads(sum_all);
 }
 
-static void scale_all(const struct pr_par *p)
+static void scale_all(const struct pr_threads *p)
 {
     for (size_t k = 0; k < COUNT(counts); k++) {
         size_t count = counts[k];
         float *x = drawn(count, 1, 0), *y = tensor(count);
 
-        pr_k_scale(p, count, 0.17f, x, y);
+        pr_kernel_scale(p, count, 0.17f, x, y);
         for (size_t i = 0; i < count; i++)
             assert_true(y[i] == x[i] * 0.17f);
-        pr_k_scale(p, count, 0.17f, x, x);
+        pr_kernel_scale(p, count, 0.17f, x, x);
         assert_same_bits(x, y, count);
         tensor_free(x, count);
         tensor_free(y, count);
@@ -73,7 +73,7 @@ static void scaling(void **state)
 }
 
 /* at: which factor y is; PR_TERMS: none. */
-static void multiply_once(const struct pr_par *p, size_t count,
+static void multiply_once(const struct pr_threads *p, size_t count,
                           unsigned factors, unsigned at)
 {
     float *factor[PR_TERMS], *y = tensor(count);
@@ -86,7 +86,7 @@ static void multiply_once(const struct pr_par *p, size_t count,
         for (size_t i = 0; t < factors && i < count; i++)
             want[i] = (t ? want[i] : 1) * (double)factor[t][i];
     }
-    pr_k_multiply(p, count, in, factors, at < factors ? factor[at] : y);
+    pr_kernel_multiply(p, count, in, factors, at < factors ? factor[at] : y);
     for (size_t i = 0; i < count; i++)
         assert_near((at < factors ? factor[at] : y)[i], want[i], 1e-6);
     for (unsigned t = 0; t < PR_TERMS; t++)
@@ -95,7 +95,7 @@ static void multiply_once(const struct pr_par *p, size_t count,
     pr_free(want);
 }
 
-static void multiply_all(const struct pr_par *p)
+static void multiply_all(const struct pr_threads *p)
 {
     for (size_t i = 0; i < COUNT(counts); i++)
         for (unsigned factors = 1; factors <= PR_TERMS; factors++)

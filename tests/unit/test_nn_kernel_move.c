@@ -31,16 +31,16 @@ static void assert_adjoint(float *x, float *dx, size_t n, float *y, float *g,
 
 /* ---- parts of rows */
 
-static void parts_once(const struct pr_par *p, size_t rows, size_t whole,
+static void parts_once(const struct pr_threads *p, size_t rows, size_t whole,
                        size_t first, size_t width)
 {
     size_t n = rows * whole, m = rows * width;
     float *x = drawn(n, 1, 0), *y = tensor(m), *dx = tensor(n);
 
-    pr_k_part(p, rows, width, x + first, whole, y, width);
+    pr_kernel_part(p, rows, width, x + first, whole, y, width);
     for (size_t i = 0; i < m; i++)
         assert_true(y[i] == x[i / width * whole + first + i % width]);
-    pr_k_part_back(p, rows, width, y, dx, first, whole);
+    pr_kernel_part_back(p, rows, width, y, dx, first, whole);
     for (size_t i = 0; i < n; i++) {
         bool inside = i % whole >= first && i % whole < first + width;
 
@@ -51,7 +51,7 @@ static void parts_once(const struct pr_par *p, size_t rows, size_t whole,
     tensor_free(dx, n);
 }
 
-static void parts_all(const struct pr_par *p)
+static void parts_all(const struct pr_threads *p)
 {
     static const struct {
         size_t rows, whole, first, width;
@@ -72,20 +72,20 @@ static void parts_of_rows(void **state)
 
 /* ---- matrices */
 
-static void turn_once(const struct pr_par *p, size_t n, size_t rows,
+static void turn_once(const struct pr_threads *p, size_t n, size_t rows,
                       size_t columns)
 {
     size_t each = rows * columns, count = n * each;
     float *x = drawn(count, 2, 0), *y = tensor(count);
 
-    pr_k_transpose(p, n, rows, columns, x, y);
+    pr_kernel_transpose(p, n, rows, columns, x, y);
     for (size_t i = 0; i < count; i++) {
         size_t at = i % each;
 
         assert_true(x[i] == y[i - at + at % columns * rows + at / columns]);
     }
     if (rows == columns) {
-        pr_k_fold(p, n, rows, x, y);
+        pr_kernel_fold(p, n, rows, x, y);
         for (size_t i = 0; i < count; i++) {
             size_t at = i % each;
 
@@ -97,7 +97,7 @@ static void turn_once(const struct pr_par *p, size_t n, size_t rows,
     tensor_free(y, count);
 }
 
-static void turn_all(const struct pr_par *p)
+static void turn_all(const struct pr_threads *p)
 {
     static const size_t all[][3] = {
         {1, 1, 1},   {2, 3, 5},     {3, 16, 16},  {1, 17, 33},   {4, 1, 9},
@@ -116,13 +116,13 @@ static void matrices_turned_around(void **state)
 
 /* ---- channels to places */
 
-static void shuffle_once(const struct pr_par *p, const struct pr_shuffle *s)
+static void shuffle_once(const struct pr_threads *p, const struct pr_shuffle *s)
 {
     size_t r = s->size, rows = s->rows, columns = s->columns;
     size_t count = s->n * r * r * rows * columns;
     float *x = drawn(count, 3, 0), *y = tensor(count), *dx = tensor(count);
 
-    pr_k_shuffle(p, s, x, y);
+    pr_kernel_shuffle(p, s, x, y);
     for (size_t c = 0; c < s->n; c++)
         for (size_t h = 0; h < rows * r; h++)
             for (size_t w = 0; w < columns * r; w++) {
@@ -131,14 +131,14 @@ static void shuffle_once(const struct pr_par *p, const struct pr_shuffle *s)
 
                 assert_true(y[(c * rows * r + h) * columns * r + w] == want);
             }
-    pr_k_shuffle_back(p, s, y, dx);
+    pr_kernel_shuffle_back(p, s, y, dx);
     assert_same_bits(dx, x, count);
     tensor_free(x, count);
     tensor_free(y, count);
     tensor_free(dx, count);
 }
 
-static void shuffle_all(const struct pr_par *p)
+static void shuffle_all(const struct pr_threads *p)
 {
     static const struct pr_shuffle all[] = {
         {1, 1, 1, 1}, {2, 3, 4, 2},   {3, 5, 7, 3},
@@ -173,7 +173,7 @@ static const float *at(const struct pr_places *v, const float *x, size_t n,
     return x + ((n * v->rows + row) * v->columns + column) * v->block;
 }
 
-static void stretch_once(const struct pr_par *p, const struct pr_places *v,
+static void stretch_once(const struct pr_threads *p, const struct pr_places *v,
                          size_t size)
 {
     struct pr_places large = {v->n, v->rows * size, v->columns * size,
@@ -182,17 +182,17 @@ static void stretch_once(const struct pr_par *p, const struct pr_places *v,
     float *x = drawn(n, 4, 0), *g = drawn(m, 5, 0);
     float *y = tensor(m), *dx = tensor(n);
 
-    pr_k_upsample(p, v, size, x, y);
+    pr_kernel_upsample(p, v, size, x, y);
     for (size_t i = 0; i < v->n; i++)
         for (size_t h = 0; h < large.rows; h++)
             for (size_t w = 0; w < large.columns; w++)
                 assert_same_bits(at(&large, y, i, h, w),
                                  at(v, x, i, h / size, w / size), v->block);
-    pr_k_upsample_back(p, v, size, g, dx);
+    pr_kernel_upsample_back(p, v, size, g, dx);
     assert_adjoint(x, dx, n, y, g, m);
 }
 
-static void stretch_all(const struct pr_par *p)
+static void stretch_all(const struct pr_threads *p)
 {
     for (size_t i = 0; i < COUNT(fields); i++)
         for (size_t size = 1; size <= 3; size++)
@@ -213,7 +213,7 @@ static size_t bounce(int64_t i, size_t count)
     return (size_t)(i < 0 ? -i : i > last ? 2 * last - i : i);
 }
 
-static void frame_once(const struct pr_par *p, const struct pr_places *v,
+static void frame_once(const struct pr_threads *p, const struct pr_places *v,
                        const int64_t *pad)
 {
     struct pr_places large = {v->n, v->rows + (size_t)(pad[0] + pad[2]),
@@ -222,7 +222,7 @@ static void frame_once(const struct pr_par *p, const struct pr_places *v,
     float *x = drawn(n, 6, 0), *g = drawn(m, 7, 0);
     float *y = tensor(m), *dx = tensor(n);
 
-    pr_k_reflect(p, v, pad, x, y);
+    pr_kernel_reflect(p, v, pad, x, y);
     for (size_t i = 0; i < v->n; i++)
         for (size_t h = 0; h < large.rows; h++)
             for (size_t w = 0; w < large.columns; w++) {
@@ -232,11 +232,11 @@ static void frame_once(const struct pr_par *p, const struct pr_places *v,
                 assert_same_bits(at(&large, y, i, h, w),
                                  at(v, x, i, row, column), v->block);
             }
-    pr_k_reflect_back(p, v, pad, g, dx);
+    pr_kernel_reflect_back(p, v, pad, g, dx);
     assert_adjoint(x, dx, n, y, g, m);
 }
 
-static void frame_all(const struct pr_par *p)
+static void frame_all(const struct pr_threads *p)
 {
     static const int64_t pads[][4] = {
         {1, 1, 1, 1}, {0, 0, 0, 0}, {1, 0, 0, 1}, {2, 3, 2, 3}, {0, 1, 1, 0},
@@ -260,28 +260,28 @@ static void mirrored_places_get_both_gradients(void **state)
     static const float g[] = {1, 2, 4, 8, 16, 32, 64};
     static const int64_t pad[4] = {0, 2, 0, 2};
     const struct pr_places v = {1, 1, 3, 1};
-    struct pr_par *p = threads_new(1);
+    struct pr_threads *p = threads_new(1);
     float dx[3];
 
     (void)state;
     /* x2 x1 x0 x1 x2 x1 x0 */
-    pr_k_reflect_back(p, &v, pad, g, dx);
+    pr_kernel_reflect_back(p, &v, pad, g, dx);
     assert_true(dx[0] == 4 + 64);
     assert_true(dx[1] == 2 + 8 + 32);
     assert_true(dx[2] == 1 + 16);
-    pr_par_free(p);
+    pr_threads_free(p);
 }
 
 /* ---- what is added to channels */
 
-static void bias_once(const struct pr_par *p, const struct pr_grid *v,
+static void bias_once(const struct pr_threads *p, const struct pr_grid *v,
                       bool has_bias, bool relu)
 {
     size_t count = pr_grid_elements(v);
     float *x = drawn_view(v, 8, 0), *y = copied(x, count);
     float *bias = drawn_channels(v, 9, 0);
 
-    pr_k_bias(p, v, has_bias ? bias : NULL, relu, y);
+    pr_kernel_bias(p, v, has_bias ? bias : NULL, relu, y);
     for (size_t n = 0; n < v->n; n++)
         for (size_t c = 0; c < v->c; c++)
             for (size_t s = 0; s < v->s; s++) {
@@ -296,7 +296,7 @@ static void bias_once(const struct pr_par *p, const struct pr_grid *v,
     tensor_free(bias, channels(v));
 }
 
-static void bias_all(const struct pr_par *p)
+static void bias_all(const struct pr_threads *p)
 {
     for (size_t i = 0; i < COUNT(views); i++)
         for (int k = 0; k < 4; k++)

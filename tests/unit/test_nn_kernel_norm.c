@@ -100,7 +100,7 @@ static void check_rest(const struct pr_grid *v, const struct norm *t,
     }
 }
 
-static void train_once(const struct pr_par *p, const struct pr_grid *v,
+static void train_once(const struct pr_threads *p, const struct pr_grid *v,
                        bool with_add, bool relu, bool gamma, bool in_place)
 {
     size_t count = pr_grid_elements(v);
@@ -110,7 +110,7 @@ static void train_once(const struct pr_par *p, const struct pr_grid *v,
 
     if (!gamma)
         t.n.gamma = NULL;
-    pr_k_norm_train(p, v, &t.n, x, with_add ? add : NULL, relu, y);
+    pr_kernel_norm_train(p, v, &t.n, x, with_add ? add : NULL, relu, y);
     for (size_t c = 0; c < v->c; c++) {
         struct want w = stats(v, x, c);
 
@@ -126,7 +126,7 @@ static void train_once(const struct pr_par *p, const struct pr_grid *v,
         tensor_free(y, count);
 }
 
-static void train_all(const struct pr_par *p)
+static void train_all(const struct pr_threads *p)
 {
     static const struct {
         bool add, relu, gamma, in_place;
@@ -148,7 +148,7 @@ static void training_is_as_in_doubles(void **state)
     with_threads(train_all);
 }
 
-static void infer_once(const struct pr_par *p, const struct pr_grid *v,
+static void infer_once(const struct pr_threads *p, const struct pr_grid *v,
                        bool with_add, bool relu)
 {
     size_t count = pr_grid_elements(v);
@@ -156,7 +156,7 @@ static void infer_once(const struct pr_par *p, const struct pr_grid *v,
     float *y = copied(x, count);
     struct norm t = norm_new(v);
 
-    pr_k_norm_infer(p, v, &t.n, y, with_add ? add : NULL, relu, y);
+    pr_kernel_norm_infer(p, v, &t.n, y, with_add ? add : NULL, relu, y);
     for (size_t c = 0; c < v->c; c++) {
         struct want w = {(double)t.had_mean[c], (double)t.had_var[c]};
 
@@ -164,7 +164,7 @@ static void infer_once(const struct pr_par *p, const struct pr_grid *v,
     }
     assert_rest_is_zero(v, y);
     assert_same_bits(t.n.running_mean, t.had_mean, channels(v));
-    pr_k_norm_infer(p, v, &t.n, x, with_add ? add : NULL, relu, add);
+    pr_kernel_norm_infer(p, v, &t.n, x, with_add ? add : NULL, relu, add);
     if (with_add)
         assert_same_bits(add, y, count);
     norm_free(v, &t);
@@ -173,7 +173,7 @@ static void infer_once(const struct pr_par *p, const struct pr_grid *v,
     tensor_free(y, count);
 }
 
-static void infer_all(const struct pr_par *p)
+static void infer_all(const struct pr_threads *p)
 {
     static const struct {
         bool add, relu;
@@ -193,7 +193,7 @@ static void inference_takes_running_values_and_works_in_place(void **state)
 
 /* Numbers far from 0, and a beginning unlike the rest: the sum of squares less
  * the square of the sum would leave nothing. */
-static void far_from_zero(const struct pr_par *p)
+static void far_from_zero(const struct pr_threads *p)
 {
     static const struct pr_grid hard[] = {
         {4, 9, 1500, 8}, {4, 3, 1500, 1}, {2, 40, 1500, 40}, {1, 16, 9000, 16}};
@@ -208,7 +208,7 @@ static void far_from_zero(const struct pr_par *p)
             for (size_t c = 0; outlier && c < v->c; c++)
                 for (size_t s = 0; s < 40; s++)
                     x[place(v, 0, c, s)] = -20;
-            pr_k_norm_train(p, v, &t.n, x, NULL, false, y);
+            pr_kernel_norm_train(p, v, &t.n, x, NULL, false, y);
             for (size_t c = 0; c < v->c; c++) {
                 struct want w = stats(v, x, c);
                 double inv = 1 / sqrt(w.var + (double)t.n.epsilon);
@@ -228,7 +228,7 @@ static void statistics_far_from_zero_are_exact(void **state)
     with_threads(far_from_zero);
 }
 
-static void twice(const struct pr_par *p)
+static void twice(const struct pr_threads *p)
 {
     for (size_t i = 0; i < COUNT(views); i++) {
         const struct pr_grid *v = &views[i];
@@ -236,8 +236,8 @@ static void twice(const struct pr_par *p)
         float *x = drawn_view(v, 1, 3), *a = tensor(count), *b = tensor(count);
         struct norm t = norm_new(v), u = norm_new(v);
 
-        pr_k_norm_train(p, v, &t.n, x, NULL, true, a);
-        pr_k_norm_train(p, v, &u.n, x, NULL, true, b);
+        pr_kernel_norm_train(p, v, &t.n, x, NULL, true, a);
+        pr_kernel_norm_train(p, v, &u.n, x, NULL, true, b);
         assert_same_bits(a, b, count);
         assert_same_bits(t.n.running_var, u.n.running_var, channels(v));
         norm_free(v, &t);
@@ -258,18 +258,18 @@ static void the_same_bits_come_out_again(void **state)
 static void nan_is_not_lost(void **state)
 {
     const struct pr_grid v = {2, 8, 50, 8};
-    struct pr_par *p = threads_new(1);
+    struct pr_threads *p = threads_new(1);
     float *x = drawn_view(&v, 1, 3), *y = tensor(800);
     struct norm t = norm_new(&v);
 
     (void)state;
     x[3] = NAN;
-    pr_k_norm_train(p, &v, &t.n, x, NULL, true, y);
+    pr_kernel_norm_train(p, &v, &t.n, x, NULL, true, y);
     assert_true(isnan(y[3]) && isnan(y[11]) && !isnan(y[4]));
     norm_free(&v, &t);
     tensor_free(x, 800);
     tensor_free(y, 800);
-    pr_par_free(p);
+    pr_threads_free(p);
 }
 
 int main(void)

@@ -11,7 +11,7 @@ struct rig {
     struct pr_norm norm;
 };
 
-static struct rig rig_new(const struct pr_par *p, const struct pr_grid *v,
+static struct rig rig_new(const struct pr_threads *p, const struct pr_grid *v,
                           unsigned flags)
 {
     struct rig r = {
@@ -34,7 +34,7 @@ static struct rig rig_new(const struct pr_par *p, const struct pr_grid *v,
         .epsilon = 1e-3f,
     };
     r.y = tensor(r.count);
-    pr_k_norm_train(p, v, &r.norm, r.x, NULL, flags & RELU, r.y);
+    pr_kernel_norm_train(p, v, &r.norm, r.x, NULL, flags & RELU, r.y);
     return r;
 }
 
@@ -114,7 +114,7 @@ static void check_channel(const struct rig *r, const double *g, size_t c,
 }
 
 /* dx_at, masked_at: which term they are; PR_TERMS: none of them. */
-static void back_once(const struct pr_par *p, const struct pr_grid *v,
+static void back_once(const struct pr_threads *p, const struct pr_grid *v,
                       unsigned terms, unsigned flags, unsigned dx_at,
                       unsigned masked_at)
 {
@@ -136,7 +136,7 @@ static void back_once(const struct pr_par *p, const struct pr_grid *v,
         b.terms[i] = r.terms[i];
     if (flags & MASKED)
         b.masked = masked_at < terms ? r.terms[masked_at] : masked;
-    pr_k_norm_back(p, v, &b);
+    pr_kernel_norm_back(p, v, &b);
     for (size_t c = 0; c < v->c; c++)
         check_channel(&r, g, c, &b);
     assert_rest_is_zero(v, b.dx);
@@ -150,7 +150,7 @@ static void back_once(const struct pr_par *p, const struct pr_grid *v,
     rig_free(&r);
 }
 
-static void back_all(const struct pr_par *p)
+static void back_all(const struct pr_threads *p)
 {
     static const struct {
         unsigned terms, flags, dx_at, masked_at;
@@ -216,7 +216,7 @@ static void backward_is_the_slope_of_forward(void **state)
 {
     static const struct pr_grid small[] = {
         {2, 3, 5, 1}, {2, 9, 4, 8}, {3, 17, 2, 16}, {2, 5, 4, 5}};
-    struct pr_par *p = threads_new(1);
+    struct pr_threads *p = threads_new(1);
 
     (void)state;
     for (size_t k = 0; k < COUNT(small); k++) {
@@ -230,7 +230,7 @@ static void backward_is_the_slope_of_forward(void **state)
                                  .term_count = 1,
                                  .dx = dx};
 
-        pr_k_norm_back(p, v, &b);
+        pr_kernel_norm_back(p, v, &b);
         for (size_t i = 0; i < r.count; i++) {
             double slope = (objective(&r, i, 1e-6) - objective(&r, i, -1e-6));
 
@@ -239,10 +239,10 @@ static void backward_is_the_slope_of_forward(void **state)
         tensor_free(dx, r.count);
         rig_free(&r);
     }
-    pr_par_free(p);
+    pr_threads_free(p);
 }
 
-static void twice(const struct pr_par *p)
+static void twice(const struct pr_threads *p)
 {
     for (size_t i = 0; i < COUNT(views); i++) {
         struct rig r = rig_new(p, &views[i], GAMMA | RELU);
@@ -257,7 +257,7 @@ static void twice(const struct pr_par *p)
 
             b.dx = dx[k] = tensor(r.count);
             b.dgamma = dgamma[k] = tensor(channels(r.v));
-            pr_k_norm_back(p, r.v, &b);
+            pr_kernel_norm_back(p, r.v, &b);
         }
         assert_same_bits(dx[0], dx[1], r.count);
         assert_same_bits(dgamma[0], dgamma[1], channels(r.v));

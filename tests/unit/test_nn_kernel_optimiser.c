@@ -14,7 +14,7 @@ static double *doubles(const float *x, size_t count)
     return d;
 }
 
-static void sgd_once(const struct pr_par *p, size_t count, float momentum,
+static void sgd_once(const struct pr_threads *p, size_t count, float momentum,
                      float decay)
 {
     float *w = drawn(count, 1, 0), *m = tensor(count);
@@ -24,8 +24,8 @@ static void sgd_once(const struct pr_par *p, size_t count, float momentum,
     for (int step = 0; step < STEPS; step++) {
         float *g = drawn(count, 10 + (uint64_t)step, 0);
 
-        pr_k_sgd(p, count, 0.1f, momentum, decay, step == 0, w, g,
-                 momentum != 0 ? m : NULL);
+        pr_kernel_sgd(p, count, 0.1f, momentum, decay, step == 0, w, g,
+                      momentum != 0 ? m : NULL);
         for (size_t i = 0; i < count; i++) {
             double d = (double)g[i] + (double)decay * want[i];
 
@@ -43,7 +43,7 @@ static void sgd_once(const struct pr_par *p, size_t count, float momentum,
     pr_free(buf);
 }
 
-static void sgd_all(const struct pr_par *p)
+static void sgd_all(const struct pr_threads *p)
 {
     for (size_t i = 0; i < COUNT(counts); i++) {
         sgd_once(p, counts[i], 0.9f, 1e-2f);
@@ -59,7 +59,7 @@ static void sgd_steps(void **state)
     with_threads(sgd_all);
 }
 
-static void adam_once(const struct pr_par *p, size_t count, double decay)
+static void adam_once(const struct pr_threads *p, size_t count, double decay)
 {
     struct pr_adam o = {1e-2, 0.9, 0.999, 1e-8, decay, 0};
     float *w = drawn(count, 1, 0), *m = tensor(count), *v = tensor(count);
@@ -73,7 +73,7 @@ static void adam_once(const struct pr_par *p, size_t count, double decay)
         float *g = drawn(count, 10 + o.step, 0);
 
         g[0] = 0; /* no gradient at all: stays */
-        pr_k_adam(p, count, &o, w, g, m, v);
+        pr_kernel_adam(p, count, &o, w, g, m, v);
         for (size_t i = 0; i < count; i++) {
             double d = (double)g[i] + decay * want[i];
             double root;
@@ -96,7 +96,7 @@ static void adam_once(const struct pr_par *p, size_t count, double decay)
     pr_free(b);
 }
 
-static void adam_all(const struct pr_par *p)
+static void adam_all(const struct pr_threads *p)
 {
     for (size_t i = 0; i < COUNT(counts); i++) {
         adam_once(p, counts[i], 0);
@@ -112,11 +112,11 @@ static void adam_steps(void **state)
 
 /* No figure can be asked of a busy machine; this one no machine misses, and
  * none that there is passes the other. */
-static void peak_once(const struct pr_par *p)
+static void peak_once(const struct pr_threads *p)
 {
-    double rate = pr_k_peak(p);
+    double rate = pr_kernel_peak(p);
 
-    assert_true(rate > 1e7 && rate < 1e13 * pr_par_threads(p));
+    assert_true(rate > 1e7 && rate < 1e13 * pr_threads_count(p));
 }
 
 static void the_peak_is_a_rate(void **state)

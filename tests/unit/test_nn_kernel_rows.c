@@ -25,13 +25,13 @@ static double log_sum(const float *x, size_t c)
     return log(sum) + (double)x[0];
 }
 
-static void softmax_all(const struct pr_par *p)
+static void softmax_all(const struct pr_threads *p)
 {
     for (size_t k = 0; k < COUNT(shapes); k++) {
         size_t n = shapes[k].n, c = shapes[k].c;
         float *x = logits(n, c), *y = tensor(n * c);
 
-        pr_k_softmax(p, n, c, x, y);
+        pr_kernel_softmax(p, n, c, x, y);
         for (size_t r = 0; r < n; r++) {
             double all = log_sum(x + r * c, c);
 
@@ -65,15 +65,15 @@ static double weighted(const float *x, const float *dy, size_t c, size_t moved,
     return ret / sum;
 }
 
-static void softmax_slopes(const struct pr_par *p)
+static void softmax_slopes(const struct pr_threads *p)
 {
     for (size_t k = 0; k < COUNT(shapes); k++) {
         size_t n = shapes[k].n, c = shapes[k].c;
         float *x = drawn(n * c, 4, 0), *y = tensor(n * c);
         float *dy = drawn(n * c, 5, 0), *dx = tensor(n * c);
 
-        pr_k_softmax(p, n, c, x, y);
-        pr_k_softmax_back(p, n, c, y, dy, dx);
+        pr_kernel_softmax(p, n, c, x, y);
+        pr_kernel_softmax_back(p, n, c, y, dy, dx);
         for (size_t i = 0; i < n * c; i += is_brief() ? 37 : 1) {
             const float *row = x + i / c * c, *g = dy + i / c * c;
             double up = weighted(row, g, c, i % c, 1e-5);
@@ -94,7 +94,7 @@ static void softmax_backward_is_the_slope(void **state)
     with_threads(softmax_slopes);
 }
 
-static void mean_all(const struct pr_par *p)
+static void mean_all(const struct pr_threads *p)
 {
     for (size_t k = 0; k < COUNT(views); k++) {
         const struct pr_grid *v = &views[k];
@@ -102,7 +102,7 @@ static void mean_all(const struct pr_par *p)
         float *x = drawn_view(v, 1, 2), *y = tensor(plain);
         float *dx = tensor(count);
 
-        pr_k_mean(p, v, x, y);
+        pr_kernel_mean(p, v, x, y);
         for (size_t i = 0; i < plain; i++) {
             double sum = 0;
 
@@ -110,7 +110,7 @@ static void mean_all(const struct pr_par *p)
                 sum += (double)x[place(v, i / v->c, i % v->c, s)];
             assert_near(y[i], sum / (double)v->s, 4e-7);
         }
-        pr_k_mean_back(p, v, y, dx);
+        pr_kernel_mean_back(p, v, y, dx);
         for (size_t i = 0; i < plain; i++)
             for (size_t s = 0; s < v->s; s++)
                 assert_near(dx[place(v, i / v->c, i % v->c, s)] * (float)v->s,
@@ -132,7 +132,7 @@ static void means_over_places(void **state)
 
 enum { MANY = 300001 };
 
-static void dropout_all(const struct pr_par *p)
+static void dropout_all(const struct pr_threads *p)
 {
     static const float rates[] = {0, 0.1f, 0.5f, 0.8f, 1};
     float *x = drawn(MANY, 1, 5), *y = tensor(MANY), *z = tensor(MANY);
@@ -141,7 +141,7 @@ static void dropout_all(const struct pr_par *p)
         double rate = (double)rates[k], kept = 0, sum = 0, want = 0;
         double dev = sqrt(rate * (1 - rate) * MANY);
 
-        pr_k_dropout(p, MANY, rates[k], 99, x, y);
+        pr_kernel_dropout(p, MANY, rates[k], 99, x, y);
         for (size_t i = 0; i < MANY; i++) {
             assert_true(y[i] == 0 ||
                         fabs((double)y[i] * (1 - rate) / (double)x[i] - 1) <
@@ -154,7 +154,7 @@ static void dropout_all(const struct pr_par *p)
         if (rate < 1)
             assert_true(fabs(sum / want - 1) < 0.02);
         memcpy(z, x, MANY * sizeof *z);
-        pr_k_dropout(p, MANY, rates[k], 99, z, z);
+        pr_kernel_dropout(p, MANY, rates[k], 99, z, z);
         assert_same_bits(y, z, MANY);
     }
     tensor_free(x, MANY);
@@ -173,7 +173,7 @@ static void dropout_keeps_its_share(void **state)
 static void dropout_follows_key_and_place(void **state)
 {
     static const uint64_t keys[] = {0, 1, 2, 1ull << 32, 1ull << 63, 12345};
-    struct pr_par *p = threads_new(1), *q;
+    struct pr_threads *p = threads_new(1), *q;
     float *ones = tensor(MANY), *y[COUNT(keys)], *z = tensor(MANY);
 
     (void)state;
@@ -181,7 +181,7 @@ static void dropout_follows_key_and_place(void **state)
         ones[i] = 1;
     for (size_t k = 0; k < COUNT(keys); k++) {
         y[k] = tensor(MANY);
-        pr_k_dropout(p, MANY, 0.5f, keys[k], ones, y[k]);
+        pr_kernel_dropout(p, MANY, 0.5f, keys[k], ones, y[k]);
         for (size_t lag = 1; lag <= 64; lag += is_brief() ? 31 : 1) {
             size_t same = 0;
 
@@ -197,11 +197,11 @@ static void dropout_follows_key_and_place(void **state)
             assert_in_range(same, MANY / 2 - 1600, MANY / 2 + 1600);
         }
     }
-    pr_par_free(p);
+    pr_threads_free(p);
     q = threads_new(TEST_THREADS);
-    pr_k_dropout(q, MANY, 0.5f, keys[5], ones, z);
+    pr_kernel_dropout(q, MANY, 0.5f, keys[5], ones, z);
     assert_same_bits(z, y[5], MANY);
-    pr_par_free(q);
+    pr_threads_free(q);
     for (size_t k = 0; k < COUNT(keys); k++)
         tensor_free(y[k], MANY);
     tensor_free(ones, MANY);

@@ -71,7 +71,8 @@ static void check_sums(const struct pr_loss_rows *l)
     }
 }
 
-static void check_entropy(const struct pr_par *p, const struct pr_loss_rows *l)
+static void check_entropy(const struct pr_threads *p,
+                          const struct pr_loss_rows *l)
 {
     size_t c = l->width, want_right = 0, want_rows = 0;
     double want = 0, weights = 0, got, scale;
@@ -90,7 +91,7 @@ static void check_entropy(const struct pr_par *p, const struct pr_loss_rows *l)
         want_right += weight != 0 && best == id;
     }
     scale = l->factor / (l->sum || weights == 0 ? 1 : weights);
-    got = pr_k_cross_entropy(p, l, &rows, &right);
+    got = pr_kernel_cross_entropy(p, l, &rows, &right);
     assert_near(got, want * scale, 2e-7);
     assert_int_equal(rows, want_rows);
     assert_int_equal(right, want_right);
@@ -106,7 +107,7 @@ static void check_entropy(const struct pr_par *p, const struct pr_loss_rows *l)
     check_sums(l);
 }
 
-static void entropy_once(const struct pr_par *p, const struct shape *s,
+static void entropy_once(const struct pr_threads *p, const struct shape *s,
                          const struct kind *k)
 {
     size_t count = s->rows * s->width;
@@ -139,18 +140,18 @@ static void entropy_once(const struct pr_par *p, const struct shape *s,
     check_entropy(p, &l);
     l.dx = same; /* in place, and without a gradient */
     l.x = same;
-    loss = pr_k_cross_entropy(p, &l, &n, &right);
+    loss = pr_kernel_cross_entropy(p, &l, &n, &right);
     assert_same_bits(same, dx, count);
     l.x = x;
     l.dx = NULL;
-    assert_true(pr_k_cross_entropy(p, &l, &n, &right) == loss);
+    assert_true(pr_kernel_cross_entropy(p, &l, &n, &right) == loss);
     tensor_free(x, count);
     tensor_free(dx, count);
     tensor_free(same, count);
     tensor_free(weights, s->rows);
 }
 
-static void entropy_all(const struct pr_par *p)
+static void entropy_all(const struct pr_threads *p)
 {
     for (size_t i = 0; i < COUNT(shapes); i++)
         for (size_t k = 0; k < COUNT(kinds); k++)
@@ -188,7 +189,7 @@ static void broken_and_extreme_rows(void **state)
         {{3, 2, 1}, -1, 0, (double)NAN, {0}},
         {{3, 2, 1}, INT32_MIN, 0, (double)NAN, {0}},
     };
-    struct pr_par *p = threads_new(1);
+    struct pr_threads *p = threads_new(1);
 
     (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -201,7 +202,7 @@ static void broken_and_extreme_rows(void **state)
                                  .ignore = -1,
                                  .factor = 1,
                                  .dx = dx};
-        double loss = pr_k_cross_entropy(p, &l, &n, &right);
+        double loss = pr_kernel_cross_entropy(p, &l, &n, &right);
 
         assert_int_equal(isnan(loss), isnan(rows[i].loss));
         if (isnan(loss)) {
@@ -216,7 +217,7 @@ static void broken_and_extreme_rows(void **state)
         for (size_t k = 0; k < 3; k++)
             assert_near(dx[k], (double)rows[i].dx[k], 1e-7);
     }
-    pr_par_free(p);
+    pr_threads_free(p);
 }
 
 /* One bad id spoils the loss, but not other rows' gradients; an ignored one
@@ -238,7 +239,7 @@ static void rows_that_do_not_count(void **state)
         {{0, 9, 7}, 7, {1, 1, 1}, 2, true},
         {{0, -1, 7}, 7, {1, 1, 1}, 2, true},
     };
-    struct pr_par *p = threads_new(1);
+    struct pr_threads *p = threads_new(1);
 
     (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
@@ -253,7 +254,7 @@ static void rows_that_do_not_count(void **state)
                                  .factor = 1,
                                  .smoothing = 0.1,
                                  .dx = dx};
-        double loss = pr_k_cross_entropy(p, &l, &n, &right);
+        double loss = pr_kernel_cross_entropy(p, &l, &n, &right);
 
         assert_int_equal(n, cases[i].rows);
         assert_int_equal(isnan(loss), cases[i].broken);
@@ -264,7 +265,7 @@ static void rows_that_do_not_count(void **state)
         if (!cases[i].broken)
             assert_true(dx[4] == 0 && dx[5] == 0);
     }
-    pr_par_free(p);
+    pr_threads_free(p);
 }
 
 int main(void)

@@ -117,7 +117,7 @@ static void batch_new(size_t samples, size_t rows, size_t classes, size_t most,
                            .lengths = lengths,
                            .factor = 1};
     b->count = samples * rows * classes;
-    b->floats = pr_ctc_work(&b->c);
+    b->floats = pr_kernel_ctc_work(&b->c);
     b->c.x = b->x = drawn(b->count, 5, 0);
     b->c.dx = b->dx = tensor(b->count);
     b->c.work = b->work = tensor(b->floats);
@@ -162,12 +162,12 @@ static void check_slopes(const struct pr_ctc *c, size_t i, struct one *s,
     }
 }
 
-static void check_batch(const struct pr_par *p, struct batch *b,
+static void check_batch(const struct pr_threads *p, struct batch *b,
                         double (*want)(const struct one *), size_t step)
 {
     static struct one s;
     const struct pr_ctc *c = &b->c;
-    double got = pr_k_ctc(p, c), all = 0;
+    double got = pr_kernel_ctc(p, c), all = 0;
 
     for (size_t i = 0; i < c->samples; i++) {
         double scale = c->factor, one;
@@ -181,7 +181,7 @@ static void check_batch(const struct pr_par *p, struct batch *b,
     }
     assert_near(got, all, 3e-7);
     b->c.dx = NULL;
-    assert_true(pr_k_ctc(p, c) == got);
+    assert_true(pr_kernel_ctc(p, c) == got);
     b->c.dx = b->dx;
 }
 
@@ -192,7 +192,7 @@ static const int32_t few_ids[] = {
 };
 static const int32_t few_lengths[] = {0, 1, 2, 2, 3, 3, 4, 4};
 
-static void few_rows(const struct pr_par *p)
+static void few_rows(const struct pr_threads *p)
 {
     for (size_t rows = 1; rows <= 5; rows++)
         for (unsigned sum = 0; sum < 2; sum++) {
@@ -228,7 +228,7 @@ static void draw_ids(size_t samples, size_t classes, int32_t *ids,
 
 /* Far below what a float can hold; logits that leave no doubt, and too few
  * rows for the ids of some. */
-static void many_rows(const struct pr_par *p)
+static void many_rows(const struct pr_threads *p)
 {
     static const struct {
         size_t rows, classes, step;
@@ -270,8 +270,8 @@ static void threads_do_not_matter(void **state)
     lengths[6] = 3;
     batch_new(7, 90, 16, MOST_IDS, ids, lengths, 2, &b);
     for (unsigned n = 1; n <= TEST_THREADS; n++) {
-        struct pr_par *p = threads_new(n);
-        double got = pr_k_ctc(p, &b.c);
+        struct pr_threads *p = threads_new(n);
+        double got = pr_kernel_ctc(p, &b.c);
 
         if (n == 1) {
             loss = got;
@@ -279,7 +279,7 @@ static void threads_do_not_matter(void **state)
         }
         assert_true(got == loss);
         assert_same_bits(b.dx, first, b.count);
-        pr_par_free(p);
+        pr_threads_free(p);
     }
     tensor_free(first, b.count);
     batch_free(&b);
@@ -300,7 +300,7 @@ static void broken_samples(void **state)
         {{1, 2}, 2, INFINITY, true}, {{1, 2}, 2, -INFINITY, false},
         {{1, 2}, 2, 1e4f, false},    {{1, 2}, 2, -1e4f, false},
     };
-    struct pr_par *p = threads_new(1);
+    struct pr_threads *p = threads_new(1);
 
     (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -311,32 +311,32 @@ static void broken_samples(void **state)
 
         batch_new(2, 4, 3, 2, ids, lengths, 1, &b);
         b.x[4] = rows[i].x;
-        loss = pr_k_ctc(p, &b.c);
+        loss = pr_kernel_ctc(p, &b.c);
         assert_int_equal(isnan(loss), rows[i].broken);
         for (size_t k = 0; k < b.count; k++)
             assert_int_equal(!isfinite(b.dx[k]),
                              rows[i].broken && k < b.count / 2);
         batch_free(&b);
     }
-    pr_par_free(p);
+    pr_threads_free(p);
 }
 
 /* A class that cannot be leaves no way: as ids that do not fit. */
 static void no_way_counts_nothing(void **state)
 {
     static const int32_t ids[] = {1, 2}, lengths[] = {2};
-    struct pr_par *p = threads_new(1);
+    struct pr_threads *p = threads_new(1);
     struct batch b;
 
     (void)state;
     batch_new(1, 5, 3, 2, ids, lengths, 1, &b);
     for (size_t t = 0; t < 5; t++)
         b.x[t * 3 + 2] = -INFINITY;
-    assert_true(pr_k_ctc(p, &b.c) == 0);
+    assert_true(pr_kernel_ctc(p, &b.c) == 0);
     for (size_t k = 0; k < b.count; k++)
         assert_true(b.dx[k] == 0);
     batch_free(&b);
-    pr_par_free(p);
+    pr_threads_free(p);
 }
 
 int main(void)

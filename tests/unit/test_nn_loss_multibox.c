@@ -25,7 +25,7 @@ static void batch_new(size_t samples, size_t boxes, size_t classes,
     b->m.logits = b->logits = drawn(b->numbers, 3, 0);
     b->m.dplaces = b->dplaces = tensor(4 * b->boxes);
     b->m.dlogits = b->dlogits = tensor(b->numbers);
-    b->floats = pr_multibox_work(&b->m);
+    b->floats = pr_kernel_multibox_work(&b->m);
     b->m.work = b->work = tensor(b->floats);
     b->m.ids = b->ids = pr_alloc(b->boxes * sizeof *b->ids);
     assert_non_null(b->ids);
@@ -134,20 +134,20 @@ static double check_sample(const struct pr_multibox *m, size_t s)
     return mine ? scale * sum : 0;
 }
 
-static void check_batch(const struct pr_par *p, struct batch *b)
+static void check_batch(const struct pr_threads *p, struct batch *b)
 {
-    double got = pr_k_multibox(p, &b->m), want = 0;
+    double got = pr_kernel_multibox(p, &b->m), want = 0;
 
     for (size_t s = 0; s < b->m.samples; s++)
         want += check_sample(&b->m, s);
     assert_near(got, want, 2e-7);
     b->m.dplaces = b->m.dlogits = NULL;
-    assert_true(pr_k_multibox(p, &b->m) == got);
+    assert_true(pr_kernel_multibox(p, &b->m) == got);
     b->m.dplaces = b->dplaces;
     b->m.dlogits = b->dlogits;
 }
 
-static void boxes_all(const struct pr_par *p)
+static void boxes_all(const struct pr_threads *p)
 {
     static const struct {
         size_t samples, boxes, classes;
@@ -175,7 +175,7 @@ static void boxes_and_their_slopes(void **state)
 }
 
 /* Few different losses, so that most are equal: the first ones count. */
-static void ties_all(const struct pr_par *p)
+static void ties_all(const struct pr_threads *p)
 {
     for (size_t levels = 1; levels <= 3; levels++) {
         struct batch b;
@@ -212,7 +212,7 @@ static void broken_samples(void **state)
         {0, INFINITY, true, false},   {2, -INFINITY, false, true},
         {1, -INFINITY, false, false},
     };
-    struct pr_par *p = threads_new(1);
+    struct pr_threads *p = threads_new(1);
 
     (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -223,7 +223,7 @@ static void broken_samples(void **state)
         b.ids[2] = b.ids[9 + 4] = 1;
         b.ids[5] = rows[i].id;
         b.logits[2 * 9 + 5] = rows[i].x;
-        loss = pr_k_multibox(p, &b.m);
+        loss = pr_kernel_multibox(p, &b.m);
         assert_int_equal(isnan(loss), rows[i].is_broken);
         assert_int_equal(isinf(loss), rows[i].is_infinite);
         for (size_t k = b.numbers / 2; k < b.numbers; k++)
@@ -234,7 +234,7 @@ static void broken_samples(void **state)
             assert_true(isfinite(b.dplaces[0]));
         batch_free(&b);
     }
-    pr_par_free(p);
+    pr_threads_free(p);
 }
 
 static void threads_do_not_matter(void **state)
@@ -246,8 +246,8 @@ static void threads_do_not_matter(void **state)
     (void)state;
     batch_new(3, 1000, 9, 0.02, &b);
     for (unsigned n = 1; n <= TEST_THREADS; n++) {
-        struct pr_par *p = threads_new(n);
-        double got = pr_k_multibox(p, &b.m);
+        struct pr_threads *p = threads_new(n);
+        double got = pr_kernel_multibox(p, &b.m);
 
         if (n == 1) {
             loss = got;
@@ -255,7 +255,7 @@ static void threads_do_not_matter(void **state)
         }
         assert_true(got == loss);
         assert_same_bits(b.dlogits, first, b.numbers);
-        pr_par_free(p);
+        pr_threads_free(p);
     }
     tensor_free(first, b.numbers);
     batch_free(&b);

@@ -7,7 +7,8 @@ struct shape {
     size_t rows, width;
 };
 
-typedef double loss_fn(const struct pr_par *p, const struct pr_loss_rows *l);
+typedef double loss_fn(const struct pr_threads *p,
+                       const struct pr_loss_rows *l);
 
 static double mse(double x, double y, double beta)
 {
@@ -35,17 +36,17 @@ static const struct number {
     double (*want)(double x, double y, double beta);
     double beta;
 } numbers[] = {
-    {pr_k_mse, mse, 0},
-    {pr_k_bce, bce, 0},
-    {pr_k_smooth_l1, smooth_l1, 1},
-    {pr_k_smooth_l1, smooth_l1, 0.1},
-    {pr_k_smooth_l1, smooth_l1, 0},
+    {pr_kernel_mse, mse, 0},
+    {pr_kernel_bce, bce, 0},
+    {pr_kernel_smooth_l1, smooth_l1, 1},
+    {pr_kernel_smooth_l1, smooth_l1, 0.1},
+    {pr_kernel_smooth_l1, smooth_l1, 0},
 };
 
 static const struct shape plain[] = {{1, 1},  {1, 7},     {8, 1},   {3, 8},
                                      {9, 11}, {1, 20003}, {50, 401}};
 
-static void check_numbers(const struct pr_par *p, const struct number *k,
+static void check_numbers(const struct pr_threads *p, const struct number *k,
                           const struct pr_loss_rows *l)
 {
     size_t count = l->rows * l->width;
@@ -68,7 +69,7 @@ static void check_numbers(const struct pr_par *p, const struct number *k,
     assert_near(k->fn(p, l), want * scale, 2e-7);
 }
 
-static void numbers_once(const struct pr_par *p, const struct number *k,
+static void numbers_once(const struct pr_threads *p, const struct number *k,
                          const struct shape *s)
 {
     size_t count = s->rows * s->width;
@@ -108,7 +109,7 @@ static void numbers_once(const struct pr_par *p, const struct number *k,
     tensor_free(weights, s->rows);
 }
 
-static void numbers_all(const struct pr_par *p)
+static void numbers_all(const struct pr_threads *p)
 {
     for (size_t i = 0; i < COUNT(numbers); i++)
         for (size_t k = 0; k < COUNT(plain); k++)
@@ -130,23 +131,23 @@ static void extreme_numbers(void **state)
         double beta, loss;
         float dx;
     } rows[] = {
-        {pr_k_bce, 1e4f, 1, 0, 0, 0},
-        {pr_k_bce, 1e4f, 0, 0, 1e4, 1},
-        {pr_k_bce, -1e4f, 0, 0, 0, 0},
-        {pr_k_bce, -1e4f, 1, 0, 1e4, -1},
-        {pr_k_bce, -1e4f, 0.5f, 0, 5e3, -0.5f},
-        {pr_k_bce, 0, 0.5f, 0, 0.69314718056, 0},
-        {pr_k_bce, INFINITY, 0, 0, (double)INFINITY, 1},
-        {pr_k_bce, NAN, 0, 0, (double)NAN, NAN},
-        {pr_k_mse, 1e4f, -1e4f, 0, 4e8, 4e4f},
-        {pr_k_mse, NAN, 0, 0, (double)NAN, NAN},
-        {pr_k_smooth_l1, 1e4f, 0, 1, 9999.5, 1},
-        {pr_k_smooth_l1, -1e4f, 0, 1, 9999.5, -1},
-        {pr_k_smooth_l1, 1, 0, 1, 0.5, 1},
-        {pr_k_smooth_l1, 2, 2, 0, 0, 0},
-        {pr_k_smooth_l1, -INFINITY, 0, 1, (double)INFINITY, -1},
+        {pr_kernel_bce, 1e4f, 1, 0, 0, 0},
+        {pr_kernel_bce, 1e4f, 0, 0, 1e4, 1},
+        {pr_kernel_bce, -1e4f, 0, 0, 0, 0},
+        {pr_kernel_bce, -1e4f, 1, 0, 1e4, -1},
+        {pr_kernel_bce, -1e4f, 0.5f, 0, 5e3, -0.5f},
+        {pr_kernel_bce, 0, 0.5f, 0, 0.69314718056, 0},
+        {pr_kernel_bce, INFINITY, 0, 0, (double)INFINITY, 1},
+        {pr_kernel_bce, NAN, 0, 0, (double)NAN, NAN},
+        {pr_kernel_mse, 1e4f, -1e4f, 0, 4e8, 4e4f},
+        {pr_kernel_mse, NAN, 0, 0, (double)NAN, NAN},
+        {pr_kernel_smooth_l1, 1e4f, 0, 1, 9999.5, 1},
+        {pr_kernel_smooth_l1, -1e4f, 0, 1, 9999.5, -1},
+        {pr_kernel_smooth_l1, 1, 0, 1, 0.5, 1},
+        {pr_kernel_smooth_l1, 2, 2, 0, 0, 0},
+        {pr_kernel_smooth_l1, -INFINITY, 0, 1, (double)INFINITY, -1},
     };
-    struct pr_par *p = threads_new(1);
+    struct pr_threads *p = threads_new(1);
 
     (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -170,12 +171,12 @@ static void extreme_numbers(void **state)
         l.rows = 0;
         assert_true(rows[i].fn(p, &l) == 0);
     }
-    pr_par_free(p);
+    pr_threads_free(p);
 }
 
 /* ---- kl */
 
-static void kl_all(const struct pr_par *p)
+static void kl_all(const struct pr_threads *p)
 {
     static const size_t counts[] = {1, 7, 8, 100, 20003};
 
@@ -183,7 +184,7 @@ static void kl_all(const struct pr_par *p)
         size_t n = counts[k];
         float *m = drawn(n, 1, 0), *v = drawn(n, 2, 0);
         float *dm = tensor(n), *dv = tensor(n);
-        double want = 0, got = pr_k_kl(p, n, m, v, 0.5, dm, dv);
+        double want = 0, got = pr_kernel_kl(p, n, m, v, 0.5, dm, dv);
 
         for (size_t i = 0; i < n; i++) {
             double a = (double)m[i], b = (double)v[i];
@@ -193,7 +194,7 @@ static void kl_all(const struct pr_par *p)
             assert_near(dv[i], 0.25 * expm1(b), 1e-7);
         }
         assert_near(got, want, 2e-7);
-        assert_true(pr_k_kl(p, n, m, v, 0.5, NULL, NULL) == got);
+        assert_true(pr_kernel_kl(p, n, m, v, 0.5, NULL, NULL) == got);
         tensor_free(m, n);
         tensor_free(v, n);
         tensor_free(dm, n);
@@ -205,40 +206,40 @@ static void kl_and_its_slopes(void **state)
 {
     static const float m[] = {0, 3, 0, 0}, v[] = {0, -1e4f, 1e4f, NAN};
     static const double want[] = {0, 5004, (double)INFINITY, (double)NAN};
-    struct pr_par *p = threads_new(1);
+    struct pr_threads *p = threads_new(1);
 
     (void)state;
     for (size_t i = 0; i < COUNT(m); i++) {
         float dm, dv;
-        double got = pr_k_kl(p, 1, m + i, v + i, 1, &dm, &dv);
+        double got = pr_kernel_kl(p, 1, m + i, v + i, 1, &dm, &dv);
 
         if (isfinite(want[i]))
             assert_near(got, want[i], 1e-7);
         else
             assert_true(isnan(want[i]) ? isnan(got) : isinf(got));
     }
-    pr_par_free(p);
+    pr_threads_free(p);
     with_threads(kl_all);
 }
 
 /* ---- threads */
 
 /* Whether the second thread left something in its memory. */
-static bool was_used(struct pr_par *p, size_t width)
+static bool was_used(struct pr_threads *p, size_t width)
 {
     float *x = drawn(width, 1, 0);
     struct pr_loss_rows l = {.rows = 1, .width = width, .x = x, .factor = 1};
-    char *mark = pr_par_scratch(p, 1);
+    char *mark = pr_threads_scratch(p, 1);
 
     *mark = 111;
-    (void)pr_k_mse(p, &l);
+    (void)pr_kernel_mse(p, &l);
     tensor_free(x, width);
     return *mark != 111;
 }
 
 static void few_elements_start_no_threads(void **state)
 {
-    struct pr_par *p;
+    struct pr_threads *p;
 
     (void)state;
     if (TEST_THREADS < 2)
@@ -246,7 +247,7 @@ static void few_elements_start_no_threads(void **state)
     p = threads_new(2);
     assert_false(was_used(p, 12000));
     assert_true(was_used(p, 20000));
-    pr_par_free(p);
+    pr_threads_free(p);
 }
 
 int main(void)

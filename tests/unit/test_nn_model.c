@@ -163,11 +163,11 @@ static void json_is_complete(void **state)
         "\"out\": 2, \"bias\": false}]}";
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(4096);
     PR_AUTO_BUF struct pr_buf out = PR_BUF_INIT(1 << 16);
-    struct pr_jb jb;
+    struct pr_json_writer jb;
 
     (void)state;
-    pr_jb_init(&jb, &out, 0);
-    pr_model_json(parse(a, text, NULL), &jb);
+    pr_json_writer_init(&jb, &out, 0);
+    pr_model_write_json(parse(a, text, NULL), &jb);
     assert_true(pr_buf_ok(&out));
     assert_string_equal(out.data, want);
 }

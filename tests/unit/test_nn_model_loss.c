@@ -125,11 +125,11 @@ static void losses_are_in_the_json(void **state)
     };
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(4096);
     PR_AUTO_BUF struct pr_buf out = PR_BUF_INIT(1 << 20);
-    struct pr_jb jb;
+    struct pr_json_writer jb;
 
     (void)state;
-    pr_jb_init(&jb, &out, 0);
-    pr_model_json(parse(a, many, NULL), &jb);
+    pr_json_writer_init(&jb, &out, 0);
+    pr_model_write_json(parse(a, many, NULL), &jb);
     assert_true(pr_buf_ok(&out));
     for (size_t i = 0; i < sizeof want / sizeof *want; i++)
         if (!strstr(out.data, want[i]))
@@ -311,11 +311,11 @@ static void turns_are_in_the_json(void **state)
     };
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(4096);
     PR_AUTO_BUF struct pr_buf out = PR_BUF_INIT(1 << 20);
-    struct pr_jb jb;
+    struct pr_json_writer jb;
 
     (void)state;
-    pr_jb_init(&jb, &out, 0);
-    pr_model_json(parse(a, in_turn, NULL), &jb);
+    pr_json_writer_init(&jb, &out, 0);
+    pr_model_write_json(parse(a, in_turn, NULL), &jb);
     assert_true(pr_buf_ok(&out));
     for (size_t i = 0; i < sizeof want / sizeof *want; i++)
         if (!strstr(out.data, want[i]))

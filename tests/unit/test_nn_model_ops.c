@@ -191,11 +191,11 @@ static void options_are_in_the_json(void **state)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(4096);
         PR_AUTO_BUF struct pr_buf out = PR_BUF_INIT(1 << 20);
-        struct pr_jb jb;
+        struct pr_json_writer jb;
         const char *at;
 
-        pr_jb_init(&jb, &out, 0);
-        pr_model_json(model_with(a, rows[i].layer), &jb);
+        pr_json_writer_init(&jb, &out, 0);
+        pr_model_write_json(model_with(a, rows[i].layer), &jb);
         assert_true(pr_buf_ok(&out));
         at = strstr(out.data, "{\"name\": \"x\", \"op\"");
         assert_non_null(at);

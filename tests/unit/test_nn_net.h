@@ -49,7 +49,7 @@ static inline struct pr_net *net_of(const struct pr_model *m,
     struct pr_err err = {0};
     char version[32];
 
-    if (!pr_net_is_there(version, &err))
+    if (!pr_net_is_available(version, &err))
         skip_for(&err);
     if (pr_net_new(m, o, &net, &err))
         fail_msg("%s: %s (%s)", err.where, err.msg, err.hint);
@@ -128,7 +128,7 @@ static inline void fill_input(struct pr_net *net, unsigned i,
     float *numbers = pr_net_input(net, i);
     int32_t *ids = pr_net_input(net, i);
 
-    for (size_t k = 0; k < net->opts.batch * pr_op_sample(l); k++) {
+    for (size_t k = 0; k < net->opts.batch * pr_op_sample_numbers(l); k++) {
         double x = draw_input(net->model, i, rng);
 
         if (l->ids)
@@ -145,7 +145,7 @@ static inline void fill_net(struct pr_net *net, uint64_t seed)
     struct pr_rng rng;
 
     pr_rng_seed(&rng, seed, 1);
-    for (unsigned i = 0; i < pr_net_tensors(net); i++) {
+    for (unsigned i = 0; i < pr_net_tensor_count(net); i++) {
         struct pr_net_tensor t;
         float *x;
 
@@ -204,7 +204,7 @@ static inline void load_ref(struct ref *r, struct pr_net *net)
 {
     struct pr_err err = {0};
 
-    for (unsigned i = 0; i < pr_net_tensors(net); i++) {
+    for (unsigned i = 0; i < pr_net_tensor_count(net); i++) {
         unsigned layer, k;
         float *x;
 
@@ -224,7 +224,7 @@ static inline void load_ref(struct ref *r, struct pr_net *net)
 static inline void load_mask(struct ref *r, const struct pr_net *net,
                              unsigned layer)
 {
-    const struct pr_node *n = &net->nodes[layer];
+    const struct pr_net_node *n = &net->nodes[layer];
     uint64_t seed =
         net->opts.dropout_seed ? net->opts.dropout_seed : net->opts.seed;
     struct ref_layer *l = &r->l[layer];
@@ -236,14 +236,15 @@ static inline void load_mask(struct ref *r, const struct pr_net *net,
         l->mask[i] = 1;
     if (n->leader != layer) /* it does nothing */
         return;
-    assert_true(pr_lay_view(pr_nt_lay(net, n->out), &v));
-    count = pr_nt_elements(net, n->out);
+    assert_true(pr_layout_view(pr_net_tensor_layout(net, n->out), &v));
+    count = pr_net_tensor_elements(net, n->out);
     one = pr_alloc_aligned(64, count * sizeof *one);
     assert_non_null(one);
     for (size_t i = 0; i < count; i++)
         one[i] = 1;
-    pr_k_dropout(net->par, count, (float)n->layer->rate,
-                 pr_mix64(pr_mix64(seed + net->step_number) + layer), one, one);
+    pr_kernel_dropout(net->par, count, (float)n->layer->rate,
+                      pr_mix64(pr_mix64(seed + net->step_number) + layer), one,
+                      one);
     for (size_t i = 0; i < r->batch * l->size; i++) {
         size_t s = i % v.s, c = i / v.s % v.c, b = i / v.s / v.c;
         size_t blocks = (v.c + v.block - 1) / v.block;
@@ -303,7 +304,7 @@ static inline void compare_tensors(struct ref *r, struct pr_net *net,
                 all =
                     fmax(all, largest(gradients ? r->l[i].dp[k] : r->l[i].p[k],
                                       r->l[i].elements[k]));
-    for (unsigned i = 0; i < pr_net_tensors(net); i++) {
+    for (unsigned i = 0; i < pr_net_tensor_count(net); i++) {
         struct pr_err err = {0};
         struct pr_net_tensor t;
         unsigned layer, k;
@@ -360,7 +361,7 @@ struct life {
 
 static inline struct life life_of(const struct pr_net *net, int tensor)
 {
-    const struct pr_nt *t = &net->tensors[tensor];
+    const struct pr_net_tensor_memory *t = &net->tensors[tensor];
     struct life l = {t->at, t->at + t->bytes, net->step_count, 0};
 
     for (size_t i = 0; i < net->step_count; i++)

@@ -23,7 +23,7 @@ static struct drawn draw_model(uint64_t seed)
     d.text = pr_arena_printf(d.a, "seed %d, batch %d, input: %s\n%s", (int)seed,
                              g.batch, input, text.data);
     d.m = model_of(d.a, input, text.data);
-    pr_buf_done(&text);
+    pr_buf_free(&text);
     return d;
 }
 

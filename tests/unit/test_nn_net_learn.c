@@ -101,7 +101,7 @@ static void what_is_frozen_stays_bit_by_bit(void **state)
 
     (void)state;
     fill_net(net, 4);
-    for (unsigned i = 0; i < pr_net_tensors(net); i++) {
+    for (unsigned i = 0; i < pr_net_tensor_count(net); i++) {
         struct pr_net_tensor t;
         float *x, *y;
         bool frozen;
@@ -147,7 +147,7 @@ static void a_loss_of_a_turn_that_is_no_number_is_named(void **state)
 
     (void)state;
     fill_net(net, 4);
-    assert_int_equal(pr_net_tensors(net), 4);
+    assert_int_equal(pr_net_tensor_count(net), 4);
     for (unsigned i = 0; i < 4; i++)
         assert_int_equal(pr_net_get(net, i, before[i], &err), PR_OK);
     ((float *)pr_net_input(net, 2))[7] = NAN;

@@ -103,7 +103,7 @@ static struct pr_net *net_of(struct pr_arena *a, const char *text,
     struct pr_net *net = NULL;
     char version[32];
 
-    if (!pr_net_is_there(version, &err))
+    if (!pr_net_is_available(version, &err))
         skip_for(&err);
     if (pr_model_parse(text, strlen(text), "test", NULL, a, ret, &err) ||
         pr_net_new(*ret, &o, &net, &err))
@@ -205,7 +205,7 @@ static void check(const char *text)
     fill_inputs(net, m, &rng);
     if (pr_net_train(net, &score, &err)) /* at a rate of 0 */
         fail_msg("%s: %s", err.where, err.msg);
-    for (unsigned i = 0; i < pr_net_tensors(net); i++)
+    for (unsigned i = 0; i < pr_net_tensor_count(net); i++)
         check_tensor(net, i, score.loss, &rng);
     pr_net_free(net);
     pr_arena_free(a);

@@ -186,7 +186,7 @@ static void fill_ids(struct pr_net *net)
 {
     for (unsigned i = 0; i < scarce->input_count; i++) {
         int32_t *ids = pr_net_input(net, i);
-        size_t n = scarce_opts.batch * pr_op_sample(&scarce->layers[i]);
+        size_t n = scarce_opts.batch * pr_op_sample_numbers(&scarce->layers[i]);
 
         for (size_t k = 0; scarce->layers[i].ids && k < n; k++)
             ids[k] = 1;

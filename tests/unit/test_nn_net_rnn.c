@@ -86,7 +86,7 @@ static void compare_nets(struct pr_net *a, struct pr_net *b, bool training)
         assert_true(fabs(s.loss - t.loss) < 1e-5 * (1 + s.loss));
         compare_numbers(pr_net_output(a), pr_net_output(b), a->opts.batch * 3,
                         "output");
-        for (unsigned i = 0; i < pr_net_tensors(a) && training; i++) {
+        for (unsigned i = 0; i < pr_net_tensor_count(a) && training; i++) {
             compare_tensor(a, b, i, false);
             compare_tensor(a, b, i, true);
         }
@@ -154,7 +154,7 @@ static void all_tensors_learn(void **state)
     struct pr_err err = {0};
 
     (void)state;
-    assert_int_equal(pr_net_tensors(net), 8);
+    assert_int_equal(pr_net_tensor_count(net), 8);
     assert_int_equal(pr_net_train(net, &score, &err), PR_OK);
     for (unsigned i = 0; i < 8; i++)
         assert_true(compare_tensor(net, net, i, true));

@@ -15,17 +15,17 @@ static size_t steps_room(const struct pr_rnn *r, unsigned threads,
     return pr_rnn_steps_room(r, backward);
 }
 
-static void steps_forward(struct pr_dnn *dnn, const struct pr_par *p,
+static void steps_forward(struct pr_onednn *dnn, const struct pr_threads *p,
                           const struct pr_rnn *r, const struct pr_rnn_data *d,
                           bool training)
 {
     struct pr_err err = {0};
 
     (void)training;
-    assert_int_equal(pr_rnn_steps(dnn, p, r, d, &err), PR_OK);
+    assert_int_equal(pr_rnn_steps_forward(dnn, p, r, d, &err), PR_OK);
 }
 
-static void steps_backward(struct pr_dnn *dnn, const struct pr_par *p,
+static void steps_backward(struct pr_onednn *dnn, const struct pr_threads *p,
                            const struct pr_rnn *r, const struct pr_rnn_data *d)
 {
     struct pr_err err = {0};
@@ -40,17 +40,17 @@ static const struct rnn_way by_steps = {
     .backward = steps_backward,
 };
 
-static void steps_all(const struct pr_par *p)
+static void steps_all(const struct pr_threads *p)
 {
     struct rnn_way way = by_steps;
     struct pr_err err = {0};
-    int rc = pr_dnn_new(&way.dnn, &err);
+    int rc = pr_onednn_new(&way.dnn, &err);
 
     if (rc == PR_E_UNAVAIL)
         skip_for(&err);
     assert_int_equal(rc, PR_OK);
     check_all(p, &way);
-    pr_dnn_free(way.dnn);
+    pr_onednn_free(way.dnn);
 }
 
 static void by_steps_is_as_computed_plainly(void **state)

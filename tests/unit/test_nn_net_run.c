@@ -91,12 +91,12 @@ static float *all_of(struct pr_net *net, size_t *count)
     float *x;
 
     *count = 0;
-    for (unsigned i = 0; i < pr_net_tensors(net); i++) {
+    for (unsigned i = 0; i < pr_net_tensor_count(net); i++) {
         pr_net_tensor(net, i, &t);
         *count += t.elements;
     }
     x = numbers(*count);
-    for (unsigned i = 0; i < pr_net_tensors(net); i++) {
+    for (unsigned i = 0; i < pr_net_tensor_count(net); i++) {
         pr_net_tensor(net, i, &t);
         assert_int_equal(pr_net_get(net, i, x + at, &err), PR_OK);
         at += t.elements;
@@ -180,7 +180,7 @@ static void tensors_come_back_as_they_were_set(void **state)
         struct pr_net_score score;
         struct pr_err err = {0};
 
-        for (unsigned i = 0; i < pr_net_tensors(net); i++) {
+        for (unsigned i = 0; i < pr_net_tensor_count(net); i++) {
             struct pr_net_tensor t;
             float *x, *y;
 
@@ -261,7 +261,7 @@ static void a_loss_that_is_no_number_changes_no_weight(void **state)
     assert_non_null(strstr(err.msg, "the loss of step 3 is not a number"));
     assert_true(score.loss == -1 && score.right == 99);
     y = all_of(net, &n);
-    for (size_t i = 0, at = 0; i < pr_net_tensors(net); i++) {
+    for (size_t i = 0, at = 0; i < pr_net_tensor_count(net); i++) {
         struct pr_net_tensor t;
 
         pr_net_tensor(net, (unsigned)i, &t);

@@ -35,7 +35,7 @@ static const char makes[] =
 
 static int find_named(const struct pr_net *net, const char *name)
 {
-    for (unsigned i = 0; i < pr_net_tensors(net); i++) {
+    for (unsigned i = 0; i < pr_net_tensor_count(net); i++) {
         struct pr_net_tensor t;
 
         pr_net_tensor(net, i, &t);
@@ -53,7 +53,7 @@ static double differ_or_copy(struct pr_net *to, struct pr_net *from,
     double most = 0;
     unsigned count = 0;
 
-    for (unsigned i = 0; i < pr_net_tensors(from); i++) {
+    for (unsigned i = 0; i < pr_net_tensor_count(from); i++) {
         struct pr_net_tensor t;
         float *x, *y;
         int k;
@@ -132,7 +132,7 @@ static void infer_like(struct pr_arena *a, struct pr_net *from,
 
     fill_net(to, 77);
     assert_int_equal(pr_net_copy(to, from, &err), PR_OK);
-    assert_int_equal(pr_net_tensors(to), count);
+    assert_int_equal(pr_net_tensor_count(to), count);
     for (unsigned i = 0; i < count; i++)
         assert_true(find_named(to, names[i]) >= 0);
     assert_true(differ_or_copy(from, to, "", false) == 0);
@@ -242,7 +242,8 @@ static void *run_member(void *arg)
 static void share_out(struct pr_net *whole, struct member *members)
 {
     for (unsigned i = 0; i < whole->model->input_count; i++) {
-        size_t bytes = HALF * pr_op_sample(&whole->model->layers[i]) * 4;
+        size_t bytes =
+            HALF * pr_op_sample_numbers(&whole->model->layers[i]) * 4;
         const char *from = pr_net_input(whole, i);
 
         for (unsigned k = 0; k < RANKS; k++)

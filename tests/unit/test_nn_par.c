@@ -34,38 +34,38 @@ static void each_thread_is_called_once(void **state)
 {
     (void)state;
     for (unsigned n = 1; n <= TEST_THREADS; n++) {
-        struct pr_par *p = threads_new(n);
+        struct pr_threads *p = threads_new(n);
 
-        assert_int_equal(pr_par_threads(p), n);
+        assert_int_equal(pr_threads_count(p), n);
         for (int round = 0; round < 50; round++) {
             struct seen s = {0};
 
-            pr_par_run(p, look, &s);
+            pr_threads_run(p, look, &s);
             assert_int_equal(s.threads, n);
             for (unsigned i = 0; i < n; i++)
                 assert_int_equal(s.calls[i], 1);
         }
-        pr_par_free(p);
+        pr_threads_free(p);
     }
 }
 
 static void no_number_means_all_processors(void **state)
 {
     unsigned n = processors();
-    struct pr_par *p;
+    struct pr_threads *p;
 
     (void)state;
     if (TEST_THREADS < 2)
         skip_because(ONE_THREAD);
     p = threads_new(0);
-    assert_int_equal(pr_par_threads(p), n);
-    pr_par_free(p);
+    assert_int_equal(pr_threads_count(p), n);
+    pr_threads_free(p);
 }
 
 static void threads_are_pinned_but_not_the_caller(void **state)
 {
     cpu_set_t before, after;
-    struct pr_par *p;
+    struct pr_threads *p;
     unsigned n = TEST_THREADS < 2 ? 1 : 2;
 
     (void)state;
@@ -76,14 +76,14 @@ static void threads_are_pinned_but_not_the_caller(void **state)
     for (int round = 0; round < 20; round++) {
         struct seen s = {0};
 
-        pr_par_run(p, look, &s);
+        pr_threads_run(p, look, &s);
         assert_int_equal(s.cpus[0], CPU_COUNT(&before)); /* the caller */
         for (unsigned i = 1; i < n; i++)
             assert_int_equal(s.cpus[i], 1);
         for (unsigned i = 0; i < n; i++)
             assert_true(CPU_ISSET((size_t)s.cpu[i], &before));
     }
-    pr_par_free(p);
+    pr_threads_free(p);
     assert_int_equal(sched_getaffinity(0, sizeof after, &after), 0);
     assert_true(CPU_EQUAL(&before, &after));
 }
@@ -91,7 +91,7 @@ static void threads_are_pinned_but_not_the_caller(void **state)
 /* A second pool sees the whole machine, and its end leaves the first alone. */
 static void pools_do_not_disturb_each_other(void **state)
 {
-    struct pr_par *a, *b;
+    struct pr_threads *a, *b;
     struct seen s = {0};
     unsigned n = processors();
 
@@ -100,12 +100,12 @@ static void pools_do_not_disturb_each_other(void **state)
         skip_because(ONE_THREAD);
     a = threads_new(0);
     b = threads_new(0);
-    assert_int_equal(pr_par_threads(b), n);
-    pr_par_free(a);
-    pr_par_run(b, look, &s);
+    assert_int_equal(pr_threads_count(b), n);
+    pr_threads_free(a);
+    pr_threads_run(b, look, &s);
     for (unsigned i = 1; i < n; i++)
         assert_int_equal(s.cpus[i], 1);
-    pr_par_free(b);
+    pr_threads_free(b);
     assert_int_equal(processors(), n);
 }
 
@@ -113,16 +113,16 @@ static void more_threads_than_processors_wander(void **state)
 {
     unsigned n = processors() + 1;
     struct seen s = {0};
-    struct pr_par *p;
+    struct pr_threads *p;
 
     (void)state;
     if (TEST_THREADS < 2)
         skip_because(ONE_THREAD);
     p = threads_new(n);
-    pr_par_run(p, look, &s);
+    pr_threads_run(p, look, &s);
     for (unsigned i = 0; i < n; i++)
         assert_int_equal(s.cpus[i], n - 1);
-    pr_par_free(p);
+    pr_threads_free(p);
 }
 
 /* A thread that the pool starts again begins on the caller's processor. */
@@ -141,7 +141,7 @@ static void a_thread_in_the_wrong_place_is_moved(void **state)
 {
     struct seen s = {0};
     cpu_set_t before;
-    struct pr_par *p;
+    struct pr_threads *p;
     int first = 0;
 
     (void)state;
@@ -152,11 +152,11 @@ static void a_thread_in_the_wrong_place_is_moved(void **state)
         first++;
     p = threads_new(2);
     for (int round = 0; round < 20; round++) {
-        pr_par_run(p, go_to_first, &first);
-        pr_par_run(p, look, &s);
+        pr_threads_run(p, go_to_first, &first);
+        pr_threads_run(p, look, &s);
         assert_true(s.cpu[0] == first && s.cpu[1] != first);
     }
-    pr_par_free(p);
+    pr_threads_free(p);
     assert_int_equal(sched_setaffinity(0, sizeof before, &before), 0);
 }
 
@@ -174,7 +174,7 @@ static void parts_cover_all_without_overlap(void **state)
                 for (unsigned t = 0; t < n; t++) {
                     size_t from, to, whole;
 
-                    pr_par_part(counts[i], grains[g], t, n, &from, &to);
+                    pr_threads_part(counts[i], grains[g], t, n, &from, &to);
                     assert_int_equal(from, end);
                     assert_true(from <= to);
                     assert_true(from % grains[g] == 0 || from == counts[i]);
@@ -191,50 +191,50 @@ static void parts_cover_all_without_overlap(void **state)
 static void scratch_is_each_threads_own(void **state)
 {
     unsigned n = TEST_THREADS < 2 ? 1 : 2;
-    struct pr_par *p = threads_new(n);
+    struct pr_threads *p = threads_new(n);
 
     (void)state;
     for (unsigned i = 0; i < n; i++) {
-        char *s = pr_par_scratch(p, i);
+        char *s = pr_threads_scratch(p, i);
 
         assert_int_equal((uintptr_t)s % 64, 0);
-        memset(s, (int)i + 1, PR_PAR_SCRATCH);
+        memset(s, (int)i + 1, PR_THREADS_SCRATCH_BYTES);
     }
     for (unsigned i = 0; i < n; i++) {
-        const char *s = pr_par_scratch(p, i);
+        const char *s = pr_threads_scratch(p, i);
 
         assert_int_equal(s[0], i + 1);
-        assert_int_equal(s[PR_PAR_SCRATCH - 1], i + 1);
+        assert_int_equal(s[PR_THREADS_SCRATCH_BYTES - 1], i + 1);
     }
-    pr_par_free(p);
+    pr_threads_free(p);
 }
 
 static void too_many_threads_are_refused(void **state)
 {
-    struct pr_par *p = NULL;
+    struct pr_threads *p = NULL;
     struct pr_err err = {0};
 
     (void)state;
-    assert_int_equal(pr_par_new(PR_PAR_MOST + 1, &p, &err), PR_E_CONF);
+    assert_int_equal(pr_threads_new(PR_THREADS_MAX + 1, &p, &err), PR_E_CONF);
     assert_null(p);
     assert_non_null(strstr(err.msg, "1025"));
-    pr_par_free(NULL);
+    pr_threads_free(NULL);
 }
 
 static int attempt(void)
 {
-    struct pr_par *p = NULL;
-    int r = pr_par_new(1, &p, NULL);
+    struct pr_threads *p = NULL;
+    int r = pr_threads_new(1, &p, NULL);
 
     assert_true((r == PR_OK) == (p != NULL));
-    pr_par_free(p);
+    pr_threads_free(p);
     return r;
 }
 
 static void out_of_memory_is_reported(void **state)
 {
     (void)state;
-    pr_par_free(threads_new(1));
+    pr_threads_free(threads_new(1));
     torture(attempt);
 }
 

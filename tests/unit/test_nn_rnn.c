@@ -21,7 +21,7 @@ static void fill_whole(const struct pr_panels *b, const float *from,
 
     memset(b->data, 0, pr_panels_floats(b->k, b->n) * sizeof(float));
     for (unsigned t = 0; t < 3; t++)
-        pr_k_panel_fill(b, &f, t, 3);
+        pr_kernel_panel_fill(b, &f, t, 3);
 }
 
 static void check_product(size_t m, size_t n, size_t k, bool turned, bool add)
@@ -41,7 +41,7 @@ static void check_product(size_t m, size_t n, size_t k, bool turned, bool add)
                                  .add = add};
 
     fill_whole(&b, from, turned);
-    pr_k_panel_product(&p);
+    pr_kernel_panel_product(&p);
     for (size_t i = 0; i < m; i++)
         for (size_t j = 0; j < n; j++) {
             double want = add ? (double)before[i * n + j] : 0;
@@ -86,17 +86,17 @@ static void a_part_writes_its_columns_alone(void **state)
 
     (void)state;
     fill_whole(&b, from, false);
-    pr_k_panel_product(&p);
+    pr_kernel_panel_product(&p);
     p.c = parts;
     p.from = 16;
     p.to = 48;
-    pr_k_panel_product(&p);
+    pr_kernel_panel_product(&p);
     for (size_t i = 0; i < M * N; i++)
         assert_true(parts[i] == (i % N >= 16 && i % N < 48 ? whole[i] : 777.f));
     p.from = 0, p.to = 16;
-    pr_k_panel_product(&p);
+    pr_kernel_panel_product(&p);
     p.from = 48, p.to = N;
-    pr_k_panel_product(&p);
+    pr_kernel_panel_product(&p);
     assert_same_bits(parts, whole, M * N);
     tensor_free(a, M * K);
     tensor_free(from, K * N);
@@ -107,7 +107,7 @@ static void a_part_writes_its_columns_alone(void **state)
 
 /* ---- layers */
 
-static void samples_all(const struct pr_par *p)
+static void samples_all(const struct pr_threads *p)
 {
     check_all(p, &by_samples);
 }
@@ -138,7 +138,7 @@ static void large_sums_stay_numbers(void **state)
             gates[i] = i % 2 ? 1000.f : -1000.f;
         for (size_t i = 0; i < 8; i++)
             before[i] = 0.5f;
-        pr_k_rnn_gates(&g);
+        pr_kernel_rnn_gates(&g);
         for (size_t i = 0; i < 8; i++)
             assert_near(y[i],
                         is_gru    ? (i % 2 ? 0.5 : -1)

@@ -32,13 +32,13 @@ enum { RNN_ARRAYS = 5 }; /* x, weight, recurrent, bias, recurrent_bias */
 
 /* How it is computed. */
 struct rnn_way {
-    struct pr_dnn *dnn;
+    struct pr_onednn *dnn;
     size_t (*kept)(const struct pr_rnn *r, bool training);
     size_t (*room)(const struct pr_rnn *r, unsigned threads, bool backward);
-    void (*forward)(struct pr_dnn *dnn, const struct pr_par *p,
+    void (*forward)(struct pr_onednn *dnn, const struct pr_threads *p,
                     const struct pr_rnn *r, const struct pr_rnn_data *d,
                     bool training);
-    void (*backward)(struct pr_dnn *dnn, const struct pr_par *p,
+    void (*backward)(struct pr_onednn *dnn, const struct pr_threads *p,
                      const struct pr_rnn *r, const struct pr_rnn_data *d);
 };
 
@@ -82,7 +82,7 @@ static inline void plain_row(const struct pr_rnn *r, double *const *v,
     for (size_t j = 0; j < r->out; j++) {
         double a[4], b[4];
 
-        for (size_t g = 0; g < pr_rnn_gates(r); g++) {
+        for (size_t g = 0; g < pr_rnn_gate_count(r); g++) {
             a[g] = gate_sum(r, v, g, j, x, h, false);
             b[g] = gate_sum(r, v, g, j, x, h, true);
         }
@@ -147,7 +147,7 @@ static inline void case_new(struct rnn_case *k, const struct rnn_row *row,
                             unsigned threads, const struct rnn_way *way)
 {
     const struct pr_rnn *r = &row->r;
-    size_t gates = pr_rnn_gates(r) * r->out;
+    size_t gates = pr_rnn_gate_count(r) * r->out;
     size_t sizes[] = {r->batch * r->rows * r->in, gates * r->in, gates * r->out,
                       gates, gates};
 
@@ -213,7 +213,7 @@ static inline void run_free(struct rnn_run *run, const struct rnn_case *k)
 
 /* Two calls: the second begins where the first ended, with carry. */
 static inline void case_check_forward(struct rnn_case *k,
-                                      const struct pr_par *p, bool training)
+                                      const struct pr_threads *p, bool training)
 {
     double *v[RNN_ARRAYS], *state = doubles(k->state, k->states), *y;
     struct rnn_run run;
@@ -257,7 +257,7 @@ static inline double slope(const struct rnn_case *k, double **v, size_t array,
 }
 
 static inline void case_check_backward(struct rnn_case *k,
-                                       const struct pr_par *p)
+                                       const struct pr_threads *p)
 {
     double *v[RNN_ARRAYS];
     float *got[RNN_ARRAYS];
@@ -291,15 +291,17 @@ static inline void case_check_backward(struct rnn_case *k,
 
 /* ---- by samples; the other way is in test_nn_net_rnn_steps.c */
 
-static inline void samples_forward(struct pr_dnn *dnn, const struct pr_par *p,
+static inline void samples_forward(struct pr_onednn *dnn,
+                                   const struct pr_threads *p,
                                    const struct pr_rnn *r,
                                    const struct pr_rnn_data *d, bool training)
 {
     (void)dnn;
-    pr_rnn_samples(p, r, d, training);
+    pr_rnn_samples_forward(p, r, d, training);
 }
 
-static inline void samples_backward(struct pr_dnn *dnn, const struct pr_par *p,
+static inline void samples_backward(struct pr_onednn *dnn,
+                                    const struct pr_threads *p,
                                     const struct pr_rnn *r,
                                     const struct pr_rnn_data *d)
 {
@@ -317,19 +319,20 @@ static const struct rnn_way by_samples = {
 /* ---- all rows, as lstm and gru, both ways round, with a state and without */
 
 static inline void check_layer(const struct rnn_row *row,
-                               const struct pr_par *p,
+                               const struct pr_threads *p,
                                const struct rnn_way *way)
 {
     struct rnn_case c;
 
-    case_new(&c, row, pr_par_threads(p), way);
+    case_new(&c, row, pr_threads_count(p), way);
     case_check_forward(&c, p, false);
     case_check_forward(&c, p, true);
     case_check_backward(&c, p);
     case_free(&c);
 }
 
-static inline void check_all(const struct pr_par *p, const struct rnn_way *way)
+static inline void check_all(const struct pr_threads *p,
+                             const struct rnn_way *way)
 {
     size_t step = is_brief() ? 5 : 1;
 

@@ -82,7 +82,7 @@ static double gamma_of(const struct rows *r, size_t i)
     return r->norm.gamma ? (double)r->norm.gamma[i] : 1;
 }
 
-static void forward_all(const struct pr_par *p)
+static void forward_all(const struct pr_threads *p)
 {
     for (size_t k = 0; k < COUNT(shapes); k++) {
         size_t width = shapes[k].width;
@@ -90,7 +90,7 @@ static void forward_all(const struct pr_par *p)
         struct rows r;
 
         rows_new(k, &r);
-        pr_k_layer_norm(p, &r.norm, r.x, r.y);
+        pr_kernel_layer_norm(p, &r.norm, r.x, r.y);
         for (size_t i = 0; i < r.count; i++) {
             const float *x = r.x + i / width * width;
 
@@ -146,7 +146,7 @@ static void check_sums(const struct rows *r, size_t c)
     assert_near(r->dbeta[c], beta, 5e-6);
 }
 
-static void slopes_all(const struct pr_par *p)
+static void slopes_all(const struct pr_threads *p)
 {
     for (size_t k = 0; k < COUNT(shapes); k++) {
         struct rows r;
@@ -157,8 +157,8 @@ static void slopes_all(const struct pr_par *p)
         step = r.count / 67 + 1;
         b = (struct pr_row_norm_back){&r.norm, r.x,      r.dy,
                                       r.dx,    r.dgamma, r.dbeta};
-        pr_k_layer_norm(p, &r.norm, r.x, r.y);
-        pr_k_layer_norm_back(p, &b);
+        pr_kernel_layer_norm(p, &r.norm, r.x, r.y);
+        pr_kernel_layer_norm_back(p, &b);
         for (size_t i = 0; i < r.count; i += step) {
             size_t row = i / r.norm.width, c = i % r.norm.width;
             double up = objective(&r, row, c, 1e-3);
@@ -183,7 +183,7 @@ static void layer_norm_backward_is_the_slope(void **state)
 }
 
 /* In place, without the sums, without dx: what is there is the same bits. */
-static void parts_all(const struct pr_par *p)
+static void parts_all(const struct pr_threads *p)
 {
     for (size_t k = 0; k < COUNT(shapes); k++) {
         struct rows r;
@@ -193,22 +193,22 @@ static void parts_all(const struct pr_par *p)
         rows_new(k, &r);
         b = (struct pr_row_norm_back){&r.norm, r.x,      r.dy,
                                       r.dx,    r.dgamma, r.dbeta};
-        pr_k_layer_norm(p, &r.norm, r.x, r.y);
-        pr_k_layer_norm_back(p, &b);
+        pr_kernel_layer_norm(p, &r.norm, r.x, r.y);
+        pr_kernel_layer_norm_back(p, &b);
         dx = copied(r.dx, r.count);
         dgamma = copied(r.dgamma, r.norm.width);
         dbeta = copied(r.dbeta, r.norm.width);
         b.dgamma = b.dbeta = NULL;
         memset(r.dx, 0, r.count * sizeof *r.dx);
-        pr_k_layer_norm_back(p, &b);
+        pr_kernel_layer_norm_back(p, &b);
         assert_same_bits(r.dx, dx, r.count);
         b = (struct pr_row_norm_back){&r.norm, r.x,      r.dy,
                                       NULL,    r.dgamma, r.dbeta};
         memset(r.dgamma, 0, r.norm.width * sizeof *r.dgamma);
-        pr_k_layer_norm_back(p, &b);
+        pr_kernel_layer_norm_back(p, &b);
         assert_same_bits(r.dgamma, dgamma, r.norm.width);
         b.dx = r.dy;
-        pr_k_layer_norm_back(p, &b);
+        pr_kernel_layer_norm_back(p, &b);
         assert_same_bits(r.dy, dx, r.count);
         assert_same_bits(r.dgamma, dgamma, r.norm.width);
         assert_same_bits(r.dbeta, dbeta, r.norm.width);
@@ -229,20 +229,20 @@ static void layer_norm_backward_in_parts_and_in_place(void **state)
 static void layer_norm_far_from_zero(void **state)
 {
     enum { WIDTH = 500 };
-    struct pr_par *p = threads_new(1);
+    struct pr_threads *p = threads_new(1);
     float *x = drawn(WIDTH, 1, 4096), *y = tensor(WIDTH), mean, inv;
     struct pr_row_norm norm = {1, WIDTH, NULL, NULL, &mean, &inv, 1e-5f};
     double m, s;
 
     (void)state;
-    pr_k_layer_norm(p, &norm, x, y);
+    pr_kernel_layer_norm(p, &norm, x, y);
     moments(x, WIDTH, WIDTH, 0, &m, &s);
     assert_near(inv, s, 1e-5);
     for (size_t i = 0; i < WIDTH; i++)
         assert_near(y[i], ((double)x[i] - m) * s, 3e-4);
     tensor_free(x, WIDTH);
     tensor_free(y, WIDTH);
-    pr_par_free(p);
+    pr_threads_free(p);
 }
 
 /* ---- instance norm */
@@ -285,7 +285,7 @@ static void check_sample(const struct pr_grid *v, const struct pr_norm *norm,
                     5e-6);
 }
 
-static void instance_once(const struct pr_par *p, const struct pr_grid *v)
+static void instance_once(const struct pr_threads *p, const struct pr_grid *v)
 {
     size_t count = pr_grid_elements(v), all = channels(v);
     float *x = drawn_view(v, 1, 2), *y = tensor(count);
@@ -293,15 +293,15 @@ static void instance_once(const struct pr_par *p, const struct pr_grid *v)
     float *dgamma = tensor(all), *dbeta = tensor(all);
     float *gamma = drawn_channels(v, 3, 1), *beta = drawn_channels(v, 4, 0);
     float *mean = tensor(v->n * all), *inv = tensor(v->n * all);
-    float *work = tensor(pr_instance_work(v));
+    float *work = tensor(pr_kernel_instance_norm_work(v));
     struct pr_norm norm = {
         gamma, beta, mean, inv, NULL, NULL, 1e-5f, 0,
     };
     struct pr_instance_back b = {&norm, x, dy, dx, dgamma, dbeta, work};
 
-    pr_k_instance_norm(p, v, &norm, x, y);
+    pr_kernel_instance_norm(p, v, &norm, x, y);
     assert_rest_is_zero(v, y);
-    pr_k_instance_norm_back(p, v, &b);
+    pr_kernel_instance_norm_back(p, v, &b);
     assert_rest_is_zero(v, dx);
     for (size_t c = 0; c < v->c; c++) {
         double g = 0, h = 0, wide = v->s > 1 ? 1 : 0;
@@ -323,7 +323,7 @@ static void instance_once(const struct pr_par *p, const struct pr_grid *v)
     }
     b.dgamma = b.dbeta = NULL;
     b.dx = dy;
-    pr_k_instance_norm_back(p, v, &b);
+    pr_kernel_instance_norm_back(p, v, &b);
     assert_same_bits(dx, dy, count);
     tensor_free(x, count);
     tensor_free(y, count);
@@ -335,10 +335,10 @@ static void instance_once(const struct pr_par *p, const struct pr_grid *v)
     tensor_free(beta, all);
     tensor_free(mean, v->n * all);
     tensor_free(inv, v->n * all);
-    tensor_free(work, pr_instance_work(v));
+    tensor_free(work, pr_kernel_instance_norm_work(v));
 }
 
-static void instance_all(const struct pr_par *p)
+static void instance_all(const struct pr_threads *p)
 {
     for (size_t k = 0; k < COUNT(views); k += is_brief() ? 3 : 1)
         instance_once(p, &views[k]);

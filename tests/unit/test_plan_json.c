@@ -26,7 +26,7 @@ static void what_is_written_is_read_back(void **state)
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(1 << 16);
     struct pr_plan_opts opts = {.repeat = 2};
     struct pr_plan_file f, whole;
-    struct pr_planned got, all;
+    struct pr_plan_file_experiment got, all;
     struct pr_experiment e;
     struct pr_plan *p;
     struct pr_walk *w;
@@ -56,7 +56,7 @@ static void what_is_written_is_read_back(void **state)
         for (uint32_t i = 0; i < e.params->count; i++) {
             uint32_t id = e.params->order[i];
             const char *name = pr_names_text(pr_plan_names(p), id);
-            const char *want = json_text(a, pr_expanded(e.values, id));
+            const char *want = json_text(a, pr_expanded_value(e.values, id));
             const struct pr_value *v = pr_get(&got.params, name);
             if (!v)
                 v = pr_get(&f.defaults, name);
@@ -85,7 +85,7 @@ static void an_experiment_stores_no_defaults(void **state)
     static const char *const gone[] = {"exp.phase", "exp.num_batches",
                                        "null.steps"};
     struct pr_plan_file f;
-    struct pr_planned e;
+    struct pr_plan_file_experiment e;
     struct pr_plan *p;
     struct pr_plan_opts none = {0};
 
@@ -133,7 +133,7 @@ static void an_empty_plan_is_a_plan(void **state)
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(4096);
     struct pr_plan_opts bare = {.no_defaults = true};
     struct pr_plan_file f;
-    struct pr_planned e;
+    struct pr_plan_file_experiment e;
     struct pr_plan *p;
 
     (void)state;
@@ -235,7 +235,7 @@ static void what_is_no_plan_is_refused(void **state)
         PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(4096);
         struct pr_err err = {0};
         struct pr_plan_file f;
-        struct pr_planned e;
+        struct pr_plan_file_experiment e;
         int read = -1;
         int rc;
 
@@ -259,7 +259,7 @@ static int read_once(void)
 {
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(64);
     struct pr_plan_file f;
-    struct pr_planned e;
+    struct pr_plan_file_experiment e;
     int rc = a ? pr_plan_file_open("plan.json", &f, NULL) : PR_E_NOMEM;
 
     if (rc)

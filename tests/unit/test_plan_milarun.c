@@ -47,11 +47,11 @@ static const char *text(const struct pr_plan *p, const struct pr_experiment *e,
 {
     uint32_t id = pr_names_find(pr_plan_names(p), name, strlen(name));
     const struct pr_value *v =
-        id == PR_NO_NAME ? NULL : pr_expanded(e->values, id);
+        id == PR_NO_NAME ? NULL : pr_expanded_value(e->values, id);
 
     pr_buf_clear(out);
     if (v)
-        pr_repr(out, v);
+        pr_value_write_repr(out, v);
     return v && out->data ? out->data : "-";
 }
 
@@ -145,7 +145,7 @@ static void devices_that_are_none(void **state)
     static const char *const rows[] = {"",    "0",    "x",     "-1",
                                        "1-",  "3-1",  "0,0",   "1,,2",
                                        "0,x", "1025", "0-2000"};
-    struct pr_scope s = {.arena = pr_arena_new(4096)};
+    struct pr_plan_scope s = {.arena = pr_arena_new(4096)};
     struct pr_err err;
 
     (void)state;

@@ -5,17 +5,17 @@
 
 static const struct pr_plan_opts bare = {.no_defaults = true};
 
-static int parse(struct pr_arena *a, const char *text, struct pr_source *ret,
-                 struct pr_err *err)
+static int parse(struct pr_arena *a, const char *text,
+                 struct pr_config_source *ret, struct pr_err *err)
 {
-    return pr_source_parse(text, strlen(text), "in", a, ret, err);
+    return pr_config_source_parse(text, strlen(text), "in", a, ret, err);
 }
 
 static void every_kind_is_told_from_its_content(void **state)
 {
     static const struct {
         const char *text;
-        int want; /* enum pr_source_kind, or an error */
+        int want; /* enum pr_config_source_kind, or an error */
     } rows[] = {
         /* DLBS */
         {"{\"parameters\": {\"a\": 1}}", PR_SOURCE_DLBS},
@@ -100,13 +100,13 @@ static void every_kind_is_told_from_its_content(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(4096);
-        struct pr_source src = {.path = "untouched"};
+        struct pr_config_source src = {.path = "untouched"};
         struct pr_err err = {0};
         int rc = parse(a, rows[i].text, &src, &err);
 
         if ((rc ? rc : (int)src.kind) != rows[i].want)
             fail_msg("<%s> is %d %s: %s", rows[i].text, rc,
-                     rc ? "" : pr_source_kind_words(src.kind), err.msg);
+                     rc ? "" : pr_config_source_kind_words(src.kind), err.msg);
         assert_int_equal(rc, err.code);
         assert_string_equal(src.path, rc ? "untouched" : "in");
         assert_true(!rc || strncmp(err.where, "in", 2) == 0);
@@ -118,7 +118,7 @@ static void an_unknown_file_is_told_what_was_looked_for(void **state)
     static const char *const words[] = {"experiments", "parameters", "dataset",
                                         "arguments", "NUM_GPU"};
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(4096);
-    struct pr_source src;
+    struct pr_config_source src;
     struct pr_err err = {0};
 
     (void)state;
@@ -351,19 +351,21 @@ static int read_once(void)
     int rc = PR_OK;
 
     for (size_t i = 0; i < 3 && !rc; i++) {
-        struct pr_scope s = {.arena = pr_arena_new(256),
-                             .names = pr_names_new()};
-        struct pr_fragment *f;
-        struct pr_source src;
+        struct pr_plan_scope s = {.arena = pr_arena_new(256),
+                                  .names = pr_names_new()};
+        struct pr_config_part *f;
+        struct pr_config_source src;
         size_t n;
 
         s.warnings.arena = s.arena;
-        rc = s.arena && s.names ? pr_source_parse(texts[i], strlen(texts[i]),
-                                                  "in", s.arena, &src, NULL)
-                                : PR_E_NOMEM;
+        rc = s.arena && s.names
+                 ? pr_config_source_parse(texts[i], strlen(texts[i]), "in",
+                                          s.arena, &src, NULL)
+                 : PR_E_NOMEM;
         if (!rc)
-            rc = pr_source_fragments(&s, &src, PR_FROM_TARGET, &f, &n, NULL);
-        pr_scope_done(&s);
+            rc = pr_config_source_read_parts(&s, &src, PR_FROM_TARGET, &f, &n,
+                                             NULL);
+        pr_plan_scope_close(&s);
     }
     return rc;
 }

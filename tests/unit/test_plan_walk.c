@@ -54,11 +54,11 @@ static void repeats_are_the_outer_loop(void **state)
         assert_int_equal(e.index, i + 1);
         assert_int_equal(e.repeat, want[i].repeat);
         if (want[i].a)
-            assert_int_equal(pr_expanded(e.values, a)->i, want[i].a);
+            assert_int_equal(pr_expanded_value(e.values, a)->i, want[i].a);
         else
-            assert_null(pr_expanded(e.values, a));
+            assert_null(pr_expanded_value(e.values, a));
         if (want[i].b)
-            assert_int_equal(pr_expanded(e.values, b)->i, want[i].b);
+            assert_int_equal(pr_expanded_value(e.values, b)->i, want[i].b);
         memcpy(ids[i], e.id, sizeof ids[i]);
         /* Neither the index nor the hash is that of another. */
         for (size_t j = 0; j < i; j++)
@@ -202,9 +202,9 @@ static void exp_id_is_the_plans_unless_set(void **state)
     for (int i = 0; i < 3; i++) {
         const struct pr_value *proj;
         assert_int_equal(pr_walk_next(w, &e, NULL), 1);
-        assert_string_equal(pr_expanded(e.values, id)->s, e.id);
-        proj = pr_expanded(e.values,
-                           pr_names_find(pr_plan_names(p), "exp.proj", 8));
+        assert_string_equal(pr_expanded_value(e.values, id)->s, e.id);
+        proj = pr_expanded_value(
+            e.values, pr_names_find(pr_plan_names(p), "exp.proj", 8));
         assert_string_equal(proj->s, pr_arena_printf(a, "<%s>", e.id));
     }
     pr_walk_free(w);
@@ -328,9 +328,11 @@ static void a_large_product_is_cheap(void **state)
     for (int i = 0; i < 2500; i++)
         assert_int_equal(pr_walk_next(w, &e, NULL), 1);
     assert_int_equal(
-        pr_expanded(e.values, pr_names_find(pr_plan_names(p), "b", 1))->i, 2);
+        pr_expanded_value(e.values, pr_names_find(pr_plan_names(p), "b", 1))->i,
+        2);
     assert_int_equal(
-        pr_expanded(e.values, pr_names_find(pr_plan_names(p), "c", 1))->i, 499);
+        pr_expanded_value(e.values, pr_names_find(pr_plan_names(p), "c", 1))->i,
+        499);
     pr_walk_free(w);
     pr_plan_free(p);
 }

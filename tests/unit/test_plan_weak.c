@@ -66,7 +66,7 @@ static const char *shown(struct pr_arena *a, const char *const *args,
             if (!m || (m->kind == PR_STR && !m->len))
                 continue;
             pr_buf_printf(&out, "%s%s=", sep, strrchr(names[i], '.') + 1);
-            pr_text(&out, m);
+            pr_value_write_text(&out, m);
             sep = " ";
         }
         pr_buf_char(&out, '\n');

@@ -103,7 +103,7 @@ static void png_is_as_large_as_told(void **state)
         assert_int_equal(number_at(&out, 20), PR_CHART_HEIGHT * scale);
         assert_memory_equal(out.data + out.len - 8, "IEND", 4);
     }
-    pr_buf_done(&out);
+    pr_buf_free(&out);
 }
 
 /* Since 1.18 cairo compresses objects too: they are added in plain. */
@@ -140,7 +140,7 @@ static void pdf_is_one_page(void **state)
     unpack(&out);
     assert_non_null(memmem(out.data, out.len, "/Count 1", 8));
     assert_non_null(memmem(out.data, out.len, "[ 0 0 600 375 ]", 15));
-    pr_buf_done(&out);
+    pr_buf_free(&out);
 }
 
 static void no_room_is_an_error(void **state)
@@ -149,10 +149,10 @@ static void no_room_is_an_error(void **state)
 
     (void)state;
     assert_int_equal(draw(&pr_canvas_svg, 1, &out), PR_E_NOMEM);
-    pr_buf_done(&out);
+    pr_buf_free(&out);
     need_cairo();
     assert_int_equal(draw(&pr_canvas_png, 1, &out), PR_E_NOMEM);
-    pr_buf_done(&out);
+    pr_buf_free(&out);
 }
 
 static int draw_tortured(void)
@@ -160,7 +160,7 @@ static int draw_tortured(void)
     struct pr_buf out = PR_BUF_INIT(1 << 24);
     int rc = draw(&pr_canvas_png, 1, &out);
 
-    pr_buf_done(&out);
+    pr_buf_free(&out);
     return rc;
 }
 

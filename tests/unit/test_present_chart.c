@@ -709,7 +709,7 @@ static int draw_tortured(void)
 
     c.mark_label = c.threshold_label = "label";
     rc = pr_chart_draw(&c, &pr_canvas_svg, &out, &err);
-    pr_buf_done(&out);
+    pr_buf_free(&out);
     return rc;
 }
 
@@ -722,7 +722,7 @@ static void out_of_memory_is_an_error(void **state)
 static int forget_image(void **state)
 {
     (void)state;
-    pr_buf_done(&image);
+    pr_buf_free(&image);
     return 0;
 }
 

@@ -62,7 +62,7 @@ static void logs_keep_their_lines(void **state)
         begin(&h);
         pr_html_log(&h, rows[i].in, rows[i].len);
         assert_string_equal(h.out.data, rows[i].out);
-        pr_buf_done(&h.out);
+        pr_buf_free(&h.out);
     }
 }
 
@@ -93,7 +93,7 @@ static void numbers_are_short(void **state)
         begin(&h);
         pr_html_number(&h, rows[i].v);
         assert_string_equal(h.out.data, rows[i].text);
-        pr_buf_done(&h.out);
+        pr_buf_free(&h.out);
     }
 }
 
@@ -138,7 +138,7 @@ static void curves_of_odd_numbers(void **state)
             assert_true(pr_buf_ok(&h.out));
             check_points(h.out.data, 1000, 200);
             assert_non_null(strstr(h.out.data, "&lt;label&gt;"));
-            pr_buf_done(&h.out);
+            pr_buf_free(&h.out);
         }
 }
 
@@ -154,7 +154,7 @@ static void nothing_is_no_curve(void **state)
     pr_html_curves(&h, c, 0, "x");
     pr_html_strip(&h, NULL, 0, "x");
     assert_int_equal(h.out.len, 0);
-    pr_buf_done(&h.out);
+    pr_buf_free(&h.out);
 }
 
 /* Up to eight are lines, more are a band with one line. */
@@ -176,7 +176,7 @@ static void many_curves_are_a_band(void **state)
             lines++;
         assert_int_equal(lines, n == 8 ? 8 : 1);
         assert_true(!strstr(h.out.data, "class=\"band\"") == (n == 8));
-        pr_buf_done(&h.out);
+        pr_buf_free(&h.out);
     }
 }
 
@@ -196,7 +196,7 @@ static void strips_of_odd_numbers(void **state)
             pr_html_strip(&h, copy, n, "x");
             check_points(h.out.data, 1000, 60);
             assert_non_null(strstr(h.out.data, "<path class=\"dots\""));
-            pr_buf_done(&h.out);
+            pr_buf_free(&h.out);
         }
 }
 
@@ -223,23 +223,23 @@ static void make(struct made *m, size_t tests, struct pr_arena *a)
         t[i].name = pr_arena_printf(a, "test <%zu>", i);
         t[i].n = RUNS;
         t[i].failures = 1;
-        t[i].runs = PR_ARENA_ARRAY(a, struct pr_suite_run *, RUNS);
+        t[i].runs = PR_ARENA_ARRAY(a, struct pr_suite_child *, RUNS);
         t[i].run_count = RUNS;
         t[i].devices = d;
         t[i].device_count = RUNS;
         for (size_t k = 0; k < RUNS; k++) {
-            struct pr_suite_run *r = PR_ARENA_NEW(a, struct pr_suite_run);
+            struct pr_suite_child *r = PR_ARENA_NEW(a, struct pr_suite_child);
             struct pr_suite_rate *rate = PR_ARENA_NEW(a, struct pr_suite_rate);
 
             *rate = (struct pr_suite_rate){100 + (double)k, 1, 4, 4};
-            *r = (struct pr_suite_run){.path = "p",
-                                       .job_id = "0.0",
-                                       .good = k + 1 < RUNS,
-                                       .error = "x\n<y>",
-                                       .rates = rate,
-                                       .rate_count = 1,
-                                       .curve = curve,
-                                       .curve_len = 4};
+            *r = (struct pr_suite_child){.path = "p",
+                                         .job_id = "0.0",
+                                         .good = k + 1 < RUNS,
+                                         .error = "x\n<y>",
+                                         .rates = rate,
+                                         .rate_count = 1,
+                                         .curve = curve,
+                                         .curve_len = 4};
             d[k].id = pr_arena_printf(a, "%zu", k);
             d[k].stats.mean = 100 + (double)k;
             t[i].runs[k] = r;

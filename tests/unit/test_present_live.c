@@ -25,7 +25,7 @@ struct rig {
     int in, out; /* what was written is read from in */
     uint64_t now_ns;
     unsigned columns, asked;
-    struct pr_live *live;
+    struct pr_live_line *live;
     char text[65536]; /* of the last read */
 };
 
@@ -118,7 +118,7 @@ static void paints_after_a_second_and_four_times_in_one(void **state)
         paints += written(&r)[0] != '\0';
     }
     assert_int_equal(paints, 8);
-    pr_live_done(r.live);
+    pr_live_close(r.live);
     assert_string_equal(written(&r), "\r\x1b[K");
     pr_live_tick(r.live);
     at(&r, 9000, 100, 100);
@@ -134,7 +134,7 @@ static void a_short_command_shows_nothing(void **state)
     (void)state;
     start_pipe(&r, PR_LIVE_ALWAYS, PR_LIVE_CHARS_ASCII);
     at(&r, 900, 100, 100);
-    pr_live_done(r.live);
+    pr_live_close(r.live);
     assert_string_equal(written(&r), "");
     stop(&r);
 }
@@ -342,7 +342,7 @@ static void messages_stand_above_the_line(void **state)
     assert_string_equal(written(&r), "hidden\n");
     at(&r, 1250, 1, 2);
     assert_string_equal(written(&r), "\r #######.......  50%  1/2\x1b[K");
-    pr_live_done(r.live);
+    pr_live_close(r.live);
     assert_string_equal(written(&r), "\r\x1b[K");
     pr_live_message(r.live, "late");
     assert_string_equal(written(&r), "late\n");
@@ -370,7 +370,7 @@ static void off_a_terminal_a_line_every_half_minute(void **state)
     assert_string_equal(written(&r), "14 done, now vae\\n, 9 img/s\n");
     pr_live_message(r.live, "hello");
     assert_string_equal(written(&r), "hello\n");
-    pr_live_done(r.live);
+    pr_live_close(r.live);
     assert_string_equal(written(&r), "");
     assert_int_equal(r.asked, 0);
     stop(&r);
@@ -411,7 +411,7 @@ static void json_is_one_object_a_line(void **state)
     assert_string_equal(written(&r), "{\"event\": \"message\", \"text\": \"a "
                                      "\\\"b\\\"\\n\"}\n");
     pr_live_update(r.live, 10, 0, 1, "x\x1b", NULL);
-    pr_live_done(r.live);
+    pr_live_close(r.live);
     in.text = written(&r);
     in.len = strlen(in.text);
     assert_int_equal(pr_json_read(&in, a, &v, NULL, NULL), PR_OK);
@@ -524,7 +524,7 @@ static void paint_in_session(struct rig *r, bool background)
                 _exit(2);
             start(r, PR_LIVE_AUTO, PR_LIVE_CHARS_ASCII, NULL);
             at(r, 1000, 5, 10);
-            pr_live_done(r->live);
+            pr_live_close(r->live);
             _exit(0);
         }
         _exit(waitpid(pid, &status, 0) == pid ? status != 0 : 3);
@@ -558,7 +558,7 @@ static int attempt(void)
                                 .clock_ns = rig_clock,
                                 .width = rig_width,
                                 .ctx = &r};
-    struct pr_live *l;
+    struct pr_live_line *l;
 
     r.columns = 80;
     l = pr_live_new(&opts);
@@ -575,7 +575,7 @@ static void out_of_memory_costs_only_the_line(void **state)
     (void)state;
     torture(attempt);
     pr_live_update(NULL, 0, 0, 0, NULL, NULL);
-    pr_live_done(NULL);
+    pr_live_close(NULL);
     pr_live_hide(NULL);
     assert_int_equal(pr_live_wait_ms(NULL), -1);
 }

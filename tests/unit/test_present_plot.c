@@ -21,34 +21,34 @@ static struct pr_value json(const char *text)
 
 static double values[] = {4, 6, 5, 30};
 static const char *xs[] = {"1", "2", "16"};
-static struct pr_plotdata_point points[2][3];
+static struct pr_plot_data_point points[2][3];
 
 /* Two series over 1, 2 and 16; the second lacks 2. */
-static struct pr_plotdata two(const char *first, const char *second)
+static struct pr_plot_data two(const char *first, const char *second)
 {
-    static struct pr_plotdata_series series[2];
+    static struct pr_plot_data_series series[2];
 
     for (int k = 0; k < 2; k++)
         for (int i = 0; i < 3; i++) {
             int x = k && i ? 2 : i;
 
-            points[k][i] = (struct pr_plotdata_point){.x = xs[x],
-                                                      .x_number = atof(xs[x]),
-                                                      .y = 5,
-                                                      .low = 4,
-                                                      .high = 6 + k,
-                                                      .values = values,
-                                                      .count = 4};
+            points[k][i] = (struct pr_plot_data_point){.x = xs[x],
+                                                       .x_number = atof(xs[x]),
+                                                       .y = 5,
+                                                       .low = 4,
+                                                       .high = 6 + k,
+                                                       .values = values,
+                                                       .count = 4};
         }
-    series[0] = (struct pr_plotdata_series){json(first), points[0], 3, NULL};
-    series[1] = (struct pr_plotdata_series){json(second), points[1], 2, NULL};
-    return (struct pr_plotdata){.x = "n",
-                                .y = "t",
-                                .series = series,
-                                .count = 2,
-                                .x_values = xs,
-                                .x_count = 3,
-                                .x_numbers = true};
+    series[0] = (struct pr_plot_data_series){json(first), points[0], 3, NULL};
+    series[1] = (struct pr_plot_data_series){json(second), points[1], 2, NULL};
+    return (struct pr_plot_data){.x = "n",
+                                 .y = "t",
+                                 .series = series,
+                                 .count = 2,
+                                 .x_values = xs,
+                                 .x_count = 3,
+                                 .x_numbers = true};
 }
 
 static int count(const char *what)
@@ -60,7 +60,7 @@ static int count(const char *what)
     return n;
 }
 
-static int draw(const struct pr_plotdata *d, enum pr_plot_kind kind,
+static int draw(const struct pr_plot_data *d, enum pr_plot_kind kind,
                 const char *opts, struct pr_err *err)
 {
     struct pr_plot_opts o = {.kind = kind,
@@ -89,7 +89,7 @@ static void names_tell_series_apart(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct pr_plotdata d = two(rows[i][0], rows[i][1]);
+        struct pr_plot_data d = two(rows[i][0], rows[i][1]);
         const char **names = pr_plot_names(&d, NULL, arena);
 
         assert_non_null(names);
@@ -100,7 +100,7 @@ static void names_tell_series_apart(void **state)
 
 static void a_legend_may_be_told(void **state)
 {
-    struct pr_plotdata d = two("{\"a\": 1}", "{\"a\": 2}");
+    struct pr_plot_data d = two("{\"a\": 1}", "{\"a\": 2}");
     struct pr_value legend = json("[\"first\"]");
     const char **names = pr_plot_names(&d, &legend, arena);
 
@@ -137,7 +137,7 @@ static void options_are_checked(void **state)
 
 static void options_are_heeded(void **state)
 {
-    struct pr_plotdata d = two("{\"a\": 1}", "{\"a\": 2}");
+    struct pr_plot_data d = two("{\"a\": 1}", "{\"a\": 2}");
     struct pr_err err = {0};
 
     (void)state;
@@ -160,7 +160,7 @@ static void options_are_heeded(void **state)
 
 static void what_is_not_told_is_found(void **state)
 {
-    struct pr_plotdata d = two("{\"a\": 1}", "{\"a\": 2}");
+    struct pr_plot_data d = two("{\"a\": 1}", "{\"a\": 2}");
     struct pr_err err = {0};
 
     (void)state;
@@ -179,7 +179,7 @@ static void what_is_not_told_is_found(void **state)
 
 static void bars_stand_at_all_x(void **state)
 {
-    struct pr_plotdata d = two("{\"a\": 1}", "{\"a\": 2}");
+    struct pr_plot_data d = two("{\"a\": 1}", "{\"a\": 2}");
     struct pr_err err = {0};
 
     (void)state;
@@ -197,7 +197,7 @@ static void bars_stand_at_all_x(void **state)
 /* A panel for each unit, as wide in time, with one title and one label of x. */
 static void units_have_panels(void **state)
 {
-    struct pr_plotdata d =
+    struct pr_plot_data d =
         two("{\"column\": \"cpu\"}", "{\"column\": \"mem.used\"}");
     struct pr_err err = {0};
 
@@ -222,8 +222,8 @@ static void units_are_not_too_many(void **state)
 {
     static const char *const units[] = {"a", "b", "c", "d", "e",
                                         "f", "g", "h", "i"};
-    struct pr_plotdata d = two("{\"a\": 1}", "{\"a\": 2}");
-    struct pr_plotdata_series many[9];
+    struct pr_plot_data d = two("{\"a\": 1}", "{\"a\": 2}");
+    struct pr_plot_data_series many[9];
     struct pr_err err = {0};
 
     (void)state;
@@ -241,7 +241,7 @@ static void units_are_not_too_many(void **state)
 
 static void boxes_are_of_an_x_or_of_a_series(void **state)
 {
-    struct pr_plotdata d = two("{\"a\": 1}", "{\"a\": 2}");
+    struct pr_plot_data d = two("{\"a\": 1}", "{\"a\": 2}");
     struct pr_err err = {0};
 
     (void)state;
@@ -255,7 +255,7 @@ static void boxes_are_of_an_x_or_of_a_series(void **state)
 
 static void a_baseline_is_a_line(void **state)
 {
-    struct pr_plotdata d = two("{\"a\": 1}", "{\"a\": 2}");
+    struct pr_plot_data d = two("{\"a\": 1}", "{\"a\": 2}");
     struct pr_plot_opts o = {.relative = true};
     struct pr_err err = {0};
 
@@ -288,7 +288,7 @@ static void spreads_are_quartiles(void **state)
     assert_true(s.far[0] == -90 && s.far[1] == 100);
 }
 
-static struct pr_plotdata tortured;
+static struct pr_plot_data tortured;
 
 static int draw_tortured(void)
 {
@@ -300,7 +300,7 @@ static int draw_tortured(void)
         o.kind = PR_PLOT_LINE;
         rc = pr_plot_draw(&tortured, &o, pr_canvas_kind("svg"), &out, NULL);
     }
-    pr_buf_done(&out);
+    pr_buf_free(&out);
     return rc;
 }
 
@@ -322,7 +322,7 @@ static int stop(void **state)
 {
     (void)state;
     pr_arena_free(arena);
-    pr_buf_done(&image);
+    pr_buf_free(&image);
     return 0;
 }
 

@@ -21,7 +21,7 @@ static void expect(struct pr_table *t, enum pr_table_format f,
     assert_string_equal(out.data + 1, want);
 }
 
-static const struct pr_column job_columns[] = {
+static const struct pr_table_column job_columns[] = {
     {.title = "job", .kind = PR_COL_STR},
     {.title = "Status", .kind = PR_COL_STATUS, .key = "state"},
     {.title = "runs", .kind = PR_COL_INT},
@@ -72,7 +72,7 @@ static void text_is_aligned_with_units_in_the_header(void **state)
 
 static void colour_is_only_for_status(void **state)
 {
-    static const struct pr_column cols[] = {
+    static const struct pr_table_column cols[] = {
         {.title = "s", .kind = PR_COL_STATUS},
         {.title = "t", .kind = PR_COL_STR},
     };
@@ -123,7 +123,7 @@ static void json_leaves_missing_cells_out(void **state)
 
 static void markdown_marks_the_side_of_numbers(void **state)
 {
-    static const struct pr_column cols[] = {
+    static const struct pr_table_column cols[] = {
         {.title = "a|b", .kind = PR_COL_STR},
         {.title = "n", .kind = PR_COL_INT},
         {.title = "left", .kind = PR_COL_INT, .align = PR_ALIGN_LEFT},
@@ -141,10 +141,10 @@ static void markdown_marks_the_side_of_numbers(void **state)
 }
 
 /* One column, one cell a row. */
-static struct pr_table *column_of(enum pr_column_kind kind, const char *unit,
-                                  const double *f, size_t n)
+static struct pr_table *column_of(enum pr_table_column_kind kind,
+                                  const char *unit, const double *f, size_t n)
 {
-    struct pr_column col = {.title = "x", .kind = kind, .unit = unit};
+    struct pr_table_column col = {.title = "x", .kind = kind, .unit = unit};
     struct pr_table *t = pr_table_new(&col, 1);
 
     assert_non_null(t);
@@ -158,7 +158,7 @@ static struct pr_table *column_of(enum pr_column_kind kind, const char *unit,
 static void numbers_have_the_digits_that_count(void **state)
 {
     static const struct {
-        enum pr_column_kind kind;
+        enum pr_table_column_kind kind;
         const char *unit;
         double f[3];
         size_t n;
@@ -211,7 +211,8 @@ static void numbers_have_the_digits_that_count(void **state)
 
 static void whole_numbers_stay_whole(void **state)
 {
-    static const struct pr_column col = {.title = "n", .kind = PR_COL_INT};
+    static const struct pr_table_column col = {.title = "n",
+                                               .kind = PR_COL_INT};
     struct pr_table *t = pr_table_new(&col, 1);
 
     (void)state;
@@ -230,7 +231,7 @@ static void whole_numbers_stay_whole(void **state)
 
 static struct pr_table *text_table(const char *a, const char *b)
 {
-    static const struct pr_column cols[] = {
+    static const struct pr_table_column cols[] = {
         {.title = "one", .kind = PR_COL_STR},
         {.title = "number", .kind = PR_COL_INT},
         {.title = "two", .kind = PR_COL_STR},
@@ -303,7 +304,7 @@ static void nothing_hostile_reaches_the_terminal(void **state)
         "a\x1b[2J\r\n\t\x07\x7f\xc2\x9b\xff\xe2\x80\xae.";
     static const char clean[] =
         "a\\x1b[2J\\r\\n\\t\\x07\\x7f\\u009b\xef\xbf\xbd\\u202e.";
-    struct pr_column col = {.title = evil, .kind = PR_COL_STR};
+    struct pr_table_column col = {.title = evil, .kind = PR_COL_STR};
     struct pr_table *t = pr_table_new(&col, 1);
     PR_AUTO_BUF struct pr_buf want = PR_BUF_INIT(4096);
 
@@ -347,7 +348,8 @@ static void csv_quotes_what_needs_it(void **state)
         {"-", "-"},
         {"a=b", "a=b"},
     };
-    static const struct pr_column col = {.title = "t", .kind = PR_COL_STR};
+    static const struct pr_table_column col = {.title = "t",
+                                               .kind = PR_COL_STR};
 
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -379,7 +381,7 @@ static void a_table_without_rows(void **state)
 static void keys_come_from_titles(void **state)
 {
     static const struct {
-        struct pr_column col;
+        struct pr_table_column col;
         const char *want;
     } rows[] = {
         {{.title = "GPU (avg)", .kind = PR_COL_STR}, "gpu_avg"},
@@ -403,7 +405,7 @@ static void many_rows_and_the_callers_memory(void **state)
 {
     PR_AUTO_BUF struct pr_buf out = PR_BUF_INIT(1 << 20);
     char title[] = "name", text[32];
-    struct pr_column col = {.title = title, .kind = PR_COL_STR};
+    struct pr_table_column col = {.title = title, .kind = PR_COL_STR};
     struct pr_table *t = pr_table_new(&col, 1);
 
     (void)state;

@@ -137,7 +137,7 @@ static void lines_mean_what_they_say(void **state)
                 strcmp(rates, rows[i].rates) != 0 ||
                 strcmp(as, rows[i].as) != 0)
                 fail_msg("%s: %s; %s; %s", rows[i].line, seen.data, rates, as);
-            pr_buf_done(&sum.rates);
+            pr_buf_free(&sum.rates);
         }
 }
 
@@ -154,7 +154,7 @@ static void the_first_bad_line_is_told(void **state)
     assert_string_equal(sum.first_bad.where, "c:3");
     assert_string_equal(sum.first_bad.msg, "not a JSON object");
     assert_string_equal(seen.data, "results.a=1 results.b=2 results.c=3");
-    pr_buf_done(&sum.rates);
+    pr_buf_free(&sum.rates);
 }
 
 static void a_line_that_is_too_long_is_counted(void **state)
@@ -199,7 +199,7 @@ static double figure(const struct pr_channel_sum *sum, const char *task,
     assert_int_equal(pr_json_read(&in, a, &all, NULL, NULL), PR_OK);
     t = pr_get(&all, task);
     v = t ? pr_get(t, name) : NULL;
-    return v && pr_is_number(v) ? pr_number(v) : -1;
+    return v && pr_value_is_number(v) ? pr_value_number(v) : -1;
 }
 
 static void rates_are_summed_up_by_task_and_units(void **state)
@@ -228,30 +228,31 @@ static void rates_are_summed_up_by_task_and_units(void **state)
     assert_string_equal(seen.data,
                         "results.train_rate=4.5 results.test_rate=5.0 "
                         "results.train (Tok/s)_rate=1000.0");
-    pr_buf_done(&sum.rates);
+    pr_buf_free(&sum.rates);
 }
 
 /* More than are kept: all but the quartiles stay exact, and those are near. */
 static void many_rates_take_bounded_memory(void **state)
 {
-    enum { MANY = 5 * PR_RATES_EXACT };
-    struct pr_rates r = {0};
+    enum { MANY = 5 * PR_CHANNEL_RATES_EXACT };
+    struct pr_channel_rates r = {0};
     PR_AUTO_BUF struct pr_buf json = PR_BUF_INIT(1 << 20);
     struct pr_channel_sum sum = {.lines = 0};
 
     (void)state;
     for (uint64_t i = 0; i < MANY; i++)
         assert_int_equal(
-            pr_rates_add(&r, "t", 1, "", 0, (double)(i * 16381 % MANY)), 1);
-    assert_int_equal(r.series[0].cap, PR_RATES_EXACT);
-    pr_rates_write(&r, &json);
-    pr_rates_done(&r);
+            pr_channel_rates_add(&r, "t", 1, "", 0, (double)(i * 16381 % MANY)),
+            1);
+    assert_int_equal(r.series[0].cap, PR_CHANNEL_RATES_EXACT);
+    pr_channel_rates_write(&r, &json);
+    pr_channel_rates_close(&r);
     sum.rates = json;
     assert_true(figure(&sum, "t", "count") == MANY);
     assert_true(fabs(figure(&sum, "t", "mean") - (MANY - 1) / 2.) < 1e-3);
     assert_true(figure(&sum, "t", "min") == 0);
     assert_true(figure(&sum, "t", "max") == MANY - 1);
-    assert_true(figure(&sum, "t", "quartiles_from") == PR_RATES_EXACT);
+    assert_true(figure(&sum, "t", "quartiles_from") == PR_CHANNEL_RATES_EXACT);
     assert_true(fabs(figure(&sum, "t", "q1") - MANY * .25) < MANY * .02);
     assert_true(fabs(figure(&sum, "t", "median") - MANY * .5) < MANY * .02);
     assert_true(fabs(figure(&sum, "t", "q3") - MANY * .75) < MANY * .02);
@@ -264,7 +265,7 @@ static void too_many_tasks_are_counted(void **state)
     char task[100];
 
     (void)state;
-    for (int i = 0; i < PR_RATES_TASKS + 5; i++) {
+    for (int i = 0; i < PR_CHANNEL_RATES_TASKS + 5; i++) {
         snprintf(task, sizeof task, "task %d", i);
         add(&b, task, "", i);
     }
@@ -272,7 +273,7 @@ static void too_many_tasks_are_counted(void **state)
     sum = scan(b.data, b.len, b.len);
     assert_int_equal(sum.dropped, 5);
     assert_true(figure(&sum, "task 3", "count") == 2);
-    pr_buf_done(&sum.rates);
+    pr_buf_free(&sum.rates);
 }
 
 /* Somebody's task may be called as the second unit of another is. */
@@ -294,7 +295,7 @@ static void no_two_rates_have_one_name(void **state)
     assert_true(figure(&sum, "a (b)", "mean") == 1);
     assert_true(figure(&sum, "a (b) 2", "mean") == 3);
     assert_true(figure(&sum, "main", "count") == 2);
-    pr_buf_done(&sum.rates);
+    pr_buf_free(&sum.rates);
 }
 
 /* Names are cut between characters, and what is cut alike is one. */
@@ -310,10 +311,10 @@ static void long_names_are_cut(void **state)
         memcpy(task + i, "\xc3\xa9", 3);
     add(&b, task, task, 1);
     sum = scan(b.data, b.len, b.len);
-    for (size_t i = 0; i + 2 < PR_RATES_NAME; i += 2)
+    for (size_t i = 0; i + 2 < PR_CHANNEL_RATES_NAME; i += 2)
         pr_buf_str(&want, "\xc3\xa9");
     assert_true(figure(&sum, want.data, "count") == 1);
-    pr_buf_done(&sum.rates);
+    pr_buf_free(&sum.rates);
 }
 
 /* What a child may have made of it is bad, and never waited for. */
@@ -383,11 +384,11 @@ static void rates_with_times_are_timings(void **state)
                                       "[10.0, "));
     /* That of no task is not in the way, nor are times that go back. */
     assert_null(strstr(end, "timings."));
-    pr_buf_done(&sum.rates);
+    pr_buf_free(&sum.rates);
     sum = scan(two, strlen(two), 9);
     assert_non_null(strstr(seen.data, "results.timings.train={"));
     assert_non_null(strstr(seen.data, "\"rates\": [2.0, 2.0]"));
-    pr_buf_done(&sum.rates);
+    pr_buf_free(&sum.rates);
 }
 
 static void a_callback_can_stop_it(void **state)
@@ -409,7 +410,7 @@ static int attempt(void)
     struct pr_channel_sum sum = {.lines = 0};
     int rc = pr_channel_collect("c", NULL, NULL, &sum, NULL);
 
-    pr_buf_done(&sum.rates);
+    pr_buf_free(&sum.rates);
     return rc;
 }
 
@@ -447,6 +448,6 @@ int main(void)
     };
     int rc = cmocka_run_group_tests(tests, NULL, NULL);
 
-    pr_buf_done(&seen);
+    pr_buf_free(&seen);
     return rc;
 }

@@ -185,7 +185,7 @@ static void lines_do_not_mix(void **state)
     assert_int_equal(pr_channel_collect("c", NULL, NULL, &sum, NULL), PR_OK);
     assert_int_equal(sum.lines, CHILDREN * LINES);
     assert_int_equal(sum.bad, 0);
-    pr_buf_done(&sum.rates);
+    pr_buf_free(&sum.rates);
 }
 
 #define IN_SCRATCH(f) cmocka_unit_test_setup_teardown(f, enter, leave)

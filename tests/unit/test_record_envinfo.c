@@ -281,11 +281,11 @@ static void file_systems_and_their_disks(void **state)
         {"file_systems.4.disk", "{\"name\": \"sda\", \"rotational\": true}"},
         {"file_systems.5", NULL},
     };
-    struct pr_env_opts opts = {.root = root,
-                               .cwd = root,
-                               .environment = no_variables,
-                               .paths = paths,
-                               .path_count = 5};
+    struct pr_machine_env_opts opts = {.root = root,
+                                       .cwd = root,
+                                       .environment = no_variables,
+                                       .paths = paths,
+                                       .path_count = 5};
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(4096);
     struct pr_value v;
 
@@ -306,7 +306,7 @@ static void check_revision(const char *cwd, const char *want)
 {
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(4096);
     char full[512];
-    struct pr_env_opts opts = {
+    struct pr_machine_env_opts opts = {
         .root = root, .cwd = full, .environment = no_variables};
     struct want row = {"git_revision", want};
     struct pr_value v;
@@ -370,7 +370,7 @@ static void variables_that_matter_and_no_secrets(void **state)
          "\"OMP_NUM_THREADS\": \"4\", \"PRONY_NOTE\": \"my token\", "
          "\"SLURM_JOB_ID\": \"7\", \"TF_ENABLE\": \"1\"}"},
     };
-    struct pr_env_opts opts = {
+    struct pr_machine_env_opts opts = {
         .root = root, .cwd = root, .environment = variables};
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(4096);
     struct pr_value v;
@@ -420,11 +420,11 @@ static void garbage_does_no_harm(void **state)
         "/.git/HEAD",
     };
     static const char *const paths[] = {"/", ""};
-    struct pr_env_opts opts = {.root = root,
-                               .cwd = root,
-                               .environment = no_variables,
-                               .paths = paths,
-                               .path_count = 2};
+    struct pr_machine_env_opts opts = {.root = root,
+                                       .cwd = root,
+                                       .environment = no_variables,
+                                       .paths = paths,
+                                       .path_count = 2};
     static char noise[100000];
     uint64_t x = 88172645463325252u;
 
@@ -485,25 +485,26 @@ static void this_machine(void **state)
         "gpus",
         "environment",
     };
-    static const struct pr_env_version versions[] = {{"libyaml", "0.2.5"}};
+    static const struct pr_machine_env_version versions[] = {
+        {"libyaml", "0.2.5"}};
     static const char *const paths[] = {"."};
     static const struct want rows[] = {
         {"prony", "{\"version\": \"9.9\", \"revision\": \"abc\"}"},
         {"versions", "{\"libyaml\": \"0.2.5\"}"},
     };
-    struct pr_env_opts opts = {.version = "9.9",
-                               .revision = "abc",
-                               .versions = versions,
-                               .version_count = 1,
-                               .paths = paths,
-                               .path_count = 1};
+    struct pr_machine_env_opts opts = {.version = "9.9",
+                                       .revision = "abc",
+                                       .versions = versions,
+                                       .version_count = 1,
+                                       .paths = paths,
+                                       .path_count = 1};
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(4096);
     PR_AUTO_BUF struct pr_buf out = PR_BUF_INIT(1 << 20);
     struct pr_json_in in = {.name = "env", .flags = PR_JSON_UNIQUE_KEYS};
     struct pr_value v;
 
     (void)state;
-    assert_int_equal(pr_env_capture(&opts, &out, NULL), PR_OK);
+    assert_int_equal(pr_machine_env_capture(&opts, &out, NULL), PR_OK);
     in.text = out.data;
     in.len = out.len;
     assert_int_equal(pr_json_read(&in, a, &v, NULL, NULL), PR_OK);
@@ -517,7 +518,7 @@ static void this_machine(void **state)
 static int attempt(void)
 {
     PR_AUTO_BUF struct pr_buf out = PR_BUF_INIT(1 << 20);
-    int rc = pr_env_capture(NULL, &out, NULL);
+    int rc = pr_machine_env_capture(NULL, &out, NULL);
 
     assert_int_equal(out.len > 0, rc == PR_OK);
     return rc;

@@ -243,8 +243,8 @@ static void names(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        assert_int_equal(pr_gpu_task_selected(rows[i].name, rows[i].words,
-                                              strlen(rows[i].words)),
+        assert_int_equal(pr_gpu_task_is_selected(rows[i].name, rows[i].words,
+                                                 strlen(rows[i].words)),
                          rows[i].want);
     assert_ptr_equal(pr_gpu_task_find(&tasks, "PyTorch_SSD_AMP"),
                      task_of("ssd"));

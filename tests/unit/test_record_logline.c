@@ -86,7 +86,7 @@ static void check(const struct row *r, const char *line, size_t len)
     const char *key = "untouched";
     size_t key_len = 9;
     int want = !r->key ? 0 : strcmp(r->value, BAD) == 0 ? PR_E_FORMAT : 1;
-    int rc = pr_logline_parse(line, len, a, &key, &key_len, &v, &err);
+    int rc = pr_log_parse_line(line, len, a, &key, &key_len, &v, &err);
 
     if (rc != want)
         print_message("line '%s'\n", r->line);
@@ -127,7 +127,7 @@ static void a_nul_is_a_byte_like_others(void **state)
     size_t len;
 
     (void)state;
-    assert_int_equal(pr_logline_parse(in_key.line, 9, a, &key, &len, &v, NULL),
+    assert_int_equal(pr_log_parse_line(in_key.line, 9, a, &key, &len, &v, NULL),
                      1);
     assert_int_equal(len, 3);
     assert_memory_equal(key, in_key.key, 3);
@@ -145,7 +145,7 @@ static void errors_name_key_and_value(void **state)
 
     (void)state;
     assert_int_equal(
-        pr_logline_parse(line, strlen(line), a, &key, &len, &v, &err),
+        pr_log_parse_line(line, strlen(line), a, &key, &len, &v, &err),
         PR_E_FORMAT);
     assert_string_equal(err.msg,
                         "the value of 'results.time' is not JSON: '12 ms'");
@@ -159,7 +159,7 @@ static void check_vector(const struct pr_value *vector, struct pr_arena *a)
     struct pr_value v;
     const char *key;
     size_t len;
-    int rc = pr_logline_parse(line->s, line->len, a, &key, &len, &v, NULL);
+    int rc = pr_log_parse_line(line->s, line->len, a, &key, &len, &v, NULL);
 
     if (rc != (!want ? PR_E_FORMAT : want->len ? 1 : 0))
         fail_msg("'%s' gave %d", line->s, rc);
@@ -170,7 +170,7 @@ static void check_vector(const struct pr_value *vector, struct pr_arena *a)
     if (want->members[0].value.kind == PR_STR && v.kind == PR_FLOAT)
         assert_string_equal(want->members[0].value.s, "NaN");
     else
-        assert_true(pr_equal(&want->members[0].value, &v));
+        assert_true(pr_value_equal(&want->members[0].value, &v));
 }
 
 static void vectors_of_the_real_program(void **state)

@@ -348,9 +348,10 @@ static void every_status_has_a_word(void **state)
 {
     (void)state;
     for (int s = 0; s < PR_STATUS_COUNT; s++)
-        assert_int_equal(pr_status_of(pr_status_word((enum pr_status)s)), s);
-    assert_int_equal(pr_status_of("bogus"), PR_STATUS_COUNT);
-    assert_int_equal(pr_status_of(""), PR_STATUS_COUNT);
+        assert_int_equal(pr_status_from_word(pr_status_word((enum pr_status)s)),
+                         s);
+    assert_int_equal(pr_status_from_word("bogus"), PR_STATUS_COUNT);
+    assert_int_equal(pr_status_from_word(""), PR_STATUS_COUNT);
     assert_non_null(pr_status_word(PR_STATUS_COUNT));
     struct pr_value none = {.kind = PR_MAP};
     assert_int_equal(pr_result_status(&none), PR_STATUS_COUNT);

@@ -30,8 +30,8 @@ static void read_back(struct seen *s, const char *text)
         const char *key;
 
         assert_true(text[len] == '\n' && s->count < 8);
-        if (pr_logline_parse(text, len, s->arena, &key, &key_len,
-                             &s->hw[s->count], &err) != 1)
+        if (pr_log_parse_line(text, len, s->arena, &key, &key_len,
+                              &s->hw[s->count], &err) != 1)
             fail_msg("no parameter line: %.*s", (int)len, text);
         snprintf(s->name[s->count++], 32, "%.*s", (int)key_len, key);
         text += len + 1;
@@ -45,7 +45,8 @@ static void ask(struct seen *s, const char *modules)
 
     s->count = 0;
     pr_buf_str(&out, "before\n");
-    assert_int_equal(pr_sysinfo_lines_at(root, modules, &out, &err), PR_OK);
+    assert_int_equal(pr_machine_sysinfo_lines_at(root, modules, &out, &err),
+                     PR_OK);
     assert_memory_equal(out.data, "before\n", 7);
     read_back(s, out.data + 7);
 }
@@ -217,23 +218,26 @@ static void modules_that_do_not_exist(void **state)
         struct pr_err err = {0};
 
         pr_buf_str(&out, "x");
-        assert_int_equal(pr_sysinfo_lines_at(root, rows[i].list, &out, &err),
-                         PR_E_CONF);
+        assert_int_equal(
+            pr_machine_sysinfo_lines_at(root, rows[i].list, &out, &err),
+            PR_E_CONF);
         assert_string_equal(err.where, "exp.sys_info");
         assert_string_equal(err.msg, rows[i].msg);
         if (rows[i].hint)
             assert_string_equal(err.hint, rows[i].hint);
         assert_string_equal(out.data, "x");
-        assert_int_equal(pr_sysinfo_check(rows[i].list, NULL), PR_E_CONF);
+        assert_int_equal(pr_machine_sysinfo_check(rows[i].list, NULL),
+                         PR_E_CONF);
     }
-    assert_int_equal(pr_sysinfo_check("", NULL), PR_OK);
-    assert_int_equal(pr_sysinfo_check(" dmi,inxi lscpu, ", NULL), PR_OK);
+    assert_int_equal(pr_machine_sysinfo_check("", NULL), PR_OK);
+    assert_int_equal(pr_machine_sysinfo_check(" dmi,inxi lscpu, ", NULL),
+                     PR_OK);
 }
 
 static int attempt(void)
 {
     PR_AUTO_BUF struct pr_buf out = PR_BUF_INIT(1 << 20);
-    int rc = pr_sysinfo_lines("lscpu,meminfo,dmi", &out, NULL);
+    int rc = pr_machine_sysinfo_lines("lscpu,meminfo,dmi", &out, NULL);
 
     assert_int_equal(out.len > 0, rc == PR_OK);
     return rc;
@@ -255,8 +259,8 @@ static void all_of_this_machine(void **state)
     (void)state;
     setenv("PRONY_NVML", "", 1);
     assert_int_equal(
-        pr_sysinfo_lines("cpuinfo,meminfo,lscpu,dmi,nvidiasmi,inxi", &out,
-                         NULL),
+        pr_machine_sysinfo_lines("cpuinfo,meminfo,lscpu,dmi,nvidiasmi,inxi",
+                                 &out, NULL),
         PR_OK);
     read_back(&s, out.data);
     assert_int_equal(s.count, 6);

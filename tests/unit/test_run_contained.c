@@ -19,7 +19,7 @@ struct kit {
     struct pr_value params;
     struct pr_job job;
     struct pr_start start;
-    struct pr_contained box;
+    struct pr_job_container box;
 };
 
 #define BASE                                               \
@@ -58,8 +58,8 @@ static int wrap(struct kit *k, const char *rest, bool program,
     if (program)
         k->start.argv = argv;
     k->start.own_env = own;
-    assert_true(pr_contained_wanted(&k->job, &k->start));
-    return pr_contained_wrap(&k->job, &k->start, slot, &k->box, err);
+    assert_true(pr_job_needs_container(&k->job, &k->start));
+    return pr_job_container_wrap(&k->job, &k->start, slot, &k->box, err);
 }
 
 /* How often OPTION VALUE is there, up to the image; "%" in value stands for
@@ -246,9 +246,9 @@ static void paths_are_those_outside(void **state)
                           true, NULL),
                      PR_OK);
     assert_int_equal(count(&k, "--volume", "%/real:/set:ro"), 1);
-    assert_true(pr_contained_elsewhere(&k.job, "/set"));
-    assert_true(pr_contained_elsewhere(&k.job, "/set/x"));
-    assert_false(pr_contained_elsewhere(&k.job, "/settle"));
+    assert_true(pr_job_container_has_own_mount(&k.job, "/set"));
+    assert_true(pr_job_container_has_own_mount(&k.job, "/set/x"));
+    assert_false(pr_job_container_has_own_mount(&k.job, "/settle"));
     pr_arena_free(k.arena);
 }
 
@@ -412,7 +412,7 @@ static int wrap_once(void)
     if (!rc)
         rc = pr_job_init(&k.job, "1", "dir", &k.params, a, &err);
     if (!rc)
-        rc = pr_contained_wrap(&k.job, &k.start, &part, &k.box, &err);
+        rc = pr_job_container_wrap(&k.job, &k.start, &part, &k.box, &err);
     pr_arena_free(a);
     return rc;
 }
@@ -431,11 +431,11 @@ static void only_those_of_others_are_wrapped(void **state)
     struct pr_start start = {0};
 
     (void)state;
-    assert_false(pr_contained_wanted(&job, &start));
+    assert_false(pr_job_needs_container(&job, &start));
     job.exp.docker = true;
-    assert_true(pr_contained_wanted(&job, &start));
+    assert_true(pr_job_needs_container(&job, &start));
     start.contains_itself = true;
-    assert_false(pr_contained_wanted(&job, &start));
+    assert_false(pr_job_needs_container(&job, &start));
 }
 
 /* ---- afterwards */
@@ -496,7 +496,7 @@ static void the_end_is_asked_for(void **state)
 
         (void)!system("rm -rf dir asked");
         use_fake(rows[i].inspect, rows[i].rm);
-        pr_contained_after(&fake.box, &a, left);
+        pr_job_container_end(&fake.box, &a, left);
         f = fopen("asked", "r");
         assert_non_null(f);
         said[fread(said, 1, sizeof said - 1, f)] = '\0';
@@ -520,7 +520,7 @@ static void what_nobody_saw_end_is_ended(void **state)
 
     (void)state;
     use_fake("exit 0", "exit 0");
-    pr_contained_after(&fake.box, &a, left);
+    pr_job_container_end(&fake.box, &a, left);
     said = slurp("asked", NULL);
     assert_string_equal(said, "kill\nrm\n");
     free(said);
@@ -547,7 +547,7 @@ static void what_an_earlier_run_left_is_ended(void **state)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         spit("asked", "");
         spit("dir/container", rows[i].record);
-        pr_contained_begin(&fake.box);
+        pr_job_container_begin(&fake.box);
         said = slurp("asked", NULL);
         assert_string_equal(said, rows[i].asked);
         free(said);
@@ -561,15 +561,15 @@ static void what_an_earlier_run_left_is_ended(void **state)
 static void what_never_started_is_not_asked_for(void **state)
 {
     struct pr_attempt a = {.end = {.kind = PR_CHILD_FAILED}};
-    struct pr_contained none = {.launcher = NULL};
+    struct pr_job_container none = {.launcher = NULL};
     char left[128];
 
     (void)state;
     use_fake("exit 0", "exit 0");
-    pr_contained_after(&fake.box, &a, left);
+    pr_job_container_end(&fake.box, &a, left);
     a.end.kind = PR_CHILD_ENDED;
     a.end.leftovers = 2;
-    pr_contained_after(&none, &a, left);
+    pr_job_container_end(&none, &a, left);
     assert_int_equal(a.end.leftovers, 2);
     assert_int_equal(access("asked", F_OK), -1);
     pr_arena_free(fake.arena);
@@ -605,7 +605,7 @@ static void failures_get_words(void **state)
                     .wait_status = W_EXITCODE(rows[i].status, 0)}};
 
         spit("log", rows[i].log);
-        pr_contained_explain(&fake.box, "log", &a);
+        pr_job_container_explain(&fake.box, "log", &a);
         assert_string_equal(a.reason, rows[i].reason);
     }
     pr_arena_free(fake.arena);

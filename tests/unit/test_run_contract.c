@@ -66,7 +66,7 @@ static void the_head_is_that_of_dlbs(void **state)
              "\"dataset.format\": \"tfrecord\", \"a.b\": [1, null], "
              "\"runtime.env.X\": 3}",
              "/l/a.log");
-    pr_contract_header(&r.job, &r.start, &out);
+    pr_contract_write_header(&r.job, &r.start, &out);
     assert_true(pr_buf_ok(&out));
     assert_string_equal(
         out.data,
@@ -155,7 +155,7 @@ static void a_device_is_left_alone(void **state)
     assert_int_equal(pr_contract_gather(&r.job, &r.start, LOG_TXT, &more, NULL),
                      PR_OK);
     holds(LOG_TXT, "more\n");
-    pr_buf_done(&more);
+    pr_buf_free(&more);
     pr_arena_free(r.arena);
 }
 
@@ -420,7 +420,7 @@ static void words_of_mpirun_are_a_sentence(void **state)
             .end = {.kind = PR_CHILD_ENDED, .wait_status = 137 << 8}};
 
         spit(LOG_TXT, rows[i]);
-        pr_attempt_take_words(LOG_TXT, 20, &a);
+        pr_attempt_read_reason(LOG_TXT, 20, &a);
         assert_string_equal(a.reason, "process rank 0 exited on signal 9.");
     }
 }

@@ -34,12 +34,12 @@ static void lines_that_repeat_a_parameter_are_no_results(void **state)
         PR_AUTO_BUF struct pr_buf warnings = PR_BUF_INIT(1 << 20);
         PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(4096);
         struct pr_value map = json(a, params);
-        struct pr_words_of from = {"log.txt", NULL, &map};
+        struct pr_output_paths from = {"log.txt", NULL, &map};
         struct pr_attempt none = {.status = PR_STATUS_OK};
 
         spit("log.txt", rows[i].log);
         assert_int_equal(
-            pr_metrics_gather(&none, &from, &results, NULL, &warnings, NULL),
+            pr_collect_results(&none, &from, &results, NULL, &warnings, NULL),
             PR_OK);
         assert_string_equal(results.len ? results.data : "", rows[i].want);
         assert_int_equal(warnings.len, 0);
@@ -50,14 +50,14 @@ static void without_parameters_every_line_counts(void **state)
 {
     PR_AUTO_BUF struct pr_buf results = PR_BUF_INIT(1 << 20);
     PR_AUTO_BUF struct pr_buf warnings = PR_BUF_INIT(1 << 20);
-    struct pr_words_of from = {"log.txt", NULL, NULL};
+    struct pr_output_paths from = {"log.txt", NULL, NULL};
     struct pr_attempt none = {.status = PR_STATUS_OK};
 
     (void)state;
     spit("log.txt", "__exp.model__= \"a\"\n__elapsed_s__= 1\n__bad__= x\n"
                     "__results.n__= NaN\n__warning__= \"w\"\n");
     assert_int_equal(
-        pr_metrics_gather(&none, &from, &results, NULL, &warnings, NULL),
+        pr_collect_results(&none, &from, &results, NULL, &warnings, NULL),
         PR_OK);
     assert_string_equal(results.data,
                         "\"exp.model\": \"a\", \"program.elapsed_s\": 1");
@@ -71,12 +71,12 @@ static void a_log_that_is_not_there_is_fine(void **state)
 {
     PR_AUTO_BUF struct pr_buf results = PR_BUF_INIT(1 << 20);
     PR_AUTO_BUF struct pr_buf warnings = PR_BUF_INIT(1 << 20);
-    struct pr_words_of from = {"none", "none either", NULL};
+    struct pr_output_paths from = {"none", "none either", NULL};
     struct pr_attempt none = {.status = PR_STATUS_OK};
 
     (void)state;
     assert_int_equal(
-        pr_metrics_gather(&none, &from, &results, NULL, &warnings, NULL),
+        pr_collect_results(&none, &from, &results, NULL, &warnings, NULL),
         PR_OK);
     assert_int_equal(results.len + warnings.len, 0);
 }
@@ -96,7 +96,7 @@ static void too_much_is_left_out(void **state)
 {
     PR_AUTO_BUF struct pr_buf results = PR_BUF_INIT(32 << 20);
     PR_AUTO_BUF struct pr_buf warnings = PR_BUF_INIT(1 << 20);
-    struct pr_words_of from = {"log.txt", NULL, NULL};
+    struct pr_output_paths from = {"log.txt", NULL, NULL};
     struct pr_attempt none = {.status = PR_STATUS_OK};
     FILE *f = fopen("log.txt", "w");
     char name[32];
@@ -113,7 +113,7 @@ static void too_much_is_left_out(void **state)
     put_line(f, "__warning__= \"", "\xc3\xa9", 400, "\"\n");
     assert_int_equal(fclose(f), 0);
     assert_int_equal(
-        pr_metrics_gather(&none, &from, &results, NULL, &warnings, NULL),
+        pr_collect_results(&none, &from, &results, NULL, &warnings, NULL),
         PR_OK);
     assert_true(results.len > (12 << 20) && results.len < (17 << 20));
     assert_null(strstr(results.data, "\\u0001"));
@@ -142,13 +142,13 @@ static void what_is_wrong_with_a_channel_is_said(void **state)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         PR_AUTO_BUF struct pr_buf results = PR_BUF_INIT(1 << 20);
         PR_AUTO_BUF struct pr_buf warnings = PR_BUF_INIT(1 << 20);
-        struct pr_words_of from = {"none", rows[i].text ? "c" : "/", NULL};
+        struct pr_output_paths from = {"none", rows[i].text ? "c" : "/", NULL};
         struct pr_attempt none = {.status = PR_STATUS_OK};
 
         if (rows[i].text)
             spit("c", i == 2 ? many.data : rows[i].text);
         assert_int_equal(
-            pr_metrics_gather(&none, &from, &results, NULL, &warnings, NULL),
+            pr_collect_results(&none, &from, &results, NULL, &warnings, NULL),
             PR_OK);
         assert_string_equal(warnings.data, rows[i].want);
     }
@@ -174,7 +174,8 @@ static void a_log_of_before_makes_a_run_needless(void **state)
     spit("bad.log", "__results.time__= 1.5\n__results.time__= 0\n");
     spit("torn.log", "__results.time__= \n");
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (pr_metrics_done_before(rows[i].file, rows[i].rerun) != rows[i].want)
+        if (pr_collect_is_done_before(rows[i].file, rows[i].rerun) !=
+            rows[i].want)
             fail_msg("%s %s", rows[i].file, rows[i].rerun);
 }
 
@@ -192,7 +193,7 @@ static void folders_are_compared_as_they_are(void **state)
     (void)state;
     assert_int_equal(system("mkdir -p a/b ab && ln -s a/b l"), 0);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (pr_metrics_is_inside(rows[i].path, rows[i].dir) != rows[i].want)
+        if (pr_collect_is_inside(rows[i].path, rows[i].dir) != rows[i].want)
             fail_msg("%s in %s", rows[i].path, rows[i].dir);
 }
 
@@ -202,7 +203,7 @@ static int once(void)
     PR_AUTO_BUF struct pr_buf warnings = PR_BUF_INIT(1 << 20);
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(4096);
     struct pr_json_in in = {.text = params, .len = sizeof params - 1};
-    struct pr_words_of from = {"log.txt", NULL, NULL};
+    struct pr_output_paths from = {"log.txt", NULL, NULL};
     struct pr_attempt none = {.status = PR_STATUS_OK};
     struct pr_value map;
     int rc;
@@ -212,7 +213,7 @@ static int once(void)
     rc = pr_json_read(&in, a, &map, NULL, NULL);
     from.params = &map;
     if (!rc)
-        rc = pr_metrics_gather(&none, &from, &results, NULL, &warnings, NULL);
+        rc = pr_collect_results(&none, &from, &results, NULL, &warnings, NULL);
     if (!rc)
         assert_string_equal(results.data, "\"exp.title\": \"R\"");
     return rc;

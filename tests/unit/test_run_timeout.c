@@ -6,7 +6,7 @@
 static struct virtual_clock passing;
 
 /* Seconds of the clock that a run of these arguments took, and its code. */
-static double run_plan(const char *const *args, int want)
+static double run_plan_in_dir(const char *const *args, int want)
 {
     struct pr_plan_opts plan_opts = {0};
     struct pr_run_opts opts = {.retry = -1, .clock = &passing.clock};
@@ -42,7 +42,7 @@ static void a_minute_is_over_at_once(void **state)
         "-P exp.timeout=60", "-P monitor.frequency=0", NULL};
 
     (void)state;
-    assert_true(run_plan(args, PR_E_TIMEOUT) >= 60);
+    assert_true(run_plan_in_dir(args, PR_E_TIMEOUT) >= 60);
 }
 
 /* One that does not listen is killed when its time to do so is over, too. */
@@ -54,7 +54,7 @@ static void so_is_the_time_to_listen(void **state)
         "-P exp.timeout=20", "-P exp.grace=40", "-P monitor.frequency=0", NULL};
 
     (void)state;
-    assert_true(run_plan(args, PR_E_TIMEOUT) >= 60);
+    assert_true(run_plan_in_dir(args, PR_E_TIMEOUT) >= 60);
 }
 
 int main(void)

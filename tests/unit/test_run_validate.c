@@ -101,10 +101,10 @@ static const char *lacks(struct pr_arena *a, const char *const *args)
     validate(args, &v);
     for (size_t i = 0; i < v.count; i++)
         pr_buf_printf(&out, "%s %llu%c %s\n",
-                      pr_lack_kind_word(v.lacks[i].kind),
+                      pr_requirement_kind_word(v.lacks[i].kind),
                       (unsigned long long)v.lacks[i].count,
                       v.lacks[i].stops ? '!' : '?', v.lacks[i].what);
-    pr_validation_done(&v);
+    pr_validation_close(&v);
     return out.len ? pr_arena_copy(a, out.data, out.len) : "";
 }
 
@@ -338,12 +338,12 @@ static void counts_and_codes(void **state)
     assert_string_equal(err.msg, "nothing to run");
     assert_int_equal(pr_validation_error(&v, false, &err), PR_E_CONF);
     assert_string_equal(err.where, "");
-    pr_validation_done(&v);
+    pr_validation_close(&v);
 
     validate(ARGS("-P exp.command=none", "-V n=[1,2]"), &v);
     assert_int_equal(pr_validation_error(&v, true, &err), PR_OK);
     assert_int_equal(pr_validation_error(&v, false, &err), PR_E_UNAVAIL);
-    pr_validation_done(&v);
+    pr_validation_close(&v);
 
     validate(ARGS("-P exp.docker=true", "-P exp.docker_launcher=docker",
                   "-P exp.docker_image=x", "-P exp.command=true", "-V n=[1,2]"),
@@ -351,7 +351,7 @@ static void counts_and_codes(void **state)
     assert_int_equal(v.stops, 2);
     assert_int_equal(pr_validation_error(&v, true, &err), PR_E_UNAVAIL);
     assert_string_equal(err.where, "");
-    pr_validation_done(&v);
+    pr_validation_close(&v);
 }
 
 static void a_list_that_is_too_long_is_cut(void **state)
@@ -368,7 +368,7 @@ static void a_list_that_is_too_long_is_cut(void **state)
     assert_int_equal(v.count, 1000);
     assert_int_equal(v.more, 500);
     assert_int_equal(v.concerned, 1500);
-    pr_validation_done(&v);
+    pr_validation_close(&v);
 }
 
 static void a_finished_plan(void **state)
@@ -410,7 +410,7 @@ static void a_finished_plan(void **state)
         assert_string_equal(v.lacks[0].first, "a");
         if (strncmp(v.lacks[0].what, rows[i].want, n) != 0)
             fail_msg("got '%s'", v.lacks[0].what);
-        pr_validation_done(&v);
+        pr_validation_close(&v);
     }
 }
 
@@ -448,7 +448,7 @@ static int validate_once(void)
     rc = pr_plan_validate(p, &v, &err);
     if (!rc) {
         assert_int_equal(v.count, 4);
-        pr_validation_done(&v);
+        pr_validation_close(&v);
     }
     pr_plan_free(p);
     return rc;

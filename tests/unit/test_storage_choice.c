@@ -79,7 +79,7 @@ static void defaults_are_pread_here(void **state)
         struct pr_storage *st = open_storage(&opts);
 
         assert_string_equal(pr_storage_engine(st), "pread");
-        assert_string_equal(pr_storage_note(st), "");
+        assert_string_equal(pr_storage_warning(st), "");
         make(st, "f", "x", 1);
         pr_storage_close(st);
     }
@@ -157,7 +157,7 @@ static void a_refused_file_is_read_by_pread(void **state)
         pr_object_close(&o);
         assert_object(st, name, want, (size_t)len);
         if (i < 2)
-            assert_non_null(strstr(pr_storage_note(st), name));
+            assert_non_null(strstr(pr_storage_warning(st), name));
         pr_storage_close(st);
     }
 }
@@ -187,7 +187,7 @@ static int use_forbidden(void)
     if (rc)
         return 1;
     if (strcmp(pr_storage_engine(st), "pread") != 0 ||
-        !strstr(pr_storage_note(st), "io_uring"))
+        !strstr(pr_storage_warning(st), "io_uring"))
         return 2;
     if (!pr_storage_buffer(st, 4096) || pr_object_create(st, "f", 0, &o, NULL))
         return 3;

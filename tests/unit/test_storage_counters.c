@@ -111,8 +111,8 @@ static bool can_drop(void)
     int rc;
 
     make(s, "d/probe", "x", 1);
-    assert_int_equal(pr_storage_drop(s, "d/probe", NULL), PR_OK);
-    rc = pr_storage_cached(s, "d/probe", &cached, &bytes, NULL);
+    assert_int_equal(pr_storage_drop_cache(s, "d/probe", NULL), PR_OK);
+    rc = pr_storage_cached_bytes(s, "d/probe", &cached, &bytes, NULL);
     pr_storage_close(s);
     if (rc == 1 && !cached)
         return true;
@@ -130,29 +130,31 @@ static void pages_are_counted_and_dropped(void **state)
     (void)state;
     if (!now->files) {
         make(st, "d/f", "x", 1);
-        assert_int_equal(pr_storage_drop(st, "d/f", &err), PR_OK);
-        assert_int_equal(pr_storage_cached(st, "d/f", &cached, &bytes, &err),
-                         PR_E_UNAVAIL);
+        assert_int_equal(pr_storage_drop_cache(st, "d/f", &err), PR_OK);
+        assert_int_equal(
+            pr_storage_cached_bytes(st, "d/f", &cached, &bytes, &err),
+            PR_E_UNAVAIL);
         return;
     }
     fill(model, 0, SIZE);
     fd = open(real_path("d/f"), O_CREAT | O_RDWR, 0644); /* cached, dirty */
     assert_true(fd >= 0);
     assert_int_equal(write(fd, model, SIZE), SIZE);
-    assert_int_equal(pr_storage_cached(st, "d/f", &cached, &bytes, &err), 1);
+    assert_int_equal(pr_storage_cached_bytes(st, "d/f", &cached, &bytes, &err),
+                     1);
     assert_int_equal(cached, SIZE);
     assert_int_equal(bytes, SIZE);
-    assert_int_equal(pr_storage_drop(st, "d/f", &err), PR_OK);
+    assert_int_equal(pr_storage_drop_cache(st, "d/f", &err), PR_OK);
     if (can_drop()) {
-        assert_int_equal(pr_storage_cached(st, "d/f", &cached, &bytes, &err),
-                         1);
+        assert_int_equal(
+            pr_storage_cached_bytes(st, "d/f", &cached, &bytes, &err), 1);
         assert_int_equal(cached, 0);
         assert_int_equal(bytes, SIZE);
         /* A page or a few, without reading ahead. */
         assert_int_equal(posix_fadvise(fd, 0, 0, POSIX_FADV_RANDOM), 0);
         assert_int_equal(pread(fd, &c, 1, 8192), 1);
-        assert_int_equal(pr_storage_cached(st, "d/f", &cached, &bytes, &err),
-                         1);
+        assert_int_equal(
+            pr_storage_cached_bytes(st, "d/f", &cached, &bytes, &err), 1);
         assert_in_range(cached, 1, SIZE - 1);
     }
     close(fd);
@@ -161,7 +163,7 @@ static void pages_are_counted_and_dropped(void **state)
 
 static void both_ways_count_the_same(void **state)
 {
-    struct pr_cache_use by_map = {9, 9}, by_call = {9, 9};
+    struct pr_page_cache_use by_map = {9, 9}, by_call = {9, 9};
     uint8_t c;
     int fd, rc;
 
@@ -170,18 +172,18 @@ static void both_ways_count_the_same(void **state)
         return;
     fd = open(real_path("d/f"), O_CREAT | O_RDWR, 0644);
     assert_true(fd >= 0);
-    assert_int_equal(pr_cache_stat_by_map(fd, 0, &by_map), 1);
+    assert_int_equal(pr_page_cache_stat_by_map(fd, 0, &by_map), 1);
     assert_int_equal(by_map.bytes, 0);
     assert_int_equal(write(fd, model, SIZE), SIZE);
-    assert_int_equal(pr_cache_stat_by_map(fd, SIZE, &by_map), 1);
+    assert_int_equal(pr_page_cache_stat_by_map(fd, SIZE, &by_map), 1);
     assert_int_equal(by_map.bytes, SIZE);
     /* A hole of more than one mapping, a page read behind it. */
     assert_int_equal(ftruncate(fd, 200 << 20), 0);
     assert_int_equal(posix_fadvise(fd, 0, 0, POSIX_FADV_RANDOM), 0);
     assert_int_equal(pread(fd, &c, 1, 150 << 20), 1);
-    assert_int_equal(pr_cache_stat_by_map(fd, 200 << 20, &by_map), 1);
+    assert_int_equal(pr_page_cache_stat_by_map(fd, 200 << 20, &by_map), 1);
     assert_true(by_map.bytes >= SIZE);
-    rc = pr_cache_stat(fd, 200 << 20, &by_call);
+    rc = pr_page_cache_stat(fd, 200 << 20, &by_call);
     if (rc == 1)
         assert_int_equal(by_call.bytes, by_map.bytes);
     else
@@ -201,7 +203,7 @@ static void only_root_drops_everything(void **state)
         struct pr_err err = {0};
         bool is_left = geteuid() != 0 || setuid(65534) == 0;
 
-        _exit(is_left && pr_storage_drop_all(&err) == PR_E_IO &&
+        _exit(is_left && pr_storage_drop_all_caches(&err) == PR_E_IO &&
                       strstr(err.hint, "root") && strstr(err.msg, "cannot drop")
                   ? 0
                   : 1);
@@ -218,11 +220,11 @@ static void a_missing_file_is_named(void **state)
     (void)state;
     if (!now->files)
         return;
-    assert_int_equal(pr_storage_drop(st, "d/none", &err), PR_E_IO);
+    assert_int_equal(pr_storage_drop_cache(st, "d/none", &err), PR_E_IO);
     assert_non_null(strstr(err.where, "d/none"));
-    assert_int_equal(pr_storage_cached(st, "d/none", &cached, &bytes, &err),
-                     PR_E_IO);
-    assert_int_equal(pr_storage_drop(st, "d", &err), PR_E_IO);
+    assert_int_equal(
+        pr_storage_cached_bytes(st, "d/none", &cached, &bytes, &err), PR_E_IO);
+    assert_int_equal(pr_storage_drop_cache(st, "d", &err), PR_E_IO);
     assert_says(&err, "is a folder");
 }
 

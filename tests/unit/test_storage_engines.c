@@ -259,7 +259,7 @@ static void direct_passes_the_page_cache_by(void **state)
         }
     assert_int_equal(pr_object_read(&o, 4096, 40000, buf + 1, NULL), PR_OK);
     assert_true(fcntl(o.fd, F_GETFL) & O_DIRECT);
-    assert_string_equal(pr_storage_note(st), "");
+    assert_string_equal(pr_storage_warning(st), "");
     pr_object_close(&o);
 }
 

@@ -4,7 +4,7 @@
 
 static const struct pr_storage_opts null_opts = {.engine = "null"};
 
-static const struct pr_served rows[] = {
+static const struct pr_storage_served rows[] = {
     {".off.idx", "offsets", 7},
     {".idx", "index", 5},
     {"", "0123456789", 10},
@@ -37,7 +37,7 @@ static void every_name_is_there(void **state)
     (void)state;
     for (int written = 0; written < 2; written++) {
         for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-            const struct pr_served *want = &rows[names[i].row];
+            const struct pr_storage_served *want = &rows[names[i].row];
             struct pr_object_info info = {0};
             struct pr_object o = open_object(st, names[i].name);
             uint8_t buf[10 + PR_IO_SLACK];
@@ -155,10 +155,10 @@ static void others_cannot(void **state)
 
 static void long_endings_are_refused(void **state)
 {
-    static const struct pr_served longest = {
+    static const struct pr_storage_served longest = {
         "123456789 123456789 123456789 123456789 123456789 123456789 1234", "x",
         1};
-    const struct pr_served fits = {longest.ending + 1, "y", 1};
+    const struct pr_storage_served fits = {longest.ending + 1, "y", 1};
     struct pr_storage *st = open_storage(&null_opts);
 
     (void)state;
@@ -220,7 +220,7 @@ static int serve_from_memory(void)
 {
     static const struct pr_storage_opts memory = {.engine = "memory"};
     struct pr_storage *st = NULL, *owner = NULL;
-    struct pr_served row = {"", "", 0};
+    struct pr_storage_served row = {"", "", 0};
     struct pr_object o;
     int rc = pr_storage_open(&null_opts, &st, NULL);
 
@@ -237,7 +237,7 @@ static int serve_from_memory(void)
     if (!rc)
         rc = pr_object_open(owner, "f", &o, NULL);
     if (!rc) {
-        row = (struct pr_served){"", o.map, o.size};
+        row = (struct pr_storage_served){"", o.map, o.size};
         pr_object_close(&o);
         rc = pr_storage_serve(st, &row, 1, owner, NULL);
     }

@@ -347,10 +347,10 @@ static void out_of_memory_is_an_error(void **state)
 static void engines_are_called_by_their_names(void **state)
 {
     (void)state;
-    if (!*pr_storage_note(st))
+    if (!*pr_storage_warning(st))
         assert_string_equal(pr_storage_engine(st), now->opts.engine);
     else
-        print_message("%s: note: %s\n", now->title, pr_storage_note(st));
+        print_message("%s: note: %s\n", now->title, pr_storage_warning(st));
 }
 
 int main(void)

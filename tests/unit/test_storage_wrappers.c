@@ -454,11 +454,11 @@ static void a_full_disk_ends_the_trace_not_the_work(void **state)
     make(st, "f", "x", 1);
     struct pr_object o = open_object(st, "f");
 
-    assert_string_equal(pr_storage_note(st), "");
+    assert_string_equal(pr_storage_warning(st), "");
     for (int i = 0; i < 2000; i++)
         assert_int_equal(pr_object_read(&o, 0, 1, &b, NULL), PR_OK);
     pr_object_close(&o);
-    assert_non_null(strstr(pr_storage_note(st), "trace"));
+    assert_non_null(strstr(pr_storage_warning(st), "trace"));
     pr_storage_close(st);
 }
 

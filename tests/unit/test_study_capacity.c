@@ -7,8 +7,8 @@
 
 #include <math.h>
 
-static const struct pr_capacity_figures unknown = {NAN, NAN, NAN, NAN,  NAN,
-                                                   NAN, NAN, "",  false};
+static const struct pr_capacity_measures unknown = {NAN, NAN, NAN, NAN,  NAN,
+                                                    NAN, NAN, "",  false};
 
 static struct pr_capacity_trial trial(uint64_t n, double utilisation)
 {
@@ -56,7 +56,7 @@ static void write_json(const struct pr_capacity_record *r)
 {
     PR_AUTO_BUF struct pr_buf out = PR_BUF_INIT(1 << 20);
 
-    assert_int_equal(pr_capacity_json(r, &out, NULL), PR_OK);
+    assert_int_equal(pr_capacity_record_write(r, &out, NULL), PR_OK);
     assert_int_equal(pr_file_write("capacity.json", out.data, out.len, NULL),
                      PR_OK);
 }
@@ -78,7 +78,7 @@ static void a_record_comes_back(void **state)
     r.throttle = 12345;
     r.no_generate = true;
     write_json(&r);
-    assert_int_equal(pr_capacity_read(".", a, &back, NULL), PR_OK);
+    assert_int_equal(pr_capacity_record_read(".", a, &back, NULL), PR_OK);
     assert_int_equal(back.count, 5);
     assert_int_equal(back.trials[0].kind, PR_CAPACITY_SCOUT);
     assert_int_equal(back.trials[4].accelerators, 24);
@@ -88,8 +88,8 @@ static void a_record_comes_back(void **state)
     assert_string_equal(back.notes[0], "a note");
     assert_int_equal(back.throttle, 12345);
     /* All of it: written again it is the same. */
-    assert_int_equal(pr_capacity_json(&r, &one, NULL), PR_OK);
-    assert_int_equal(pr_capacity_json(&back, &two, NULL), PR_OK);
+    assert_int_equal(pr_capacity_record_write(&r, &one, NULL), PR_OK);
+    assert_int_equal(pr_capacity_record_write(&back, &two, NULL), PR_OK);
     assert_string_equal(one.data, two.data);
 }
 
@@ -119,7 +119,8 @@ static void what_is_no_record_is_refused(void **state)
         assert_int_equal(
             pr_file_write("capacity.json", bad[i], strlen(bad[i]), NULL),
             PR_OK);
-        assert_int_equal(pr_capacity_read(".", a, &r, NULL), PR_E_FORMAT);
+        assert_int_equal(pr_capacity_record_read(".", a, &r, NULL),
+                         PR_E_FORMAT);
     }
 }
 
@@ -174,7 +175,7 @@ static void a_disturbed_search_does_not_blame_the_storage(void **state)
     assert_null(strstr(out.data, "storage keeps"));
     assert_null(strstr(out.data, "throttle"));
     ASSERT_HAS(out.data, "In these trials there were 23 accelerators");
-    assert_int_equal(pr_capacity_json(&r, &json, NULL), PR_OK);
+    assert_int_equal(pr_capacity_record_write(&r, &json, NULL), PR_OK);
     ASSERT_HAS(json.data, "\"disturbed\": true");
     ASSERT_HAS(json.data, "\"kind\": \"disturbance\"");
 }
@@ -195,7 +196,7 @@ static void what_one_accelerator_needs_is_told(void **state)
     words(&r, &out);
     ASSERT_HAS(out.data, "One accelerator that never waits takes in 20 "
                          "samples/s, 100 MB/s.\n");
-    assert_int_equal(pr_capacity_json(&r, &json, NULL), PR_OK);
+    assert_int_equal(pr_capacity_record_write(&r, &json, NULL), PR_OK);
     ASSERT_HAS(json.data, "\"target_met\": true");
     ASSERT_HAS(json.data, "\"accelerator_needs\": {");
     /* Less than one is not none. */
@@ -262,7 +263,7 @@ static void more_clients_are_told(void **state)
     ASSERT_HAS(out.data,
                "The storage alone gives 5000 MB/s and could keep about 115 "
                "busy: 4 more client machines like this one would be needed.");
-    assert_int_equal(pr_capacity_json(&r, &json, NULL), PR_OK);
+    assert_int_equal(pr_capacity_record_write(&r, &json, NULL), PR_OK);
     ASSERT_HAS(json.data, "\"more_clients\": 4");
     ASSERT_HAS(json.data, "\"kind\": \"decode\"");
 }
@@ -300,16 +301,16 @@ static int attempt(void)
     PR_AUTO_BUF struct pr_buf json = PR_BUF_INIT(1 << 20);
     struct pr_capacity_step step;
     struct pr_capacity_record r;
-    int rc = a ? pr_capacity_read(".", a, &r, NULL) : PR_E_NOMEM;
+    int rc = a ? pr_capacity_record_read(".", a, &r, NULL) : PR_E_NOMEM;
 
     if (!rc)
         rc = pr_capacity_text(&r, "out", PR_TABLE_TEXT, NULL, &text, NULL);
     if (!rc)
-        rc = pr_capacity_json(&r, &json, NULL);
+        rc = pr_capacity_record_write(&r, &json, NULL);
     if (!rc)
         rc = pr_capacity_svg(&r, &svg, NULL);
     if (!rc)
-        rc = pr_capacity_next(&r.opts, r.trials, r.count, &step, NULL);
+        rc = pr_capacity_next_step(&r.opts, r.trials, r.count, &step, NULL);
     return rc;
 }
 

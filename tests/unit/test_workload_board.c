@@ -27,12 +27,12 @@ static void find_file(void)
     assert_int_not_equal(path[0], '\0');
 }
 
-static struct pr_board *open_board(void)
+static struct pr_tensorboard *open_board(void)
 {
     struct pr_err err = {0};
-    struct pr_board *b = NULL;
+    struct pr_tensorboard *b = NULL;
 
-    if (pr_board_open("b", &b, &err))
+    if (pr_tensorboard_open("b", &b, &err))
         fail_msg("%s: %s", err.where, err.msg);
     find_file();
     return b;
@@ -49,7 +49,7 @@ static const uint8_t *record(const char *data, size_t len, size_t i,
         if (p == end)
             return NULL;
         assert_true(end - p >= PR_TFRECORD_FRAME);
-        assert_true(pr_tfrecord_length(p, ret_len));
+        assert_true(pr_tfrecord_read_length(p, ret_len));
         assert_true(*ret_len <= (size_t)(end - p) - PR_TFRECORD_FRAME);
         p += PR_TFRECORD_HEAD;
         assert_int_equal(pr_tfrecord_load32(p + *ret_len),
@@ -105,7 +105,7 @@ static void scalars_are_these_bytes(void **state)
          "x"
          "\x15\0\0\0\0"},
     };
-    struct pr_board *b = open_board();
+    struct pr_tensorboard *b = open_board();
     uint64_t n;
     size_t len;
     const uint8_t *p;
@@ -113,9 +113,9 @@ static void scalars_are_these_bytes(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        pr_board_scalar(b, rows[i].tag, rows[i].step, rows[i].value,
-                        rows[i].wall_ns);
-    assert_int_equal(pr_board_close(b, NULL), PR_OK);
+        pr_tensorboard_add_scalar(b, rows[i].tag, rows[i].step, rows[i].value,
+                                  rows[i].wall_ns);
+    assert_int_equal(pr_tensorboard_close(b, NULL), PR_OK);
     data = slurp(path, &len);
     p = record(data, len, 0, &n);
     assert_int_equal(n, 9 + 15);
@@ -135,7 +135,7 @@ static void scalars_are_these_bytes(void **state)
 /* A tag whose lengths need two bytes each. */
 static void long_tags(void **state)
 {
-    struct pr_board *b = open_board();
+    struct pr_tensorboard *b = open_board();
     char tag[201], *data;
     const uint8_t *p;
     uint64_t n;
@@ -144,8 +144,8 @@ static void long_tags(void **state)
     (void)state;
     memset(tag, 't', 200);
     tag[200] = '\0';
-    pr_board_scalar(b, tag, 0, 1, 0);
-    assert_int_equal(pr_board_close(b, NULL), PR_OK);
+    pr_tensorboard_add_scalar(b, tag, 0, 1, 0);
+    assert_int_equal(pr_tensorboard_close(b, NULL), PR_OK);
     data = slurp(path, &len);
     p = record(data, len, 1, &n);
     /* value: 3 + 200 + 5 = 208; summary: 3 + 208 = 211 */
@@ -165,18 +165,18 @@ static size_t size_now(void)
 
 static void it_can_be_watched(void **state)
 {
-    struct pr_board *b = open_board();
+    struct pr_tensorboard *b = open_board();
     uint64_t start = pr_clock_ns();
     size_t head = size_now(); /* the version is there at once */
 
     (void)state;
     assert_int_equal(head, 16 + 24);
-    pr_board_scalar(b, "a", 1, 1, 1);
-    pr_board_scalar(b, "a", 2, 1, 1);
+    pr_tensorboard_add_scalar(b, "a", 1, 1, 1);
+    pr_tensorboard_add_scalar(b, "a", 2, 1, 1);
     while (size_now() == head && pr_clock_ns() - start < 60000000000u)
         usleep(20000);
     assert_true(size_now() > head + 40);
-    assert_int_equal(pr_board_close(b, NULL), PR_OK);
+    assert_int_equal(pr_tensorboard_close(b, NULL), PR_OK);
 }
 
 enum { THREADS = 4, SCALARS = 20000 };
@@ -184,13 +184,13 @@ enum { THREADS = 4, SCALARS = 20000 };
 static void *work(void *arg)
 {
     for (int i = 0; i < SCALARS; i++)
-        pr_board_scalar(arg, "train/throughput", i, i, 1);
+        pr_tensorboard_add_scalar(arg, "train/throughput", i, i, 1);
     return NULL;
 }
 
 static void threads_may_share_a_board(void **state)
 {
-    struct pr_board *b = open_board();
+    struct pr_tensorboard *b = open_board();
     pthread_t id[THREADS];
     const uint8_t *p;
     size_t len;
@@ -203,7 +203,7 @@ static void threads_may_share_a_board(void **state)
         assert_int_equal(pthread_create(&id[i], NULL, work, b), 0);
     for (int i = 0; i < THREADS; i++)
         pthread_join(id[i], NULL);
-    assert_int_equal(pr_board_close(b, NULL), PR_OK);
+    assert_int_equal(pr_tensorboard_close(b, NULL), PR_OK);
     data = slurp(path, &len);
     p = record(data, len, 0, &n);
     while ((char *)p + n + PR_TFRECORD_FOOT < data + len) {
@@ -218,27 +218,28 @@ static void threads_may_share_a_board(void **state)
 
 static void boards_in_one_second_have_names_of_their_own(void **state)
 {
-    struct pr_board *a = open_board(), *b = open_board(), *c = open_board();
+    struct pr_tensorboard *a = open_board(), *b = open_board(),
+                          *c = open_board();
 
     (void)state;
     assert_int_equal(files_in("b"), 3);
-    assert_int_equal(pr_board_close(a, NULL), PR_OK);
-    assert_int_equal(pr_board_close(b, NULL), PR_OK);
-    assert_int_equal(pr_board_close(c, NULL), PR_OK);
+    assert_int_equal(pr_tensorboard_close(a, NULL), PR_OK);
+    assert_int_equal(pr_tensorboard_close(b, NULL), PR_OK);
+    assert_int_equal(pr_tensorboard_close(c, NULL), PR_OK);
 }
 
 static void a_full_disk_comes_up_at_the_end(void **state)
 {
     struct pr_err err = {0};
-    struct pr_board *b = open_board();
+    struct pr_tensorboard *b = open_board();
     char *data;
     size_t len;
 
     (void)state;
     limit_files(1000);
     for (int i = 0; i < 100000; i++)
-        pr_board_scalar(b, "a", i, i, 1);
-    assert_int_equal(pr_board_close(b, &err), PR_E_IO);
+        pr_tensorboard_add_scalar(b, "a", i, i, 1);
+    assert_int_equal(pr_tensorboard_close(b, &err), PR_E_IO);
     limit_files(RLIM_INFINITY);
     assert_string_equal(err.where, path);
     assert_int_not_equal(err.sys_errno, 0);
@@ -250,11 +251,11 @@ static void a_full_disk_comes_up_at_the_end(void **state)
 static void a_full_disk_at_the_start(void **state)
 {
     struct pr_err err = {0};
-    struct pr_board *b = NULL;
+    struct pr_tensorboard *b = NULL;
 
     (void)state;
     limit_files(10);
-    assert_int_equal(pr_board_open("b", &b, &err), PR_E_IO);
+    assert_int_equal(pr_tensorboard_open("b", &b, &err), PR_E_IO);
     limit_files(RLIM_INFINITY);
     assert_null(b);
     assert_int_equal(files_in("b"), 0);
@@ -263,31 +264,31 @@ static void a_full_disk_at_the_start(void **state)
 static void a_file_in_the_way(void **state)
 {
     struct pr_err err = {0};
-    struct pr_board *b = NULL;
+    struct pr_tensorboard *b = NULL;
 
     (void)state;
     spit("b", "");
-    assert_int_equal(pr_board_open("b/c", &b, &err), PR_E_IO);
+    assert_int_equal(pr_tensorboard_open("b/c", &b, &err), PR_E_IO);
     assert_null(b);
 }
 
 static void nothing_is_fine(void **state)
 {
     (void)state;
-    pr_board_scalar(NULL, "a", 1, 1, 1);
-    assert_int_equal(pr_board_close(NULL, NULL), PR_OK);
+    pr_tensorboard_add_scalar(NULL, "a", 1, 1, 1);
+    assert_int_equal(pr_tensorboard_close(NULL, NULL), PR_OK);
 }
 
 static int attempt(void)
 {
-    struct pr_board *b;
-    int rc = pr_board_open("b", &b, NULL);
+    struct pr_tensorboard *b;
+    int rc = pr_tensorboard_open("b", &b, NULL);
 
     if (rc)
         return rc;
     for (int i = 0; i < 100; i++)
-        pr_board_scalar(b, "a", i, i, 1);
-    return pr_board_close(b, NULL);
+        pr_tensorboard_add_scalar(b, "a", i, i, 1);
+    return pr_tensorboard_close(b, NULL);
 }
 
 static void out_of_memory_is_an_error(void **state)

@@ -11,10 +11,10 @@
 
 struct setup {
     struct pr_arena *arena;
-    struct pr_ckpt_shape shape;
+    struct pr_checkpoint_shape shape;
     struct pr_storage_opts storage;
-    struct pr_ckpt_ops ops;
-    struct pr_ckpt *c;
+    struct pr_checkpoint_ops ops;
+    struct pr_checkpoint *c;
     bool stop;
     struct pr_err err;
 };
@@ -29,22 +29,22 @@ struct setup {
     "\"model.transformer.num_kv_heads\": 2, "                                  \
     "\"emulate.framework\": \"pytorch\", \"workflow.checkpoint\": true"
 
-static void name_at(const void *ctx, uint64_t i, struct pr_ckpt_at *ret)
+static void name_at(const void *ctx, uint64_t i, struct pr_checkpoint_at *ret)
 {
     (void)ctx;
-    *ret = (struct pr_ckpt_at){.epoch = 1, .step = i + 1};
+    *ret = (struct pr_checkpoint_at){.epoch = 1, .step = i + 1};
 }
 
 static int open_it(struct setup *s, const char *more, uint64_t ranks,
                    uint64_t writes)
 {
-    struct pr_ckpt_opts opts = {.shape = &s->shape,
-                                .storage = &s->storage,
-                                .nodes = 1,
-                                .stop = &s->stop,
-                                .ops = &s->ops,
-                                .listed_ranks = 3};
-    struct pr_ckpt_names names = {.count = writes, .at = name_at};
+    struct pr_checkpoint_open_opts opts = {.shape = &s->shape,
+                                           .storage = &s->storage,
+                                           .nodes = 1,
+                                           .stop = &s->stop,
+                                           .ops = &s->ops,
+                                           .listed_ranks = 3};
+    struct pr_checkpoint_names names = {.count = writes, .at = name_at};
     struct pr_json_in in;
     struct pr_value params;
     char text[2048];
@@ -58,12 +58,12 @@ static int open_it(struct setup *s, const char *more, uint64_t ranks,
     assert_int_equal(pr_json_read(&in, s->arena, &params, NULL, &s->err),
                      PR_OK);
     assert_int_equal(
-        pr_ckpt_shape_init(&s->shape, &params, ranks, s->arena, &s->err),
+        pr_checkpoint_shape_init(&s->shape, &params, ranks, s->arena, &s->err),
         PR_OK);
     assert_int_equal(pr_opt_fill(&pr_storage_section, &params, s->arena,
                                  &s->storage, &s->err),
                      PR_OK);
-    rc = pr_ckpt_open(&opts, &names, &s->c, &s->err);
+    rc = pr_checkpoint_open(&opts, &names, &s->c, &s->err);
     return rc;
 }
 
@@ -79,31 +79,31 @@ static void open_well(struct setup *s, const char *more, uint64_t ranks,
 
 static void close_it(struct setup *s)
 {
-    pr_ckpt_close(s->c);
+    pr_checkpoint_close(s->c);
     pr_arena_free(s->arena);
 }
 
 static int save(struct setup *s, uint64_t step)
 {
-    struct pr_ckpt_at at = {.epoch = 1, .step = step, .block = step};
-    struct pr_ckpt_op op;
+    struct pr_checkpoint_at at = {.epoch = 1, .step = step, .block = step};
+    struct pr_checkpoint_op op;
 
-    return pr_ckpt_save(s->c, &at, &op, &s->err);
+    return pr_checkpoint_save(s->c, &at, &op, &s->err);
 }
 
 static int load(struct setup *s, uint64_t step)
 {
-    struct pr_ckpt_at at = {.epoch = 1, .step = step, .block = step};
-    struct pr_ckpt_op op;
+    struct pr_checkpoint_at at = {.epoch = 1, .step = step, .block = step};
+    struct pr_checkpoint_op op;
 
-    return pr_ckpt_load(s->c, &at, &op, &s->err);
+    return pr_checkpoint_load(s->c, &at, &op, &s->err);
 }
 
 /* By one thread, which takes the ranks in order: each has its own time, and the
  * last one that of the checkpoint. */
 static void each_rank_has_its_own_time(void **state)
 {
-    struct pr_ckpt_op *op;
+    struct pr_checkpoint_op *op;
     struct setup s;
 
     (void)state;

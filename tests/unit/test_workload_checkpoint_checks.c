@@ -67,9 +67,10 @@ static void errors_name_the_key(void **state)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(4096);
         struct pr_value v = json(a, pr_arena_printf(a, "{%s}", rows[i].params));
-        struct pr_ckpt_shape s = {.all = 77};
+        struct pr_checkpoint_shape s = {.all = 77};
         struct pr_err err = {0};
-        if (pr_ckpt_shape_init(&s, &v, rows[i].ranks, a, &err) != PR_E_CONF)
+        if (pr_checkpoint_shape_init(&s, &v, rows[i].ranks, a, &err) !=
+            PR_E_CONF)
             fail_msg("%s is accepted", rows[i].params);
         if (strcmp(err.where, rows[i].where) != 0 ||
             !strstr(err.msg, rows[i].msg) || !strstr(err.hint, rows[i].hint))
@@ -108,9 +109,9 @@ static void ranks_are_spread(void **state)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(4096);
         struct pr_value v = json(a, pr_arena_printf(a, "{%s}", rows[i].params));
-        struct pr_ckpt_shape s;
+        struct pr_checkpoint_shape s;
         struct pr_err err = {0};
-        if (pr_ckpt_shape_init(&s, &v, rows[i].ranks, a, &err))
+        if (pr_checkpoint_shape_init(&s, &v, rows[i].ranks, a, &err))
             fail_msg("%s: %s", rows[i].params, err.msg);
         assert_int_equal(s.dp, rows[i].dp);
         assert_int_equal(s.first, rows[i].first);
@@ -128,19 +129,19 @@ static void a_part_of_a_job_writes_what_it_would_write_there(void **state)
         "first_rank\": 5, " LAYERS(1) "}";
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(4096);
     struct pr_value v = json(a, params);
-    struct pr_ckpt_shape s;
-    struct pr_ckpt_file f;
+    struct pr_checkpoint_shape s;
+    struct pr_checkpoint_file f;
 
     (void)state;
-    assert_int_equal(pr_ckpt_shape_init(&s, &v, 2, a, NULL), PR_OK);
+    assert_int_equal(pr_checkpoint_shape_init(&s, &v, 2, a, NULL), PR_OK);
     assert_int_equal(s.parameters, 2 * 32000LL * 2048 + 2048 + 2 * 2048 +
                                        2048 * (2048 + 1024) + 2048 * 2048 +
                                        3 * 2048 * 8192);
-    pr_ckpt_file(&s, 5, 0, &f);
+    pr_checkpoint_get_file(&s, 5, 0, &f);
     assert_string_equal(f.name, "model_states-5.pt");
-    pr_ckpt_file(&s, 5, 1, &f);
+    pr_checkpoint_get_file(&s, 5, 1, &f);
     assert_string_equal(f.name, "zero_pp_rank_2_mp_rank_1_model_states.pt");
-    pr_ckpt_file(&s, 6, 2, &f);
+    pr_checkpoint_get_file(&s, 6, 2, &f);
     assert_string_equal(f.name, "zero_pp_rank_3_mp_rank_0_optim_states.pt");
     assert_int_equal(f.bytes, 4 * 3 * (s.parameters / 8 + 5 * 2048));
 }
@@ -169,11 +170,11 @@ static void other_models_have_a_state(void **state)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(4096);
         struct pr_value v = json(a, pr_arena_printf(a, "{%s}", rows[i].params));
-        struct pr_ckpt_shape s;
-        struct pr_ckpt_sum sum;
-        assert_int_equal(pr_ckpt_shape_init(&s, &v, rows[i].ranks, a, NULL),
-                         PR_OK);
-        pr_ckpt_sum(&s, 0, s.all, &sum);
+        struct pr_checkpoint_shape s;
+        struct pr_checkpoint_sum sum;
+        assert_int_equal(
+            pr_checkpoint_shape_init(&s, &v, rows[i].ranks, a, NULL), PR_OK);
+        pr_checkpoint_sum_ranks(&s, 0, s.all, &sum);
         assert_int_equal(sum.files, rows[i].files);
         assert_int_equal(sum.writers, rows[i].writers);
         assert_int_equal(sum.model_bytes, rows[i].model);
@@ -186,9 +187,10 @@ static void folders_are_named_as_dlio_names_them(void **state)
     char out[64];
 
     (void)state;
-    assert_string_equal(pr_ckpt_folder(out, 2, 25), "global_epoch2_step25");
+    assert_string_equal(pr_checkpoint_folder_name(out, 2, 25),
+                        "global_epoch2_step25");
     assert_string_equal(
-        pr_ckpt_folder(out, UINT64_MAX, UINT64_MAX),
+        pr_checkpoint_folder_name(out, UINT64_MAX, UINT64_MAX),
         "global_epoch18446744073709551615_step18446744073709551615");
 }
 
@@ -196,12 +198,12 @@ static int init_once(void)
 {
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(64);
     struct pr_value members = {.kind = PR_MAP};
-    struct pr_ckpt_shape s;
+    struct pr_checkpoint_shape s;
     struct pr_err err;
 
     if (!a)
         return PR_E_NOMEM;
-    return pr_ckpt_shape_init(&s, &members, 1, a, &err);
+    return pr_checkpoint_shape_init(&s, &members, 1, a, &err);
 }
 
 static void memory_may_run_out(void **state)

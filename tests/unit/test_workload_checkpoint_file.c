@@ -15,9 +15,9 @@ static const uint64_t sizes[] = {0, 1, 16383, 16384, 16385, 100000, 70001};
 static const uint64_t numbers[] = {0, 1, 2, 3, 4, 5, 6};
 enum { TENSORS = sizeof sizes / sizeof *sizes, SUM = 219154 };
 
-static struct pr_ckpt_shape shape_of(const char *layout, uint64_t block)
+static struct pr_checkpoint_shape shape_of(const char *layout, uint64_t block)
 {
-    return (struct pr_ckpt_shape){
+    return (struct pr_checkpoint_shape){
         .model = {.type = "transformer"},
         .opts = {.layout = layout,
                  .block_size = block,
@@ -32,15 +32,16 @@ static struct pr_ckpt_shape shape_of(const char *layout, uint64_t block)
     };
 }
 
-static struct pr_ckpt_file file_of(const struct pr_ckpt_shape *s, uint64_t rank)
+static struct pr_checkpoint_file file_of(const struct pr_checkpoint_shape *s,
+                                         uint64_t rank)
 {
-    struct pr_ckpt_file f = {.kind = PR_CKPT_LAYERS,
-                             .rank = rank,
-                             .number = 1,
-                             .first_layer = 1,
-                             .last_layer = 1,
-                             .tensors = s->layers.count,
-                             .bytes = s->layers.sum};
+    struct pr_checkpoint_file f = {.kind = PR_CHECKPOINT_LAYERS,
+                                   .rank = rank,
+                                   .number = 1,
+                                   .first_layer = 1,
+                                   .last_layer = 1,
+                                   .tensors = s->layers.count,
+                                   .bytes = s->layers.sum};
 
     snprintf(f.name, sizeof f.name, "rank-%d.%s", (int)rank,
              s->is_tensorflow ? "pb-1.data-00000-of-00001" : "pt");
@@ -52,14 +53,14 @@ static struct pr_ckpt_file file_of(const struct pr_ckpt_shape *s, uint64_t rank)
 struct place {
     struct pr_storage_opts opts;
     struct pr_storage *st;
-    struct pr_ckpt_shape shape;
-    struct pr_ckpt_io io;
+    struct pr_checkpoint_shape shape;
+    struct pr_checkpoint_io io;
     bool stop;
     struct pr_err err;
 };
 
 static void place_init(struct place *p, const char *engine,
-                       struct pr_ckpt_shape shape)
+                       struct pr_checkpoint_shape shape)
 {
     *p = (struct place){.shape = shape};
     p->opts = (struct pr_storage_opts){.engine = engine,
@@ -72,7 +73,8 @@ static void place_init(struct place *p, const char *engine,
     p->st = open_storage(&p->opts);
     assert_int_equal(pr_storage_make_folder(p->st, "d", NULL), PR_OK);
     assert_int_equal(
-        pr_ckpt_io_init(&p->io, &p->shape, p->st, &p->stop, &p->err), PR_OK);
+        pr_checkpoint_io_init(&p->io, &p->shape, p->st, &p->stop, &p->err),
+        PR_OK);
 }
 
 static void place_done(struct place *p)
@@ -80,18 +82,18 @@ static void place_done(struct place *p)
     pr_storage_close(p->st);
 }
 
-static void must_write(struct place *p, const struct pr_ckpt_file *f,
+static void must_write(struct place *p, const struct pr_checkpoint_file *f,
                        uint64_t key)
 {
-    if (pr_ckpt_file_write(&p->io, "d", f, key, &p->err))
+    if (pr_checkpoint_file_write(&p->io, "d", f, key, &p->err))
         fail_msg("%s: %s", p->err.where, p->err.msg);
 }
 
-static int check(struct place *p, const struct pr_ckpt_file *f, uint64_t key,
-                 bool verify)
+static int check(struct place *p, const struct pr_checkpoint_file *f,
+                 uint64_t key, bool verify)
 {
     p->err = (struct pr_err){0};
-    return pr_ckpt_file_read(&p->io, "d", f, key, verify, &p->err);
+    return pr_checkpoint_file_read(&p->io, "d", f, key, verify, &p->err);
 }
 
 static const char *path_of(const char *name)
@@ -119,7 +121,7 @@ static uint8_t *written(const char *layout, uint64_t block, uint64_t rank,
                         uint64_t number, uint64_t key, size_t *len)
 {
     struct place p;
-    struct pr_ckpt_file f;
+    struct pr_checkpoint_file f;
     uint8_t *data;
 
     place_init(&p, "memory", shape_of(layout, block));
@@ -151,10 +153,10 @@ static const char *const layouts[] = {"plain", "torch"};
 static const uint64_t blocks[] = {4096, 5000, 20480, 65536, 1 << 20};
 enum { ENGINES = 5, LAYOUTS = 2, BLOCKS = 5 };
 
-static void round_trip(const char *engine, struct pr_ckpt_shape shape)
+static void round_trip(const char *engine, struct pr_checkpoint_shape shape)
 {
     struct place p;
-    struct pr_ckpt_file f = file_of(&shape, 2);
+    struct pr_checkpoint_file f = file_of(&shape, 2);
     struct pr_object_info info;
 
     place_init(&p, engine, shape);
@@ -187,7 +189,7 @@ static void synced_files_are_the_same(void **state)
 {
     (void)state;
     for (size_t e = 0; e < ENGINES; e++) {
-        struct pr_ckpt_shape s = shape_of("plain", 65536);
+        struct pr_checkpoint_shape s = shape_of("plain", 65536);
 
         s.opts.fsync = true;
         round_trip(engines[e], s);
@@ -199,10 +201,10 @@ static void files_without_tensors_work(void **state)
     (void)state;
     for (size_t l = 0; l < LAYOUTS; l++) {
         struct place p;
-        struct pr_ckpt_file f;
+        struct pr_checkpoint_file f;
 
         place_init(&p, "pread", shape_of(layouts[l], 65536));
-        p.shape.layers = (struct pr_ckpt_list){.is_given = true};
+        p.shape.layers = (struct pr_checkpoint_list){.is_given = true};
         f = file_of(&p.shape, 0);
         must_write(&p, &f, 7);
         assert_int_equal(check(&p, &f, 7, true), PR_OK);
@@ -269,15 +271,15 @@ static void nothing_repeats(void **state)
 
 static void checkpoints_have_keys_of_their_own(void **state)
 {
-    struct pr_ckpt_shape s = shape_of("plain", 4096);
-    uint64_t key = pr_ckpt_key(&s, 1, 2);
+    struct pr_checkpoint_shape s = shape_of("plain", 4096);
+    uint64_t key = pr_checkpoint_make_key(&s, 1, 2);
 
     (void)state;
-    assert_true(key == pr_ckpt_key(&s, 1, 2));
-    assert_true(key != pr_ckpt_key(&s, 2, 1));
-    assert_true(key != pr_ckpt_key(&s, 1, 3));
+    assert_true(key == pr_checkpoint_make_key(&s, 1, 2));
+    assert_true(key != pr_checkpoint_make_key(&s, 2, 1));
+    assert_true(key != pr_checkpoint_make_key(&s, 1, 3));
     s.opts.seed++;
-    assert_true(key != pr_ckpt_key(&s, 1, 2));
+    assert_true(key != pr_checkpoint_make_key(&s, 1, 2));
 }
 
 static void contents_do_not_compress(void **state)
@@ -301,11 +303,11 @@ static void contents_do_not_compress(void **state)
 
 /* ---- ones */
 
-static struct pr_ckpt_file optimizer_of(struct pr_ckpt_shape *s,
-                                        enum pr_tensor_type type)
+static struct pr_checkpoint_file optimizer_of(struct pr_checkpoint_shape *s,
+                                              enum pr_tensor_type type)
 {
-    struct pr_ckpt_file f = {
-        .kind = PR_CKPT_OPTIMIZER, .tensors = 2, .name = "optimizer.pt"};
+    struct pr_checkpoint_file f = {
+        .kind = PR_CHECKPOINT_OPTIMIZER, .tensors = 2, .name = "optimizer.pt"};
 
     s->optimizer_type = type;
     s->parameters = 50001; /* of one tensor; 15 of the other */
@@ -333,7 +335,7 @@ static void ones_are_the_number_1(void **state)
     for (size_t i = 0; i < 2 * sizeof rows / sizeof *rows; i++) {
         size_t k = i / 2, bytes = rows[k].bytes, len;
         struct place p;
-        struct pr_ckpt_file f;
+        struct pr_checkpoint_file f;
         uint8_t *data;
 
         place_init(&p, "memory", shape_of(layouts[i % 2], 20480));
@@ -354,8 +356,8 @@ static void ones_are_the_number_1(void **state)
 /* ---- files that are not what was written */
 
 /* What went wrong names the byte, and the tensor where it is in one. */
-static void flip(struct place *p, const struct pr_ckpt_file *f, uint8_t *data,
-                 size_t len, size_t at)
+static void flip(struct place *p, const struct pr_checkpoint_file *f,
+                 uint8_t *data, size_t len, size_t at)
 {
     char words[64];
     int rc;
@@ -376,7 +378,7 @@ static void flip_all_over(const char *engine, const char *layout,
                           uint64_t block)
 {
     struct place p;
-    struct pr_ckpt_file f;
+    struct pr_checkpoint_file f;
     size_t len;
     uint8_t *data;
     uint64_t x = 1;
@@ -416,7 +418,7 @@ static void any_byte_that_changed_is_found(void **state)
 static void every_tensor_is_looked_at(void **state)
 {
     struct place p;
-    struct pr_ckpt_file f;
+    struct pr_checkpoint_file f;
     size_t len, at = 4096;
     uint8_t *data;
 
@@ -445,7 +447,7 @@ static void sizes_are_looked_at_in_any_case(void **state)
     (void)state;
     for (size_t i = 0; i < ENGINES * LAYOUTS; i++) {
         struct place p;
-        struct pr_ckpt_file f;
+        struct pr_checkpoint_file f;
         size_t len;
         uint8_t *data;
 
@@ -476,7 +478,7 @@ static int write_with_fault(const char *engine, const char *call, unsigned n,
 {
     char fault[32];
     struct place p = {.shape = shape_of("plain", 65536)};
-    struct pr_ckpt_file f;
+    struct pr_checkpoint_file f;
     int rc;
 
     p.shape.is_tensorflow = is_tensorflow;
@@ -490,9 +492,9 @@ static int write_with_fault(const char *engine, const char *call, unsigned n,
                                       .trace = ""};
     p.st = open_storage(&p.opts);
     assert_int_equal(pr_storage_make_folder(p.st, "d", NULL), PR_OK);
-    assert_int_equal(pr_ckpt_io_init(&p.io, &p.shape, p.st, &p.stop, &p.err),
-                     PR_OK);
-    rc = pr_ckpt_file_write(&p.io, "d", &f, 7, &p.err);
+    assert_int_equal(
+        pr_checkpoint_io_init(&p.io, &p.shape, p.st, &p.stop, &p.err), PR_OK);
+    rc = pr_checkpoint_file_write(&p.io, "d", &f, 7, &p.err);
     assert_int_equal(count_in(p.st, "d"), rc ? 0 : 1 + is_tensorflow);
     assert_true(!rc || rc == PR_E_IO);
     place_done(&p);
@@ -526,13 +528,14 @@ static void failed_writes_leave_nothing(void **state)
 static void stops_when_told(void **state)
 {
     struct place p;
-    struct pr_ckpt_file f;
+    struct pr_checkpoint_file f;
 
     (void)state;
     place_init(&p, "pread", shape_of("torch", 65536));
     f = file_of(&p.shape, 0);
     p.stop = true;
-    assert_int_equal(pr_ckpt_file_write(&p.io, "d", &f, 7, &p.err), PR_E_INTR);
+    assert_int_equal(pr_checkpoint_file_write(&p.io, "d", &f, 7, &p.err),
+                     PR_E_INTR);
     assert_int_equal(count_in(p.st, "d"), 0);
     assert_int_equal(p.io.bytes, 0);
     p.stop = false;
@@ -547,29 +550,30 @@ static void names_may_be_too_long(void **state)
 {
     static char folder[5000];
     struct place p;
-    struct pr_ckpt_file f;
+    struct pr_checkpoint_file f;
 
     (void)state;
     memset(folder, 'x', sizeof folder - 1);
     place_init(&p, "memory", shape_of("plain", 65536));
     f = file_of(&p.shape, 0);
-    assert_int_equal(pr_ckpt_file_write(&p.io, folder, &f, 7, &p.err), PR_E_IO);
-    assert_int_equal(pr_ckpt_file_read(&p.io, folder, &f, 7, true, &p.err),
+    assert_int_equal(pr_checkpoint_file_write(&p.io, folder, &f, 7, &p.err),
                      PR_E_IO);
-    assert_int_equal(pr_ckpt_file_write(&p.io, "not-there", &f, 7, &p.err),
-                     PR_E_IO);
+    assert_int_equal(
+        pr_checkpoint_file_read(&p.io, folder, &f, 7, true, &p.err), PR_E_IO);
+    assert_int_equal(
+        pr_checkpoint_file_write(&p.io, "not-there", &f, 7, &p.err), PR_E_IO);
     place_done(&p);
 }
 
 static void unknown_layouts_are_refused(void **state)
 {
     struct place p;
-    struct pr_ckpt_shape s = shape_of("floppy", 65536);
-    struct pr_ckpt_io io;
+    struct pr_checkpoint_shape s = shape_of("floppy", 65536);
+    struct pr_checkpoint_io io;
 
     (void)state;
     place_init(&p, "memory", shape_of("plain", 65536));
-    assert_int_equal(pr_ckpt_io_init(&io, &s, p.st, &p.stop, &p.err),
+    assert_int_equal(pr_checkpoint_io_init(&io, &s, p.st, &p.stop, &p.err),
                      PR_E_CONF);
     assert_says(&p.err, "'floppy'");
     place_done(&p);
@@ -584,7 +588,7 @@ static void tensorflow_has_an_index_beside(void **state)
         "{\"name\": \"1.0\", \"type\": \"int8\", \"elements\": 0},\n"
         "{\"name\": \"1.1\", \"type\": \"int8\", \"elements\": 1},\n";
     struct place p;
-    struct pr_ckpt_file f;
+    struct pr_checkpoint_file f;
     size_t len;
     uint8_t *data;
 
@@ -610,13 +614,13 @@ static struct place tortured;
 static int attempt(void)
 {
     struct place *p = &tortured;
-    struct pr_ckpt_file f = file_of(&p->shape, 0);
-    int rc = pr_ckpt_io_init(&p->io, &p->shape, p->st, &p->stop, &p->err);
+    struct pr_checkpoint_file f = file_of(&p->shape, 0);
+    int rc = pr_checkpoint_io_init(&p->io, &p->shape, p->st, &p->stop, &p->err);
 
     if (!rc)
-        rc = pr_ckpt_file_write(&p->io, "d", &f, 7, &p->err);
+        rc = pr_checkpoint_file_write(&p->io, "d", &f, 7, &p->err);
     if (!rc)
-        rc = pr_ckpt_file_read(&p->io, "d", &f, 7, true, &p->err);
+        rc = pr_checkpoint_file_read(&p->io, "d", &f, 7, true, &p->err);
     return rc;
 }
 

@@ -35,41 +35,41 @@ static const char *const llama_1t = TRANSFORMER(128)
 static const char *const llama_7b =
     TRANSFORMER(32) SPREAD(1, 1, 1) ", " SIZES(32000, 4096, 11008, 32, 32) "}";
 
-static struct pr_ckpt_shape shape_of(struct pr_arena *a, const char *text,
-                                     uint64_t ranks)
+static struct pr_checkpoint_shape shape_of(struct pr_arena *a, const char *text,
+                                           uint64_t ranks)
 {
     struct pr_value *params = pr_arena_alloc(a, sizeof *params);
-    struct pr_ckpt_shape s;
+    struct pr_checkpoint_shape s;
     struct pr_err err = {0};
 
     *params = json(a, text);
-    if (pr_ckpt_shape_init(&s, params, ranks, a, &err))
+    if (pr_checkpoint_shape_init(&s, params, ranks, a, &err))
         fail_msg("%s: %s: %s", text, err.where, err.msg);
     return s;
 }
 
-static struct pr_ckpt_file file_of(const struct pr_ckpt_shape *s, uint64_t rank,
-                                   uint64_t number)
+static struct pr_checkpoint_file file_of(const struct pr_checkpoint_shape *s,
+                                         uint64_t rank, uint64_t number)
 {
-    struct pr_ckpt_file f;
+    struct pr_checkpoint_file f;
 
-    assert_true(number < pr_ckpt_files(s, rank));
-    pr_ckpt_file(s, rank, number, &f);
+    assert_true(number < pr_checkpoint_file_count(s, rank));
+    pr_checkpoint_get_file(s, rank, number, &f);
     assert_int_equal(f.rank, rank);
     assert_int_equal(f.number, number);
     return f;
 }
 
 struct list_ctx {
-    const struct pr_ckpt_shape *s;
-    const struct pr_ckpt_file *f;
+    const struct pr_checkpoint_shape *s;
+    const struct pr_checkpoint_file *f;
 };
 
 static void at(const void *ctx, uint64_t i, struct pr_tensor *ret)
 {
     const struct list_ctx *c = ctx;
 
-    pr_ckpt_tensor(c->s, c->f, i, ret);
+    pr_checkpoint_get_tensor(c->s, c->f, i, ret);
 }
 
 static void add_name(struct pr_arena *a, struct pr_keyset *names,
@@ -83,46 +83,46 @@ static void add_name(struct pr_arena *a, struct pr_keyset *names,
 }
 
 /* The same sum, file by file and tensor by tensor; names must differ. */
-static struct pr_ckpt_sum sum_slowly(const struct pr_ckpt_shape *s,
-                                     uint64_t first, uint64_t count)
+static struct pr_checkpoint_sum sum_slowly(const struct pr_checkpoint_shape *s,
+                                           uint64_t first, uint64_t count)
 {
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(1 << 16);
     struct pr_keyset names = {0};
-    struct pr_ckpt_sum sum = {0};
+    struct pr_checkpoint_sum sum = {0};
 
     for (uint64_t r = first; r < first + count; r++) {
-        uint64_t files = pr_ckpt_files(s, r);
+        uint64_t files = pr_checkpoint_file_count(s, r);
         sum.writers += files > 0;
         for (uint64_t i = 0; i < files; i++) {
-            struct pr_ckpt_file f = file_of(s, r, i);
+            struct pr_checkpoint_file f = file_of(s, r, i);
             struct list_ctx ctx = {s, &f};
             struct pr_tensor_list list = {f.tensors, at, &ctx};
             uint64_t bytes = 0;
             add_name(a, &names, f.name);
             for (uint64_t t = 0; t < f.tensors; t++) {
                 struct pr_tensor tensor;
-                pr_ckpt_tensor(s, &f, t, &tensor);
+                pr_checkpoint_get_tensor(s, &f, t, &tensor);
                 assert_true(tensor.elements > 0);
                 bytes += tensor.elements * pr_tensor_type_bytes(tensor.type);
             }
             assert_int_equal(bytes, f.bytes);
-            *(f.kind == PR_CKPT_OPTIMIZER ? &sum.optimizer_bytes
-                                          : &sum.model_bytes) += bytes;
+            *(f.kind == PR_CHECKPOINT_OPTIMIZER ? &sum.optimizer_bytes
+                                                : &sum.model_bytes) += bytes;
             sum.disk_bytes += pr_tensor_file_bytes(
                 pr_tensor_layout_find(s->opts.layout), &list);
             sum.files++;
         }
     }
-    pr_keyset_done(&names);
+    pr_keyset_free(&names);
     return sum;
 }
 
-static void assert_sums_equal(const struct pr_ckpt_shape *s, uint64_t first,
-                              uint64_t count)
+static void assert_sums_equal(const struct pr_checkpoint_shape *s,
+                              uint64_t first, uint64_t count)
 {
-    struct pr_ckpt_sum fast, slow = sum_slowly(s, first, count);
+    struct pr_checkpoint_sum fast, slow = sum_slowly(s, first, count);
 
-    pr_ckpt_sum(s, first, count, &fast);
+    pr_checkpoint_sum_ranks(s, first, count, &fast);
     assert_int_equal(fast.model_bytes, slow.model_bytes);
     assert_int_equal(fast.optimizer_bytes, slow.optimizer_bytes);
     assert_int_equal(fast.files, slow.files);
@@ -153,9 +153,9 @@ static void sizes_of_known_models(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(4096);
-        struct pr_ckpt_shape s = shape_of(a, rows[i].text, rows[i].ranks);
-        struct pr_ckpt_sum sum;
-        pr_ckpt_sum(&s, 0, s.all, &sum);
+        struct pr_checkpoint_shape s = shape_of(a, rows[i].text, rows[i].ranks);
+        struct pr_checkpoint_sum sum;
+        pr_checkpoint_sum_ranks(&s, 0, s.all, &sum);
         assert_int_equal(s.parameters, rows[i].parameters);
         assert_int_equal(sum.model_bytes, rows[i].model);
         assert_int_equal(sum.optimizer_bytes, rows[i].optimizer);
@@ -164,7 +164,7 @@ static void sizes_of_known_models(void **state)
         assert_true(sum.disk_bytes >= rows[i].model + rows[i].optimizer);
         assert_true(sum.disk_bytes <= rows[i].model + rows[i].optimizer +
                                           rows[i].files * (64 << 10));
-        pr_ckpt_sum(&s, 0, 1, &sum);
+        pr_checkpoint_sum_ranks(&s, 0, 1, &sum);
         assert_int_equal(sum.model_bytes, rows[i].model0);
         assert_int_equal(sum.optimizer_bytes, rows[i].optimizer0);
         assert_sums_equal(&s, 0, s.all);
@@ -201,20 +201,20 @@ static void zero_stages_divide_as_they_should(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(4096);
-        struct pr_ckpt_shape s = shape_of(a, rows[i].text, rows[i].ranks);
-        struct pr_ckpt_sum sum;
-        pr_ckpt_sum(&s, 0, s.all, &sum);
+        struct pr_checkpoint_shape s = shape_of(a, rows[i].text, rows[i].ranks);
+        struct pr_checkpoint_sum sum;
+        pr_checkpoint_sum_ranks(&s, 0, s.all, &sum);
         assert_int_equal(sum.model_bytes, rows[i].model);
         assert_int_equal(sum.optimizer_bytes, rows[i].optimizer);
         assert_int_equal(sum.files, rows[i].files);
         assert_int_equal(sum.writers, rows[i].writers);
-        pr_ckpt_sum(&s, 0, 1, &sum);
+        pr_checkpoint_sum_ranks(&s, 0, 1, &sum);
         assert_int_equal(sum.model_bytes, rows[i].model0);
         assert_int_equal(sum.optimizer_bytes, rows[i].optimizer0);
         for (uint64_t first = 0; first < s.all; first++)
             for (uint64_t n = 0; first + n <= s.all; n++)
                 assert_sums_equal(&s, first, n);
-        pr_ckpt_sum(&s, s.all, UINT64_MAX, &sum);
+        pr_checkpoint_sum_ranks(&s, s.all, UINT64_MAX, &sum);
         assert_int_equal(sum.files, 0);
     }
 }
@@ -249,32 +249,32 @@ static void stages_have_their_layers(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(4096);
-        struct pr_ckpt_shape s = shape_of(a, rows[i].text, rows[i].ranks);
+        struct pr_checkpoint_shape s = shape_of(a, rows[i].text, rows[i].ranks);
         uint64_t n = rows[i].files;
-        struct pr_ckpt_file f;
-        assert_int_equal(pr_ckpt_files(&s, rows[i].rank), n);
+        struct pr_checkpoint_file f;
+        assert_int_equal(pr_checkpoint_file_count(&s, rows[i].rank), n);
         f = file_of(&s, rows[i].rank, 0);
         assert_string_equal(f.name, rows[i].name0);
         assert_int_equal(f.first_layer, rows[i].first);
         f = file_of(&s, rows[i].rank, n - 1);
-        assert_int_equal(f.kind, PR_CKPT_OPTIMIZER);
+        assert_int_equal(f.kind, PR_CHECKPOINT_OPTIMIZER);
         assert_string_equal(f.name, rows[i].optimizer);
         if (n == 1)
             continue;
         f = file_of(&s, rows[i].rank, n - 2);
-        assert_int_equal(f.kind, PR_CKPT_LAYERS);
+        assert_int_equal(f.kind, PR_CHECKPOINT_LAYERS);
         assert_int_equal(f.last_layer, rows[i].last);
     }
 }
 
-static void assert_tensor(const struct pr_ckpt_shape *s,
-                          const struct pr_ckpt_file *f, uint64_t i,
+static void assert_tensor(const struct pr_checkpoint_shape *s,
+                          const struct pr_checkpoint_file *f, uint64_t i,
                           const char *name, enum pr_tensor_type type,
                           uint64_t elements)
 {
     struct pr_tensor t;
 
-    pr_ckpt_tensor(s, f, i, &t);
+    pr_checkpoint_get_tensor(s, f, i, &t);
     assert_string_equal(t.name, name);
     assert_int_equal(t.type, type);
     assert_int_equal(t.elements, elements);
@@ -283,8 +283,8 @@ static void assert_tensor(const struct pr_ckpt_shape *s,
 static void tensors_of_a_transformer(void **state)
 {
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(4096);
-    struct pr_ckpt_shape s = shape_of(a, llama_8b, 8);
-    struct pr_ckpt_file f = file_of(&s, 3, 0);
+    struct pr_checkpoint_shape s = shape_of(a, llama_8b, 8);
+    struct pr_checkpoint_file f = file_of(&s, 3, 0);
 
     (void)state;
     assert_string_equal(f.name, "zero_pp_rank_3_mp_rank_0_model_states.pt");
@@ -309,9 +309,9 @@ static void tensors_of_a_transformer(void **state)
 static void tensors_with_nothing_in_them_are_left_out(void **state)
 {
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(4096);
-    struct pr_ckpt_shape s = shape_of(
+    struct pr_checkpoint_shape s = shape_of(
         a, TRANSFORMER(2) SPREAD(1, 1, 3) ", " SIZES(50, 4, 16, 2, 1) "}", 8);
-    struct pr_ckpt_file f = file_of(&s, 0, 0);
+    struct pr_checkpoint_file f = file_of(&s, 0, 0);
 
     (void)state;
     assert_int_equal(f.tensors, 1 + 4 * 2 + 1);
@@ -343,10 +343,10 @@ static void layers_and_groups_of_given_sizes(void **state)
             "\"model.optimization_groups\": [1024, 128], " P "tensor\": 2, " P
             "zero_stage\": %s, \"emulate.framework\": \"%s\"}",
             rows[i].zero, rows[i].framework);
-        struct pr_ckpt_shape s = shape_of(a, text, 2);
-        struct pr_ckpt_file f = file_of(&s, 1, 0);
+        struct pr_checkpoint_shape s = shape_of(a, text, 2);
+        struct pr_checkpoint_file f = file_of(&s, 1, 0);
         assert_int_equal(s.parameters, 0);
-        assert_int_equal(pr_ckpt_files(&s, 0), 3);
+        assert_int_equal(pr_checkpoint_file_count(&s, 0), 3);
         assert_int_equal(strncmp(f.name, "model_states-1.p", 16), 0);
         assert_tensor(&s, &f, 0, "a", PR_TENSOR_INT8, 10240);
         f = file_of(&s, 1, 1);
@@ -375,15 +375,15 @@ static uint64_t cpu_ns(void)
 static void a_thousand_ranks_are_summed_at_once(void **state)
 {
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(4096);
-    struct pr_ckpt_shape s = shape_of(a, llama_1t, 1024);
+    struct pr_checkpoint_shape s = shape_of(a, llama_1t, 1024);
     uint64_t slow = cpu_ns(), fast;
-    struct pr_ckpt_sum sum;
+    struct pr_checkpoint_sum sum;
 
     (void)state;
     sum_slowly(&s, 0, 1024);
     slow = cpu_ns() - slow;
     fast = cpu_ns();
-    pr_ckpt_sum(&s, 0, 1024, &sum);
+    pr_checkpoint_sum_ranks(&s, 0, 1024, &sum);
     fast = cpu_ns() - fast;
     assert_true(fast < slow / 2);
 }

@@ -53,7 +53,7 @@ static void found_or_not(void **state)
             make_maps(rows[i].maps);
         if (rows[i].preload)
             setenv("LD_PRELOAD", rows[i].preload, 1);
-        assert_int_equal(pr_darshan_loaded("proc", &d), rows[i].loaded);
+        assert_int_equal(pr_darshan_is_loaded("proc", &d), rows[i].loaded);
         unsetenv("LD_PRELOAD");
         assert_int_equal(d.loaded, rows[i].loaded);
         assert_int_equal(d.named, rows[i].named);
@@ -69,7 +69,7 @@ static void it_is_not_in_this_process(void **state)
 
     (void)state;
     forget();
-    assert_false(pr_darshan_loaded("/proc", &d));
+    assert_false(pr_darshan_is_loaded("/proc", &d));
 }
 
 static void what_is_told(void **state)
@@ -106,7 +106,7 @@ static void what_is_told(void **state)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         PR_AUTO_BUF struct pr_buf b = PR_BUF_INIT(4096);
 
-        pr_darshan_tell(&rows[i].d, rows[i].engine, &b);
+        pr_darshan_describe(&rows[i].d, rows[i].engine, &b);
         assert_true(pr_buf_ok(&b));
         assert_non_null(strstr(b.data, rows[i].has));
         assert_null(strstr(b.data, rows[i].has_not));
@@ -122,13 +122,13 @@ static void the_environment_is_read(void **state)
 
     (void)state;
     forget();
-    (void)pr_darshan_loaded("/proc", &d);
+    (void)pr_darshan_is_loaded("/proc", &d);
     assert_false(d.serial || d.disabled);
     setenv("DARSHAN_ENABLE_NONMPI", "1", 1);
-    (void)pr_darshan_loaded("/proc", &d);
+    (void)pr_darshan_is_loaded("/proc", &d);
     assert_true(d.serial && !d.disabled);
     setenv("DARSHAN_DISABLE", "1", 1);
-    (void)pr_darshan_loaded("/proc", &d);
+    (void)pr_darshan_is_loaded("/proc", &d);
     assert_true(d.serial && d.disabled);
     forget();
 }

@@ -10,10 +10,10 @@
 
 enum { SIDE = 28, PIXELS = SIDE * SIDE };
 
-static struct pr_digits digits(uint64_t seed)
+static struct pr_digit_images digits(uint64_t seed)
 {
     int64_t at[3] = {1, SIDE, SIDE};
-    struct pr_digits d = {.seed = seed};
+    struct pr_digit_images d = {.seed = seed};
 
     assert_true(pr_digits_init(&d, 3, at));
     return d;
@@ -39,7 +39,7 @@ static void inputs_that_fit(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct pr_digits d = {.seed = 5};
+        struct pr_digit_images d = {.seed = 5};
 
         assert_int_equal(pr_digits_init(&d, rows[i].dims, rows[i].at),
                          rows[i].fits);
@@ -54,7 +54,7 @@ static void inputs_that_fit(void **state)
 
 static void a_sample_follows_from_seed_and_number(void **state)
 {
-    struct pr_digits a = digits(1), b = digits(2);
+    struct pr_digit_images a = digits(1), b = digits(2);
     uint8_t one[PIXELS], two[PIXELS];
     int32_t label = pr_digits_draw(&a, false, 7, one);
 
@@ -74,7 +74,7 @@ static void a_sample_follows_from_seed_and_number(void **state)
  * published accuracies depend on it. */
 static void the_set_is_what_it_was(void **state)
 {
-    struct pr_digits d = digits(1);
+    struct pr_digit_images d = digits(1);
     uint8_t gray[PIXELS];
     static const int32_t labels[] = {3, 8, 6, 2, 3, 0, 5};
     uint64_t sum = 0;
@@ -90,7 +90,7 @@ static void the_set_is_what_it_was(void **state)
 
 static void all_classes_come_and_have_ink(void **state)
 {
-    struct pr_digits d = digits(3);
+    struct pr_digit_images d = digits(3);
     unsigned seen[PR_DIGITS_CLASSES] = {0};
     uint8_t gray[PIXELS];
 
@@ -116,7 +116,7 @@ static void all_classes_come_and_have_ink(void **state)
 static void a_class_can_be_told(void **state)
 {
     static double mean[PR_DIGITS_CLASSES][PIXELS];
-    struct pr_digits d = digits(1);
+    struct pr_digit_images d = digits(1);
     unsigned count[PR_DIGITS_CLASSES] = {0}, right = 0;
     uint8_t gray[PIXELS];
 
@@ -152,7 +152,7 @@ static void a_class_can_be_told(void **state)
 
 static void numbers_are_about_standard(void **state)
 {
-    struct pr_digits d = digits(1);
+    struct pr_digit_images d = digits(1);
     uint8_t gray[PIXELS];
     float out[3 * PIXELS];
     double sum = 0, squares = 0;

@@ -66,10 +66,11 @@ static inline void bench_done(struct bench *b)
     pr_arena_free(b->a);
 }
 
-static inline struct pr_phase *add_phase(struct bench *b, unsigned epoch,
-                                         uint64_t steps, double seconds)
+static inline struct pr_emulate_phase *
+add_phase(struct bench *b, unsigned epoch, uint64_t steps, double seconds)
 {
-    struct pr_phase *p = pr_stats_phase(&b->s, b->a, b->e.accelerators, steps);
+    struct pr_emulate_phase *p =
+        pr_emulate_stats_add_phase(&b->s, b->a, b->e.accelerators, steps);
 
     assert_non_null(p);
     p->epoch = epoch;
@@ -81,12 +82,13 @@ static inline struct pr_phase *add_phase(struct bench *b, unsigned epoch,
 }
 
 /* A step that follows the last one of its accelerator. In seconds. */
-static inline void add_step(struct bench *b, struct pr_phase *p, uint64_t r,
-                            double wait, double compute, double late)
+static inline void add_step(struct bench *b, struct pr_emulate_phase *p,
+                            uint64_t r, double wait, double compute,
+                            double late)
 {
-    struct pr_accel_stats *a = &p->accel[r];
+    struct pr_emulate_accelerator_stats *a = &p->accel[r];
     uint64_t n = a->steps;
-    struct pr_step s = {
+    struct pr_emulate_step s = {
         .accelerator = r,
         .step = n,
         .asked_ns = (n ? a->last_ns : p->start_ns) + a->barrier_ns,
@@ -97,18 +99,19 @@ static inline void add_step(struct bench *b, struct pr_phase *p, uint64_t r,
     s.came_ns = s.ready_ns = s.asked_ns + (uint64_t)(wait * 1e9 + 0.5);
     s.end_ns = s.ready_ns + (uint64_t)(compute * 1e9 + 0.5);
     s.woke_ns = s.end_ns + (uint64_t)(late * 1e9 + 0.5);
-    pr_stats_step(p, &s,
-                  n >= (uint64_t)b->e.window.exclude_start_steps &&
-                      n + (uint64_t)b->e.window.exclude_end_steps <
-                          p->steps_planned);
+    pr_emulate_stats_add_step(p, &s,
+                              n >= (uint64_t)b->e.window.exclude_start_steps &&
+                                  n + (uint64_t)b->e.window.exclude_end_steps <
+                                      p->steps_planned);
 }
 
 /* The same steps on all accelerators. */
-static inline struct pr_phase *even_phase(struct bench *b, unsigned epoch,
-                                          uint64_t steps, double wait,
-                                          double compute)
+static inline struct pr_emulate_phase *even_phase(struct bench *b,
+                                                  unsigned epoch,
+                                                  uint64_t steps, double wait,
+                                                  double compute)
 {
-    struct pr_phase *p =
+    struct pr_emulate_phase *p =
         add_phase(b, epoch, steps, (double)steps * (wait + compute));
 
     for (uint64_t r = 0; r < b->e.accelerators; r++)
@@ -168,8 +171,8 @@ static inline const struct pr_value *at(const struct pr_value *v,
 static inline double number_at(const struct pr_value *v, const char *path)
 {
     v = at(v, path);
-    assert_true(pr_is_number(v));
-    return pr_number(v);
+    assert_true(pr_value_is_number(v));
+    return pr_value_number(v);
 }
 
 /* Microseconds of a day, of "2026-11-15T20:57:08.222945". */
@@ -212,7 +215,7 @@ static inline void real_epoch(struct bench *b, const struct real *x,
     char path[64];
     const struct pr_value *load, *compute;
     uint64_t start, end;
-    struct pr_phase *p;
+    struct pr_emulate_phase *p;
 
     snprintf(path, sizeof path, "%u.block1.start", epoch);
     start = micros(at(&x->times, path));
@@ -224,8 +227,8 @@ static inline void real_epoch(struct bench *b, const struct real *x,
     compute = at(&x->output, path);
     p = add_phase(b, epoch, load->len, (double)(end - start) / 1e6);
     for (uint32_t i = 0; i < load->len; i++)
-        add_step(b, p, 0, pr_number(&load->items[i]),
-                 pr_number(&compute->items[i]), 0);
+        add_step(b, p, 0, pr_value_number(&load->items[i]),
+                 pr_value_number(&compute->items[i]), 0);
     p->feed.samples = 100; /* of the size that was configured */
     p->feed.storage_bytes = (uint64_t)(100 * x->record);
 }

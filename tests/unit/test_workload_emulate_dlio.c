@@ -47,7 +47,7 @@ static void write_all(struct bench *b, const struct folder *f)
 {
     struct pr_err err = {0};
 
-    if (pr_dlio_write(&b->e, &b->s, f->path, &err))
+    if (pr_dlio_write_files(&b->e, &b->s, f->path, &err))
         fail_msg("%s: %s", err.where, err.msg);
 }
 
@@ -64,8 +64,8 @@ static bool of_the_machine(const char *key)
 static void same_form(const struct pr_value *ours,
                       const struct pr_value *theirs, const char *where)
 {
-    if (pr_is_number(ours) != pr_is_number(theirs) ||
-        (!pr_is_number(ours) && ours->kind != theirs->kind))
+    if (pr_value_is_number(ours) != pr_value_is_number(theirs) ||
+        (!pr_value_is_number(ours) && ours->kind != theirs->kind))
         fail_msg("%s: %s, expected %s", where, pr_kind_name(ours->kind),
                  pr_kind_name(theirs->kind));
     if (ours->kind == PR_LIST)
@@ -108,8 +108,9 @@ static void files_have_the_form_of_the_real_ones(void **state)
                             "fail");
         ours = written(&b, &f, "0_output.json");
         same_form(&ours, &x.output, "0_output.json");
-        assert_near(pr_number(&at(&ours, "2.load.block1")->items[3]),
-                    pr_number(&at(&x.output, "2.load.block1")->items[3]), 1e-6);
+        assert_near(pr_value_number(&at(&ours, "2.load.block1")->items[3]),
+                    pr_value_number(&at(&x.output, "2.load.block1")->items[3]),
+                    1e-6);
         ours = written(&b, &f, "0_per_epoch_stats.json");
         same_form(&ours, &x.times, "0_per_epoch_stats.json");
         assert_string_equal(at(&ours, "1.block1.duration")->s,
@@ -122,7 +123,7 @@ static void files_have_the_form_of_the_real_ones(void **state)
 /* Two accelerators, two epochs, an evaluation after the second. */
 static void small_training(struct bench *b)
 {
-    struct pr_phase *p;
+    struct pr_emulate_phase *p;
 
     bench_init(b);
     b->e.accelerators = 2;
@@ -156,9 +157,12 @@ static void lists_and_figures_of_each_accelerator(void **state)
     write_all(&b, &f);
     v = written(&b, &f, "0_output.json");
     assert_int_equal(at(&v, "1.load.block1")->len, 3);
-    assert_near(pr_number(&at(&v, "1.load.block1")->items[2]), 0.25, 1e-9);
-    assert_near(pr_number(&at(&v, "1.compute.block1")->items[2]), 1, 1e-9);
-    assert_near(pr_number(&at(&v, "1.proc.block1")->items[2]), 1.25, 1e-9);
+    assert_near(pr_value_number(&at(&v, "1.load.block1")->items[2]), 0.25,
+                1e-9);
+    assert_near(pr_value_number(&at(&v, "1.compute.block1")->items[2]), 1,
+                1e-9);
+    assert_near(pr_value_number(&at(&v, "1.proc.block1")->items[2]), 1.25,
+                1e-9);
     assert_near(number_at(&v, "1.au.block1"), 100 * 2 / 2.75, 1e-9);
     assert_near(number_at(&v, "1.throughput.block1"), 1 / 2.75 * 4, 1e-9);
     assert_null(pr_get(at(&v, "1.load"), "eval"));
@@ -167,8 +171,8 @@ static void lists_and_figures_of_each_accelerator(void **state)
     assert_near(number_at(&v, "2.au.eval"), 100 * 1 / 1.375, 1e-9);
     assert_null(pr_get(&v, "prony"));
     v = written(&b, &f, "1_output.json");
-    assert_near(pr_number(&at(&v, "1.proc.block1")->items[0]), 1, 1e-9);
-    assert_near(pr_number(&at(&v, "2.load.eval")->items[1]), 0.25, 1e-9);
+    assert_near(pr_value_number(&at(&v, "1.proc.block1")->items[0]), 1, 1e-9);
+    assert_near(pr_value_number(&at(&v, "2.load.eval")->items[1]), 0.25, 1e-9);
     assert_int_equal(folder_remove(&f), 5);
     bench_done(&b);
 }
@@ -218,10 +222,11 @@ static void summary_has_evaluation_and_ours(void **state)
     v = written(&b, &f, "summary.json");
     assert_int_equal(at(&v, "metric.train_au_percentage")->len, 2);
     assert_int_equal(at(&v, "metric.eval_au_percentage")->len, 1);
-    assert_near(pr_number(&at(&v, "metric.train_au_percentage")->items[1]),
-                (100 * 2 / 2.75 + 100 * 1 / 3.0) / 2, 1e-9);
     assert_near(
-        pr_number(
+        pr_value_number(&at(&v, "metric.train_au_percentage")->items[1]),
+        (100 * 2 / 2.75 + 100 * 1 / 3.0) / 2, 1e-9);
+    assert_near(
+        pr_value_number(
             &at(&v, "metric.train_throughput_samples_per_second")->items[0]),
         4 / 2.75 + 4 / 3.0, 1e-9);
     assert_near(number_at(&v, "metric.train_au_mean_percentage"),
@@ -271,15 +276,15 @@ static void lines_of_proc_become_pairs(void **state)
                                "odd: a:b\nempty\t:\n\nMem: 4 kB \n"
                                "processor\t: 1\nmodel name\t: C\nlast: 1";
     PR_AUTO_BUF struct pr_buf out = PR_BUF_INIT(4096);
-    struct pr_jb jb;
+    struct pr_json_writer jb;
 
     (void)state;
-    pr_jb_init(&jb, &out, 0);
-    pr_jb_obj(&jb, NULL);
-    pr_dlio_pairs(&jb, "host", text);
-    pr_dlio_pairs(&jb, "none", NULL);
-    pr_dlio_pairs(&jb, "nothing", "");
-    pr_jb_end(&jb);
+    pr_json_writer_init(&jb, &out, 0);
+    pr_json_open_object(&jb, NULL);
+    pr_dlio_put_pairs(&jb, "host", text);
+    pr_dlio_put_pairs(&jb, "none", NULL);
+    pr_dlio_put_pairs(&jb, "nothing", "");
+    pr_json_close(&jb);
     assert_true(pr_buf_ok(&out));
     assert_string_equal(out.data, "{\"host\": {\"model name\": \"C\", "
                                   "\"empty\": \"\", \"Mem\": \"4 kB\", "
@@ -288,7 +293,7 @@ static void lines_of_proc_become_pairs(void **state)
 
 static void shortened_lists_say_so(void **state)
 {
-    struct pr_phase *p;
+    struct pr_emulate_phase *p;
     struct pr_value v;
     struct folder f;
     struct bench b;
@@ -335,8 +340,8 @@ static void many_accelerators(void **state)
     assert_true(s < 20);
     v = written(&b, &f, "999_output.json");
     assert_int_equal(at(&v, "1.compute.block1")->len, 200);
-    assert_near(pr_number(&at(&v, "1.load.block1")->items[199]), 0.00123456,
-                1e-6);
+    assert_near(pr_value_number(&at(&v, "1.load.block1")->items[199]),
+                0.00123456, 1e-6);
     assert_int_equal(folder_remove(&f), 2001);
     bench_done(&b);
 }
@@ -377,11 +382,11 @@ static int write_once(void)
     b.e.accelerators = 2;
     b.e.reader.batch_size = b.e.reader.batch_size_eval = 1;
     b.e.workflow.train = true;
-    if (!pr_stats_phase(&b.s, b.a, 2, 10)) {
+    if (!pr_emulate_stats_add_phase(&b.s, b.a, 2, 10)) {
         pr_arena_free(b.a);
         return PR_E_NOMEM;
     }
-    rc = pr_dlio_write(&b.e, &b.s, tortured.path, &err);
+    rc = pr_dlio_write_files(&b.e, &b.s, tortured.path, &err);
     pr_arena_free(b.a);
     return rc;
 }
@@ -401,7 +406,7 @@ static void folder_that_is_not_there(void **state)
 
     (void)state;
     small_training(&b);
-    assert_int_equal(pr_dlio_write(&b.e, &b.s, "/nonexistent/x", &err),
+    assert_int_equal(pr_dlio_write_files(&b.e, &b.s, "/nonexistent/x", &err),
                      PR_E_IO);
     assert_non_null(strstr(err.where, "/nonexistent/x"));
     bench_done(&b);
@@ -449,8 +454,8 @@ static void lines_at_the_start(void **state)
     (void)state;
     bench_init(&b);
     b.e.accelerators = 2;
-    pr_dlio_say_mode(&b.e, &out);
-    pr_dlio_say_start(&b.e, 8, &out);
+    pr_dlio_log_mode(&b.e, &out);
+    pr_dlio_log_start(&b.e, 8, &out);
     expect_lines(
         &out, "[OUTPUT] T Running DLIO [Training] with 2 process(es)\n" CACHING
               "[OUTPUT] T Max steps per epoch: 8 = 1 * 64 / 4 / 2 (samples per "
@@ -459,8 +464,8 @@ static void lines_at_the_start(void **state)
     b.e.train.total_training_steps = 20;
     b.e.train.epochs = 2;
     b.e.set.opts.record_length_bytes = 1e15;
-    pr_dlio_say_mode(&b.e, &out);
-    pr_dlio_say_start(&b.e, 8, &out);
+    pr_dlio_log_mode(&b.e, &out);
+    pr_dlio_log_start(&b.e, 8, &out);
     expect_lines(
         &out,
         "[OUTPUT] T Running DLIO [Generating data & Training & Evaluation] "
@@ -472,16 +477,16 @@ static void lines_at_the_start(void **state)
         "[WARNING] Only have enough data for 8 steps but 20 wanted\n"
         "[OUTPUT] T Steps per eval: 2 = 1 * 8 / 2 / 2 (samples per file * "
         "num files / batch size eval / comm size)\n");
-    pr_dlio_say_making(false, &out);
-    pr_dlio_say_making(true, &out);
+    pr_dlio_log_making(false, &out);
+    pr_dlio_log_making(true, &out);
     expect_lines(&out, "[OUTPUT] T Starting data generation\n"
                        "[OUTPUT] T Generation done\n");
     b.e.train.total_training_steps = -1;
-    pr_dlio_say_epoch(&b.e, 3, 8, &out);
+    pr_dlio_log_epoch(&b.e, 3, 8, &out);
     expect_lines(&out, "[OUTPUT] T Starting epoch 3: 8 steps expected\n"
                        "[OUTPUT] T Starting block 1\n");
     b.e.train.total_training_steps = 5;
-    pr_dlio_say_epoch(&b.e, 1, 5, &out);
+    pr_dlio_log_epoch(&b.e, 1, 5, &out);
     expect_lines(&out,
                  "[OUTPUT] T Starting epoch 1: Overriding number of steps to "
                  "5.\n"
@@ -496,7 +501,7 @@ static void lines_of_phases(void **state)
 
     (void)state;
     small_training(&b);
-    pr_dlio_say_phase(&b.e, b.s.first, &out);
+    pr_dlio_log_phase(&b.e, b.s.first, &out);
     expect_lines(
         &out,
         "[OUTPUT] T Ending block 1 - 3 steps completed in 4.00 s\n"
@@ -507,7 +512,7 @@ static void lines_of_phases(void **state)
         "[OUTPUT] T Epoch 1 - Block 1 [Training] Computation time per step "
         "(second): 1.0000+/-0.0000 (set value: {'mean': 0.1})\n"
         "[OUTPUT] T Ending epoch 1 - 3 steps completed in 4.00 s\n");
-    pr_dlio_say_phase(&b.e, b.s.last, &out);
+    pr_dlio_log_phase(&b.e, b.s.last, &out);
     expect_lines(&out, "[OUTPUT] T Starting eval - 2 steps expected\n"
                        "[OUTPUT] T Ending eval - 2 steps completed in 2.50 s\n"
                        "[OUTPUT] T Epoch 2 [Eval] Accelerator Utilization [AU] "
@@ -525,12 +530,12 @@ static void lines_at_the_end(void **state)
     (void)state;
     small_training(&b);
     /* Half of what is configured in training, twice as much in evaluation. */
-    for (struct pr_phase *p = b.s.first; p; p = p->next)
+    for (struct pr_emulate_phase *p = b.s.first; p; p = p->next)
         p->feed =
             (struct pr_feed_stats){.samples = 6, .storage_bytes = 3 << 20};
     b.s.last->feed =
         (struct pr_feed_stats){.samples = 4, .storage_bytes = 8 << 20};
-    pr_dlio_say_end(&b.e, &b.s, &out);
+    pr_dlio_log_end(&b.e, &b.s, &out);
     expect_lines(
         &out,
         "[OUTPUT] T Saved outputs in experiments/1\n"
@@ -580,13 +585,13 @@ static void log_reads_as_the_real_one(void **state)
     (void)state;
     real_bench(&b, &x);
     b.e.output.folder = "data";
-    pr_dlio_say_mode(&b.e, &out);
-    pr_dlio_say_start(&b.e, 8, &out);
-    for (struct pr_phase *p = b.s.first; p; p = p->next) {
-        pr_dlio_say_epoch(&b.e, p->epoch, p->steps_planned, &out);
-        pr_dlio_say_phase(&b.e, p, &out);
+    pr_dlio_log_mode(&b.e, &out);
+    pr_dlio_log_start(&b.e, 8, &out);
+    for (struct pr_emulate_phase *p = b.s.first; p; p = p->next) {
+        pr_dlio_log_epoch(&b.e, p->epoch, p->steps_planned, &out);
+        pr_dlio_log_phase(&b.e, p, &out);
     }
-    pr_dlio_say_end(&b.e, &b.s, &out);
+    pr_dlio_log_end(&b.e, &b.s, &out);
     find_results(x.run, "dlio.log", path);
     assert_int_equal(pr_file_read(path, 1 << 20, b.a, &text, &len, NULL),
                      PR_OK);

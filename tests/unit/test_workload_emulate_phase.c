@@ -46,7 +46,7 @@ static void rig_done(struct rig *r)
 }
 
 /* A checkpoint that takes a while; every accelerator is where it should be. */
-static int on_save(void *ctx, struct pr_phase *p, uint64_t step,
+static int on_save(void *ctx, struct pr_emulate_phase *p, uint64_t step,
                    struct pr_err *err)
 {
     struct rig *r = ctx;
@@ -61,35 +61,35 @@ static int on_save(void *ctx, struct pr_phase *p, uint64_t step,
     return PR_OK;
 }
 
-static struct pr_phase *rig_run(struct rig *r, bool evaluation)
+static struct pr_emulate_phase *rig_run(struct rig *r, bool evaluation)
 {
     struct pr_order_opts opts;
     struct pr_err err = {0};
-    struct pr_drive d = {.e = &r->e,
-                         .feed = r->feed,
-                         .order = &r->order,
-                         .save_every = r->save_every,
-                         .save = on_save,
-                         .save_ctx = r};
+    struct pr_emulate_phase_opts d = {.e = &r->e,
+                                      .feed = r->feed,
+                                      .order = &r->order,
+                                      .save_every = r->save_every,
+                                      .save = on_save,
+                                      .save_ctx = r};
 
-    pr_emulate_order(&r->e, evaluation, 1, &opts);
+    pr_emulate_fill_order_opts(&r->e, evaluation, 1, &opts);
     kit_check(pr_order_init(&r->order, &opts, &err), &err);
-    d.phase = pr_stats_phase(&r->stats, r->kit.arena, r->e.accelerators,
-                             r->order.batches);
+    d.phase = pr_emulate_stats_add_phase(&r->stats, r->kit.arena,
+                                         r->e.accelerators, r->order.batches);
     assert_non_null(d.phase);
     d.phase->epoch = 1;
     d.phase->evaluation = evaluation;
     d.phase->steps_planned = r->order.batches;
-    kit_check(pr_phase_run(&d, &err), &err);
+    kit_check(pr_emulate_phase_run(&d, &err), &err);
     return d.phase;
 }
 
 /* From the start to the end, without a barrier to an accelerator's last step,
  * there is nothing but waiting, computing and the barrier. */
-static void assert_adds_up(const struct pr_phase *p, bool barrier)
+static void assert_adds_up(const struct pr_emulate_phase *p, bool barrier)
 {
     for (uint64_t a = 0; a < p->accelerators; a++) {
-        const struct pr_accel_stats *s = &p->accel[a];
+        const struct pr_emulate_accelerator_stats *s = &p->accel[a];
 
         assert_int_equal((barrier ? p->end_ns : s->last_ns) - p->start_ns -
                              p->pause_ns,
@@ -99,7 +99,7 @@ static void assert_adds_up(const struct pr_phase *p, bool barrier)
 
 static void fixed_times_are_kept_exactly(void **state)
 {
-    struct pr_phase *p;
+    struct pr_emulate_phase *p;
     struct rig r;
 
     (void)state;
@@ -113,8 +113,8 @@ static void fixed_times_are_kept_exactly(void **state)
         assert_int_equal(p->accel[a].compute_ns, 30000000);
     }
     assert_adds_up(p, true);
-    assert_float_equal(pr_phase_utilisation(p), 1, 0);
-    assert_float_equal(pr_phase_seconds(p), 0.03, 0);
+    assert_float_equal(pr_emulate_phase_utilisation(p), 1, 0);
+    assert_float_equal(pr_emulate_phase_seconds(p), 0.03, 0);
     assert_int_equal(p->feed.samples, 60);
     assert_int_equal(p->live->wait.count, 30);
     rig_done(&r);
@@ -125,7 +125,7 @@ static void fixed_times_are_kept_exactly(void **state)
 static void an_hour_of_training_takes_no_time(void **state)
 {
     static const uint64_t minute = UINT64_C(60000000000);
-    struct pr_phase *p;
+    struct pr_emulate_phase *p;
     struct rig r;
 
     (void)state;
@@ -151,8 +151,8 @@ static void all_wait_for_a_checkpoint(void **state)
 
     (void)state;
     for (int i = 0; i < 2; i++) {
-        struct pr_block b = {0};
-        struct pr_phase *p;
+        struct pr_emulate_block b = {0};
+        struct pr_emulate_phase *p;
         char text[256];
         struct rig r;
 
@@ -170,11 +170,11 @@ static void all_wait_for_a_checkpoint(void **state)
         assert_int_equal(p->pause_ns, 21000000);
         assert_adds_up(p, i == 0);
         for (int k = 0; k < 4; k++) {
-            assert_true(pr_phase_next_block(p, &b));
+            assert_true(pr_emulate_phase_next_block(p, &b));
             assert_int_equal(b.steps, k < 3 ? 6 : 2);
             assert_true(b.end_ns > b.start_ns && b.end_ns <= p->end_ns);
         }
-        assert_false(pr_phase_next_block(p, &b));
+        assert_false(pr_emulate_phase_next_block(p, &b));
         rig_done(&r);
     }
 }
@@ -200,7 +200,7 @@ static void a_checkpoint_at_the_end_is_left_to_the_caller(void **state)
 static void a_barrier_makes_all_as_slow_as_the_slowest(void **state)
 {
     uint64_t end = 0;
-    struct pr_phase *p;
+    struct pr_emulate_phase *p;
     struct rig r;
 
     (void)state;
@@ -234,7 +234,7 @@ static void uneven_shares_come_to_an_end(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof accelerators / sizeof *accelerators; i++) {
         uint64_t samples = 0, steps = 0;
-        struct pr_phase *p;
+        struct pr_emulate_phase *p;
         struct rig r;
         char json[256];
 
@@ -259,7 +259,7 @@ static void uneven_shares_come_to_an_end(void **state)
 
 static void no_computing_is_all_waiting(void **state)
 {
-    struct pr_phase *p;
+    struct pr_emulate_phase *p;
     struct rig r;
 
     (void)state;
@@ -270,14 +270,14 @@ static void no_computing_is_all_waiting(void **state)
     assert_int_equal(p->accel[0].compute_ns + p->accel[1].compute_ns, 0);
     assert_true(p->accel[0].wait_ns > 0);
     assert_int_equal(p->accel[0].wait_ns % 10000000, 0);
-    assert_true(pr_phase_samples_per_s(p) > 0);
+    assert_true(pr_emulate_phase_samples_per_s(p) > 0);
     assert_int_equal(p->accel[0].late_max_ns + p->accel[1].late_max_ns, 0);
     rig_done(&r);
 }
 
 static void evaluating_reads_the_held_out_files(void **state)
 {
-    struct pr_phase *p;
+    struct pr_emulate_phase *p;
     struct rig r;
 
     (void)state;
@@ -296,17 +296,18 @@ static void stopping_is_an_interruption(void **state)
     struct pr_order_opts opts;
     struct pr_err err = {0};
     struct rig r;
-    struct pr_drive d = {.e = &r.e, .order = &r.order};
+    struct pr_emulate_phase_opts d = {.e = &r.e, .order = &r.order};
 
     (void)state;
     rig_init(&r, "'exp.accelerators': 2, 'train.computation_time': 100");
     __atomic_store_n(&r.kit.stop, true, __ATOMIC_RELAXED);
     d.feed = r.feed;
-    pr_emulate_order(&r.e, false, 1, &opts);
+    pr_emulate_fill_order_opts(&r.e, false, 1, &opts);
     kit_check(pr_order_init(&r.order, &opts, &err), &err);
-    d.phase = pr_stats_phase(&r.stats, r.kit.arena, 2, r.order.batches);
+    d.phase =
+        pr_emulate_stats_add_phase(&r.stats, r.kit.arena, 2, r.order.batches);
     d.phase->steps_planned = r.order.batches;
-    assert_int_equal(pr_phase_run(&d, &err), PR_E_INTR);
+    assert_int_equal(pr_emulate_phase_run(&d, &err), PR_E_INTR);
     rig_done(&r);
 }
 
@@ -335,7 +336,7 @@ static void evaluations_come_when_they_should(void **state)
                  rows[i].after, rows[i].between);
         rig_init(&r, json);
         for (unsigned e = 1; e <= 6; e++)
-            assert_int_equal(pr_emulate_evaluates(&r.e, e),
+            assert_int_equal(pr_emulate_has_evaluation(&r.e, e),
                              rows[i].epochs[e - 1] == 'x');
         rig_done(&r);
     }
@@ -347,15 +348,15 @@ static void a_cap_is_of_the_epoch_or_of_the_run(void **state)
 
     (void)state;
     rig_init(&r, "'train.total_training_steps': 25");
-    assert_int_equal(pr_emulate_steps(&r.e, 60, 0), 25);
-    assert_int_equal(pr_emulate_steps(&r.e, 60, 25), 25);
-    assert_int_equal(pr_emulate_steps(&r.e, 10, 0), 10);
+    assert_int_equal(pr_emulate_count_steps(&r.e, 60, 0), 25);
+    assert_int_equal(pr_emulate_count_steps(&r.e, 60, 25), 25);
+    assert_int_equal(pr_emulate_count_steps(&r.e, 10, 0), 10);
     rig_done(&r);
     rig_init(&r, "'train.total_training_steps': 25,"
                  "'train.total_training_steps_of': 'run'");
-    assert_int_equal(pr_emulate_steps(&r.e, 10, 0), 10);
-    assert_int_equal(pr_emulate_steps(&r.e, 10, 20), 5);
-    assert_int_equal(pr_emulate_steps(&r.e, 10, 25), 0);
+    assert_int_equal(pr_emulate_count_steps(&r.e, 10, 0), 10);
+    assert_int_equal(pr_emulate_count_steps(&r.e, 10, 20), 5);
+    assert_int_equal(pr_emulate_count_steps(&r.e, 10, 25), 0);
     rig_done(&r);
 }
 
@@ -381,8 +382,8 @@ static void all_epochs_are_counted_without_going_through_them(void **state)
         struct rig r;
 
         rig_init(&r, rows[i].json);
-        assert_int_equal(pr_emulate_all_steps(&r.e, 60), rows[i].steps);
-        assert_int_equal(pr_emulate_all_evals(&r.e), rows[i].evals);
+        assert_int_equal(pr_emulate_count_all_steps(&r.e, 60), rows[i].steps);
+        assert_int_equal(pr_emulate_count_evaluations(&r.e), rows[i].evals);
         rig_done(&r);
     }
 }
@@ -394,11 +395,11 @@ static void the_shuffle_follows_the_loader(void **state)
 
     (void)state;
     rig_init(&r, "'reader.sample_shuffle': 'seed'");
-    pr_emulate_order(&r.e, false, 1, &o);
-    pr_emulate_order(&r.e, false, 2, &other);
+    pr_emulate_fill_order_opts(&r.e, false, 1, &o);
+    pr_emulate_fill_order_opts(&r.e, false, 2, &other);
     assert_true(o.shuffle_samples && !o.shuffle_files && !o.window);
     assert_int_not_equal(o.seed, other.seed);
-    pr_emulate_order(&r.e, true, 1, &o);
+    pr_emulate_fill_order_opts(&r.e, true, 1, &o);
     assert_false(o.shuffle_samples);
     rig_done(&r);
 
@@ -406,8 +407,8 @@ static void the_shuffle_follows_the_loader(void **state)
                  "'reader.sample_shuffle': 'random',"
                  "'dataset.num_samples_per_file': 100,"
                  "'train.seed_change_epoch': false");
-    pr_emulate_order(&r.e, false, 1, &o);
-    pr_emulate_order(&r.e, false, 2, &other);
+    pr_emulate_fill_order_opts(&r.e, false, 1, &o);
+    pr_emulate_fill_order_opts(&r.e, false, 2, &other);
     assert_int_equal(o.window, 1024);
     assert_int_equal(o.seed, other.seed);
     assert_int_not_equal(o.seed, 123);
@@ -416,7 +417,7 @@ static void the_shuffle_follows_the_loader(void **state)
     /* A window that holds everything is none. */
     rig_init(&r, "'reader.shuffle_size': 60, 'reader.sample_shuffle': 'on',"
                  "'reader.file_access': 'shared'");
-    pr_emulate_order(&r.e, false, 1, &o);
+    pr_emulate_fill_order_opts(&r.e, false, 1, &o);
     assert_int_equal(o.window, 0);
     assert_true(o.shared);
     rig_done(&r);

@@ -15,7 +15,7 @@ static struct pr_value results(struct bench *b)
     struct pr_value v = {0};
     struct pr_err err = {0};
 
-    pr_emulate_results(&b->e, &b->s, &out);
+    pr_emulate_write_results(&b->e, &b->s, &out);
     assert_true(pr_buf_ok(&out));
     pr_buf_char(&json, '{');
     for (char *line = out.data; *line;) {
@@ -44,15 +44,15 @@ static double figure(const struct pr_value *v, const char *name)
 {
     const struct pr_value *f = pr_get(v, name);
 
-    if (!f || !pr_is_number(f))
+    if (!f || !pr_value_is_number(f))
         fail_msg("no number '%s'", name);
-    return pr_number(f);
+    return pr_value_number(f);
 }
 
 /* Two epochs on two accelerators: waits of 100 and 300 ms, 100 ms computed. */
 static void two_epochs(struct bench *b)
 {
-    struct pr_phase *p;
+    struct pr_emulate_phase *p;
 
     bench_init(b);
     b->e.accelerators = 2;
@@ -139,7 +139,7 @@ static void lines_have_our_figures(void **state)
 static void lines_by_epoch_and_accelerator(void **state)
 {
     const struct pr_value *list;
-    struct pr_phase *p;
+    struct pr_emulate_phase *p;
     struct pr_value v;
     struct bench b;
 
@@ -151,7 +151,7 @@ static void lines_by_epoch_and_accelerator(void **state)
     v = results(&b);
     list = pr_get(&v, "utilisation_by_epoch");
     assert_int_equal(list->len, 2);
-    assert_near(pr_number(&list->items[1]), 0.25, 1e-9);
+    assert_near(pr_value_number(&list->items[1]), 0.25, 1e-9);
     list = pr_get(&v, "by_epoch");
     assert_int_equal(list->len, 3);
     assert_int_equal(at(&list->items[1], "epoch")->i, 2);
@@ -179,7 +179,7 @@ static void lines_by_epoch_and_accelerator(void **state)
 static void many_accelerators_are_summed_up(void **state)
 {
     const struct pr_value *u;
-    struct pr_phase *p;
+    struct pr_emulate_phase *p;
     struct pr_value v;
     struct bench b;
 
@@ -209,26 +209,26 @@ static void compat_makes_dlios_figures_the_main_ones(void **state)
     assert_near(figure(&v, "utilisation"), 0.375, 1e-9);
     b.s.first->end_ns += 400000000; /* 0.4 of 1.2 s; 0.3 of 1 in the window */
     v = results(&b);
-    assert_near(pr_number(&pr_get(&v, "utilisation_by_epoch")->items[0]), 0.3,
-                1e-9);
+    assert_near(pr_value_number(&pr_get(&v, "utilisation_by_epoch")->items[0]),
+                0.3, 1e-9);
     b.e.opts.compat = "none";
     v = results(&b);
-    assert_near(pr_number(&pr_get(&v, "utilisation_by_epoch")->items[0]),
+    assert_near(pr_value_number(&pr_get(&v, "utilisation_by_epoch")->items[0]),
                 0.4 / 1.2, 1e-9);
     bench_done(&b);
     two_epochs(&b);
     b.e.opts.compat = "dlio";
     v = results(&b);
-    assert_near(pr_number(&pr_get(&v, "utilisation_by_epoch")->items[0]), 0.5,
-                1e-9);
+    assert_near(pr_value_number(&pr_get(&v, "utilisation_by_epoch")->items[0]),
+                0.5, 1e-9);
     assert_near(figure(&v, "samples_per_second"),
                 figure(&v, "dlio.train_throughput_mean_samples_per_second"),
                 1e-9);
     assert_near(figure(&v, "prony.utilisation"), 1.0 / 3, 1e-9);
     assert_near(figure(&v, "prony.samples_per_second"), 64 / 2.4, 1e-9);
-    assert_near(pr_emulate_utilisation(&b.e, &b.s), 0.375, 1e-9);
+    assert_near(pr_emulate_main_utilisation(&b.e, &b.s), 0.375, 1e-9);
     b.e.opts.compat = "none";
-    assert_near(pr_emulate_utilisation(&b.e, &b.s), 1.0 / 3, 1e-9);
+    assert_near(pr_emulate_main_utilisation(&b.e, &b.s), 1.0 / 3, 1e-9);
     bench_done(&b);
 }
 
@@ -414,12 +414,12 @@ static void apply(struct bench *b, const struct row *r)
         b->e.opts.drop_cache = "epoch";
 }
 
-static struct pr_phase *phase_of(struct bench *b, const struct row *r)
+static struct pr_emulate_phase *phase_of(struct bench *b, const struct row *r)
 {
     double compute = r->no_compute ? 0 : 0.1;
     double step = r->no_compute ? 0.1 : compute / r->utilisation;
     double barrier = r->barrier * step;
-    struct pr_phase *p = add_phase(b, 1, 10, 10 * step);
+    struct pr_emulate_phase *p = add_phase(b, 1, 10, 10 * step);
 
     for (uint64_t i = 0; i < b->e.accelerators; i++) {
         for (int n = 0; n < 10; n++)
@@ -432,7 +432,7 @@ static struct pr_phase *phase_of(struct bench *b, const struct row *r)
     return p;
 }
 
-static void feed_of(struct pr_phase *p, const struct row *r)
+static void feed_of(struct pr_emulate_phase *p, const struct row *r)
 {
     bool nothing = r->loader || (r->engine && !strcmp(r->engine, "null"));
 
@@ -459,7 +459,7 @@ static void verdict_of_each_way_it_may_go(void **state)
         b.e.reader.preprocess_time = &preprocess;
         apply(&b, &rows[i]);
         feed_of(phase_of(&b, &rows[i]), &rows[i]);
-        pr_emulate_verdict(&b.e, &b.s, &out);
+        pr_verdict_emulate_write(&b.e, &b.s, &out);
         assert_true(pr_buf_ok(&out));
         if (strcmp(out.data, rows[i].want))
             fail_msg("row %zu:\n%s\nexpected:\n%s", i, out.data, rows[i].want);
@@ -471,7 +471,7 @@ static void verdict(struct bench *b, const char *want)
 {
     PR_AUTO_BUF struct pr_buf out = PR_BUF_INIT(1 << 12);
 
-    pr_emulate_verdict(&b->e, &b->s, &out);
+    pr_verdict_emulate_write(&b->e, &b->s, &out);
     assert_true(pr_buf_ok(&out));
     assert_string_equal(out.data, want);
 }
@@ -552,7 +552,7 @@ static void a_disturbed_measurement_does_not_blame_the_storage(void **state)
         const struct trouble *x = &rows_of[i];
         const struct row r = {.utilisation = 0.88, .share = 0.9};
         const struct pr_value *by;
-        struct pr_phase *p;
+        struct pr_emulate_phase *p;
         struct pr_value v;
         const char *said;
         struct bench b;
@@ -562,14 +562,14 @@ static void a_disturbed_measurement_does_not_blame_the_storage(void **state)
         p = phase_of(&b, &r);
         feed_of(p, &r);
         p->stall_ns = p->stall_max_ns = (uint64_t)(x->stall * 1e9);
-        b.s.limits = (struct pr_limits){.kind = "",
-                                        .processors = 2,
-                                        .seconds = 1,
-                                        .cpu_s = 2 * x->cpu,
-                                        .has_delay = true,
-                                        .delay_s = x->delay,
-                                        .has_steal = true,
-                                        .steal = {x->steal * 100, 100}};
+        b.s.limits = (struct pr_client_limits){.kind = "",
+                                               .processors = 2,
+                                               .seconds = 1,
+                                               .cpu_s = 2 * x->cpu,
+                                               .has_delay = true,
+                                               .delay_s = x->delay,
+                                               .has_steal = true,
+                                               .steal = {x->steal * 100, 100}};
         v = results(&b);
         said = pr_get(&v, "verdict")->s;
         if (strncmp(said, x->want, strlen(x->want)))
@@ -590,7 +590,7 @@ static void a_disturbed_measurement_does_not_blame_the_storage(void **state)
 static void who_waits_for_nothing_was_not_disturbed(void **state)
 {
     const struct row r = {.utilisation = 0.995, .share = 0.9};
-    struct pr_phase *p;
+    struct pr_emulate_phase *p;
     struct bench b;
 
     (void)state;
@@ -598,7 +598,8 @@ static void who_waits_for_nothing_was_not_disturbed(void **state)
     p = phase_of(&b, &r);
     feed_of(p, &r);
     p->stall_ns = p->stall_max_ns = second;
-    assert_int_equal(pr_emulate_disturbed(&b.e, &b.s), PR_UNDISTURBED);
+    assert_int_equal(pr_verdict_emulate_disturbance(&b.e, &b.s),
+                     PR_UNDISTURBED);
     bench_done(&b);
 }
 
@@ -607,7 +608,7 @@ static void who_waits_for_nothing_was_not_disturbed(void **state)
 /* Eight steps: the first waits 2 s, in which all others come as well. */
 static void short_epoch(struct bench *b, double compute)
 {
-    struct pr_phase *p;
+    struct pr_emulate_phase *p;
 
     bench_init(b);
     b->e.accelerators = 1;
@@ -615,16 +616,17 @@ static void short_epoch(struct bench *b, double compute)
     p = add_phase(b, 1, 8, 2 + 8 * compute);
     add_step(b, p, 0, 2, compute, 0);
     for (int i = 1; i < 8; i++) {
-        struct pr_accel_stats *a = &p->accel[0];
-        struct pr_step s = {.step = a->steps,
-                            .asked_ns = a->last_ns,
-                            .ready_ns = a->last_ns,
-                            .came_ns = p->start_ns + 2 * second,
-                            .end_ns = a->last_ns + (uint64_t)(compute * 1e9),
-                            .woke_ns = a->last_ns + (uint64_t)(compute * 1e9),
-                            .samples = 4};
+        struct pr_emulate_accelerator_stats *a = &p->accel[0];
+        struct pr_emulate_step s = {
+            .step = a->steps,
+            .asked_ns = a->last_ns,
+            .ready_ns = a->last_ns,
+            .came_ns = p->start_ns + 2 * second,
+            .end_ns = a->last_ns + (uint64_t)(compute * 1e9),
+            .woke_ns = a->last_ns + (uint64_t)(compute * 1e9),
+            .samples = 4};
 
-        pr_stats_step(p, &s, true);
+        pr_emulate_stats_add_step(p, &s, true);
     }
 }
 
@@ -643,7 +645,7 @@ static void reading_before_the_window_is_no_headline(void **state)
     assert_near(figure(&v, "read_ahead_share"), 1, 1e-6);
     assert_false(pr_get(&v, "target_met")->b);
     assert_null(strstr(pr_get(&v, "verdict")->s, "DLIO"));
-    pr_notes_steps(&b.e, &b.s, &notes);
+    pr_warnings_add_steps(&b.e, &b.s, &notes);
     assert_non_null(strstr(notes.data, "100 % of the steps that DLIO's "
                                        "formulas count were read before"));
     assert_non_null(strstr(notes.data, "utilisation of 100.0 %"));
@@ -661,8 +663,8 @@ static void a_long_epoch_keeps_dlios_figures(void **state)
     (void)state;
     two_epochs(&b);
     b.e.opts.compat = "dlio";
-    assert_true(pr_emulate_as_dlio(&b.e, &b.s));
-    pr_notes_steps(&b.e, &b.s, &notes);
+    assert_true(pr_emulate_is_dlio_main(&b.e, &b.s));
+    pr_warnings_add_steps(&b.e, &b.s, &notes);
     assert_true(notes.len == 0);
     bench_done(&b);
 }

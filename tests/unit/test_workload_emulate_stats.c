@@ -7,8 +7,8 @@
 static void a_step_is_split_into_wait_compute_and_lateness(void **state)
 {
     struct bench b;
-    struct pr_phase *p;
-    const struct pr_accel_stats *a;
+    struct pr_emulate_phase *p;
+    const struct pr_emulate_accelerator_stats *a;
 
     (void)state;
     bench_init(&b);
@@ -36,7 +36,7 @@ static void a_step_is_split_into_wait_compute_and_lateness(void **state)
 static void histograms_cover_all_accelerators(void **state)
 {
     struct bench b;
-    struct pr_phase *p;
+    struct pr_emulate_phase *p;
 
     (void)state;
     bench_init(&b);
@@ -54,9 +54,9 @@ static void histograms_cover_all_accelerators(void **state)
 /* Of an epoch before the last one its waits and what goes into totals stay. */
 static void earlier_phases_keep_sums(void **state)
 {
-    struct pr_phase_waits w;
-    struct pr_phase *p, *q;
-    struct pr_totals t;
+    struct pr_emulate_phase_waits w;
+    struct pr_emulate_phase *p, *q;
+    struct pr_emulate_totals t;
     struct bench b;
 
     (void)state;
@@ -67,17 +67,17 @@ static void earlier_phases_keep_sums(void **state)
     q = add_phase(&b, 2, 1, 3);
     add_step(&b, q, 0, 0.125, 1, 0);
     assert_null(p->live);
-    w = pr_phase_waits(p);
+    w = pr_emulate_phase_get_waits(p);
     assert_int_equal(w.count, 2);
     assert_int_equal(w.max_ns, 500000000);
     assert_near((double)w.p50_ns, 250e6, 250e6 * 0.02);
-    assert_int_equal(pr_phase_waits(q).max_ns, 125000000);
-    pr_stats_total(&b.s, false, &t);
+    assert_int_equal(pr_emulate_phase_get_waits(q).max_ns, 125000000);
+    pr_emulate_stats_sum(&b.s, false, &t);
     assert_int_equal(t.wait.count, 3);
     assert_int_equal(t.wait.sum, 875000000);
     assert_int_equal(t.step.max, 1250000000);
-    pr_stats_drop_last(&b.s); /* as one that was not finished */
-    pr_stats_total(&b.s, false, &t);
+    pr_emulate_stats_drop_last(&b.s); /* as one that was not finished */
+    pr_emulate_stats_sum(&b.s, false, &t);
     assert_int_equal(t.wait.count, 2);
     bench_done(&b);
 }
@@ -94,10 +94,10 @@ static void an_epoch_takes_little_memory(void **state)
     assert_non_null(a);
     assert_non_null(s);
     for (int i = 0; i < PR_MEMINFO_PHASES; i++)
-        assert_non_null(pr_stats_phase(s, a, ACCELERATORS, 1));
+        assert_non_null(pr_emulate_stats_add_phase(s, a, ACCELERATORS, 1));
     before = mallinfo2().uordblks + mallinfo2().hblkhd;
     for (int i = 0; i < EPOCHS; i++)
-        assert_non_null(pr_stats_phase(s, a, ACCELERATORS, 1));
+        assert_non_null(pr_emulate_stats_add_phase(s, a, ACCELERATORS, 1));
     after = mallinfo2().uordblks + mallinfo2().hblkhd;
     if (after - before > (size_t)EPOCHS * MOST)
         fail_msg("%zu bytes an epoch", (after - before) / EPOCHS);
@@ -108,7 +108,7 @@ static void an_epoch_takes_little_memory(void **state)
 static void lists_hold_waits_and_computing(void **state)
 {
     struct bench b;
-    struct pr_phase *p;
+    struct pr_emulate_phase *p;
 
     (void)state;
     bench_init(&b);
@@ -141,8 +141,8 @@ static void lists_have_a_limit(void **state)
     (void)state;
     bench_init(&b);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct pr_phase *p =
-            pr_stats_phase(&b.s, b.a, rows[i].accelerators, rows[i].steps);
+        struct pr_emulate_phase *p = pr_emulate_stats_add_phase(
+            &b.s, b.a, rows[i].accelerators, rows[i].steps);
 
         assert_non_null(p);
         if (p->lists.room != rows[i].room)
@@ -156,12 +156,12 @@ static void lists_have_a_limit(void **state)
 static void phases_come_in_order_and_know_nothing_yet(void **state)
 {
     struct bench b;
-    struct pr_phase *p, *q;
+    struct pr_emulate_phase *p, *q;
 
     (void)state;
     bench_init(&b);
-    p = pr_stats_phase(&b.s, b.a, 2, 5);
-    q = pr_stats_phase(&b.s, b.a, 2, 6);
+    p = pr_emulate_stats_add_phase(&b.s, b.a, 2, 5);
+    q = pr_emulate_stats_add_phase(&b.s, b.a, 2, 6);
     assert_ptr_equal(b.s.first, p);
     assert_ptr_equal(p->next, q);
     assert_ptr_equal(b.s.last, q);
@@ -178,7 +178,8 @@ static int make_phase(void)
 {
     struct pr_arena *a = pr_arena_new(256);
     struct pr_emulate_stats s = {0};
-    struct pr_phase *p = a ? pr_stats_phase(&s, a, 4, 1000) : NULL;
+    struct pr_emulate_phase *p =
+        a ? pr_emulate_stats_add_phase(&s, a, 4, 1000) : NULL;
 
     if (!p)
         assert_null(s.first);
@@ -195,7 +196,7 @@ static void no_memory_is_no_phase(void **state)
 static void our_figures_count_every_step(void **state)
 {
     struct bench b;
-    struct pr_phase *p;
+    struct pr_emulate_phase *p;
 
     (void)state;
     bench_init(&b);
@@ -204,12 +205,12 @@ static void our_figures_count_every_step(void **state)
     add_step(&b, p, 0, 0.5, 1, 0.1);
     add_step(&b, p, 0, 0.5, 1, 0.1);
     add_step(&b, p, 1, 0, 1, 0.1);
-    assert_near(pr_phase_seconds(p), 4, 1e-12);
-    assert_near(pr_phase_utilisation(p), 3.0 / 8, 1e-12);
-    assert_near(pr_phase_samples_per_s(p), 3.0, 1e-12);
+    assert_near(pr_emulate_phase_seconds(p), 4, 1e-12);
+    assert_near(pr_emulate_phase_utilisation(p), 3.0 / 8, 1e-12);
+    assert_near(pr_emulate_phase_samples_per_s(p), 3.0, 1e-12);
     p->end_ns = p->start_ns;
-    assert_true(pr_phase_utilisation(p) == 0);
-    assert_true(pr_phase_samples_per_s(p) == 0);
+    assert_true(pr_emulate_phase_utilisation(p) == 0);
+    assert_true(pr_emulate_phase_samples_per_s(p) == 0);
     assert_true(pr_dlio_au(p, 0) == 0);
     assert_true(pr_dlio_throughput(p, 0, 4) == 0);
     bench_done(&b);
@@ -219,7 +220,7 @@ static void our_figures_count_every_step(void **state)
 static void worked_example_of_dlios_formulas(void **state)
 {
     struct bench b;
-    struct pr_phase *p;
+    struct pr_emulate_phase *p;
 
     (void)state;
     bench_init(&b);
@@ -238,7 +239,7 @@ static void worked_example_of_dlios_formulas(void **state)
 static void few_steps_give_no_negative_rate(void **state)
 {
     struct bench b;
-    struct pr_phase *p;
+    struct pr_emulate_phase *p;
 
     (void)state;
     bench_init(&b);
@@ -254,7 +255,7 @@ static void few_steps_give_no_negative_rate(void **state)
 static void late_wakeups_do_not_make_dlios_utilisation_larger(void **state)
 {
     struct bench b;
-    struct pr_phase *p;
+    struct pr_emulate_phase *p;
 
     (void)state;
     bench_init(&b);
@@ -262,15 +263,15 @@ static void late_wakeups_do_not_make_dlios_utilisation_larger(void **state)
     for (int i = 0; i < 4; i++)
         add_step(&b, p, 0, 0, 1, 0.5);
     assert_near(pr_dlio_au(p, 0), 100, 1e-9);
-    assert_near(pr_phase_utilisation(p), 1.0 / 16, 1e-9);
+    assert_near(pr_emulate_phase_utilisation(p), 1.0 / 16, 1e-9);
     bench_done(&b);
 }
 
 static void figures_over_ranks_and_epochs(void **state)
 {
     struct bench b;
-    struct pr_phase *p;
-    struct pr_dlio_figures f;
+    struct pr_emulate_phase *p;
+    struct pr_dlio_measures f;
 
     (void)state;
     bench_init(&b);
@@ -287,14 +288,14 @@ static void figures_over_ranks_and_epochs(void **state)
         add_step(&b, p, 0, 1, 3, 0);
         add_step(&b, p, 1, 3, 1, 0);
     }
-    pr_dlio_figures(&b.s, false, 4, &f);
+    pr_dlio_compute_measures(&b.s, false, 4, &f);
     assert_int_equal(f.epochs, 2);
     assert_near(f.au, 62.5, 1e-9); /* epochs 50 and 75 */
     assert_near(f.au_stdev, 12.5, 1e-9);
     assert_near(f.throughput, 2 * 2.0 / 8 * 4, 1e-9);
     assert_true(f.throughput_stdev < 1e-9);
     /* Evaluation: mean and sum over ranks, not lists one after another. */
-    pr_dlio_figures(&b.s, true, 2, &f);
+    pr_dlio_compute_measures(&b.s, true, 2, &f);
     assert_int_equal(f.epochs, 2);
     assert_near(f.au, 50, 1e-9);
     assert_near(f.throughput, 2 * 1.0 / 4 * 2, 1e-9);
@@ -304,8 +305,8 @@ static void figures_over_ranks_and_epochs(void **state)
 static void totals_add_up(void **state)
 {
     struct bench b;
-    struct pr_phase *p, *q;
-    struct pr_totals t;
+    struct pr_emulate_phase *p, *q;
+    struct pr_emulate_totals t;
 
     (void)state;
     bench_init(&b);
@@ -330,7 +331,7 @@ static void totals_add_up(void **state)
     q->cached = 1;
     p->accel[3].barrier_ns = second;
     q->device_bytes = 1;
-    pr_stats_total(&b.s, false, &t);
+    pr_emulate_stats_sum(&b.s, false, &t);
     assert_int_equal(t.phases, 2);
     assert_int_equal(t.accelerators, 16);
     assert_int_equal(t.steps, 2 * 4 * 16);
@@ -340,7 +341,7 @@ static void totals_add_up(void **state)
     assert_near(t.compute_s, 16 * 0.8, 1e-9);
     assert_near(t.wait_s, 16 * 1.6, 1e-9);
     assert_near(t.barrier_s, 1, 1e-9);
-    assert_near(pr_totals_utilisation(&t), 1.0 / 3, 1e-9);
+    assert_near(pr_emulate_totals_utilisation(&t), 1.0 / 3, 1e-9);
     assert_int_equal(t.bytes, 12);
     assert_int_equal(t.storage_bytes, 4000);
     assert_int_equal(t.failed, 2);
@@ -351,7 +352,7 @@ static void totals_add_up(void **state)
     assert_near(t.sample_s, 0.007, 1e-9);
     assert_int_equal(t.wait.count, t.steps);
     p->device_bytes = 2;
-    pr_stats_total(&b.s, false, &t);
+    pr_emulate_stats_sum(&b.s, false, &t);
     assert_int_equal(t.device_bytes, 3);
     bench_done(&b);
 }
@@ -359,16 +360,16 @@ static void totals_add_up(void **state)
 static void nothing_adds_up_to_nothing(void **state)
 {
     struct pr_emulate_stats s = {0};
-    struct pr_dlio_figures f;
-    struct pr_totals t;
+    struct pr_dlio_measures f;
+    struct pr_emulate_totals t;
 
     (void)state;
-    pr_stats_total(&s, false, &t);
-    pr_dlio_figures(&s, true, 4, &f);
+    pr_emulate_stats_sum(&s, false, &t);
+    pr_dlio_compute_measures(&s, true, 4, &f);
     assert_int_equal(t.phases, 0);
     assert_true(t.device_bytes == UINT64_MAX);
     assert_true(t.cached == -1 && t.storage_share == -1);
-    assert_true(pr_totals_utilisation(&t) == 0);
+    assert_true(pr_emulate_totals_utilisation(&t) == 0);
     assert_true(f.epochs == 0 && f.au == 0 && f.throughput_stdev == 0);
 }
 
@@ -380,20 +381,21 @@ static void formulas_give_what_the_real_dlio_printed(void **state)
     for (int i = 0; i < REAL_RUNS; i++) {
         struct real x = real_runs[i];
         struct bench b;
-        struct pr_dlio_figures f;
+        struct pr_dlio_measures f;
         const struct pr_value *au, *rate;
         uint32_t n = 0;
 
         real_bench(&b, &x);
         au = at(&x.summary, "metric.train_au_percentage");
         rate = at(&x.summary, "metric.train_throughput_samples_per_second");
-        for (struct pr_phase *p = b.s.first; p; p = p->next, n++) {
-            assert_near(pr_dlio_au(p, 0), pr_number(&au->items[n]), 0.002);
+        for (struct pr_emulate_phase *p = b.s.first; p; p = p->next, n++) {
+            assert_near(pr_dlio_au(p, 0), pr_value_number(&au->items[n]),
+                        0.002);
             assert_near(pr_dlio_throughput(p, 0, (uint64_t)x.batch),
-                        pr_number(&rate->items[n]), 0.002);
+                        pr_value_number(&rate->items[n]), 0.002);
         }
         assert_int_equal(n, au->len);
-        pr_dlio_figures(&b.s, false, (uint64_t)x.batch, &f);
+        pr_dlio_compute_measures(&b.s, false, (uint64_t)x.batch, &f);
         assert_near(f.au,
                     number_at(&x.summary, "metric.train_au_mean_percentage"),
                     0.002);
@@ -412,8 +414,8 @@ static void formulas_give_what_the_real_dlio_printed(void **state)
 /* The worked example, a checkpoint of 10 s, and four steps more. */
 static void a_checkpoint_ends_a_block_and_takes_no_time(void **state)
 {
-    struct pr_block x = {0};
-    struct pr_phase *p;
+    struct pr_emulate_block x = {0};
+    struct pr_emulate_phase *p;
     struct bench b;
 
     (void)state;
@@ -425,22 +427,23 @@ static void a_checkpoint_ends_a_block_and_takes_no_time(void **state)
         for (int i = 0; i < 4; i++)
             add_step(&b, p, r, 0.04, 1.36, 0);
     }
-    assert_true(pr_stats_pause(p, b.a, p->start_ns + 26 * second));
-    pr_stats_go_on(p, p->start_ns + 36 * second);
+    assert_true(pr_emulate_stats_pause(p, b.a, p->start_ns + 26 * second));
+    pr_emulate_stats_resume(p, p->start_ns + 36 * second);
     assert_int_equal(p->pause_ns, 10 * second);
     for (uint64_t r = 0; r < 2; r++)
         for (int i = 0; i < 4; i++) {
-            struct pr_step step = {.accelerator = r,
-                                   .step = 5u + (unsigned)i,
-                                   .asked_ns = p->start_ns + 36 * second,
-                                   .samples = 4};
+            struct pr_emulate_step step = {.accelerator = r,
+                                           .step = 5u + (unsigned)i,
+                                           .asked_ns =
+                                               p->start_ns + 36 * second,
+                                           .samples = 4};
 
             step.ready_ns = step.asked_ns + second / 10;
             step.end_ns = step.woke_ns = step.asked_ns + second;
-            pr_stats_step(p, &step, i > 0);
+            pr_emulate_stats_add_step(p, &step, i > 0);
         }
-    assert_near(pr_phase_seconds(p), 31, 1e-9);
-    assert_true(pr_phase_next_block(p, &x));
+    assert_near(pr_emulate_phase_seconds(p), 31, 1e-9);
+    assert_true(pr_emulate_phase_next_block(p, &x));
     assert_int_equal(x.number, 1);
     assert_int_equal(x.first, 0);
     assert_int_equal(x.steps, 5);
@@ -449,7 +452,7 @@ static void a_checkpoint_ends_a_block_and_takes_no_time(void **state)
     assert_near(x.compute, 1.36, 1e-9);
     assert_near((double)x.rank_au[1], x.au, 1e-5);
     assert_int_equal(x.end_wall_ns - x.start_wall_ns, 26 * second);
-    assert_true(pr_phase_next_block(p, &x));
+    assert_true(pr_emulate_phase_next_block(p, &x));
     assert_int_equal(x.number, 2);
     assert_int_equal(x.first, 5);
     assert_int_equal(x.steps, 4);
@@ -457,7 +460,7 @@ static void a_checkpoint_ends_a_block_and_takes_no_time(void **state)
     assert_near(x.rate * 4, 2, 1e-9);
     assert_int_equal(x.start_wall_ns - p->start_wall_ns, 36 * second);
     assert_null(x.rank_au);
-    assert_false(pr_phase_next_block(p, &x));
+    assert_false(pr_emulate_phase_next_block(p, &x));
     /* By steps: 5 of the first, 4 of the second. */
     assert_near(pr_dlio_au(p, 1), (5 * 100 * 5.44 / 6 + 4 * 67.5) / 9, 1e-9);
     assert_near(pr_dlio_throughput(p, 1, 4), 2, 1e-9);
@@ -466,18 +469,19 @@ static void a_checkpoint_ends_a_block_and_takes_no_time(void **state)
 
 static void without_a_checkpoint_there_is_one_block(void **state)
 {
-    struct pr_block x = {0};
-    struct pr_phase *p;
+    struct pr_emulate_block x = {0};
+    struct pr_emulate_phase *p;
     struct bench b;
 
     (void)state;
     bench_init(&b);
     p = add_phase(&b, 1, 0, 2);
-    assert_true(pr_phase_next_block(p, &x)); /* also of an empty phase */
+    assert_true(
+        pr_emulate_phase_next_block(p, &x)); /* also of an empty phase */
     assert_int_equal(x.number, 1);
     assert_int_equal(x.steps, 0);
     assert_int_equal(x.end_ns - x.start_ns, 2 * second);
-    assert_false(pr_phase_next_block(p, &x));
+    assert_false(pr_emulate_phase_next_block(p, &x));
     bench_done(&b);
 }
 

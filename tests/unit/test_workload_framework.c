@@ -25,7 +25,7 @@ static void rig_init(struct rig *r, const char *dir, const char *text)
 static int prepare(struct rig *r, struct pr_start *ret, struct pr_err *err)
 {
     const struct pr_workload *w;
-    int rc = pr_workload_of(&r->job, &w, err);
+    int rc = pr_workload_find_for_job(&r->job, &w, err);
 
     return rc ? rc : w->prepare(&r->job, ret, err);
 }
@@ -363,7 +363,8 @@ static void the_workload_follows_from_the_framework(void **state)
         struct rig r;
 
         rig_init(&r, "", quoted(rows[i].params));
-        assert_int_equal(pr_workload_of(&r.job, &w, &err), rows[i].rc);
+        assert_int_equal(pr_workload_find_for_job(&r.job, &w, &err),
+                         rows[i].rc);
         if (*want == '!')
             assert_memory_equal(err.msg, want + 1, strlen(want + 1));
         else
@@ -432,7 +433,7 @@ static int attempt(void)
     if (!rc) {
         const struct pr_workload *w;
 
-        rc = pr_workload_of(&job, &w, &err);
+        rc = pr_workload_find_for_job(&job, &w, &err);
         if (!rc)
             rc = w->prepare(&job, &start, &err);
     }

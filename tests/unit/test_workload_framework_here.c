@@ -19,16 +19,16 @@ static void a_package_is_looked_for_where_the_interpreter_would(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (pr_python_has(rows[i].python, "torch") != rows[i].want)
+        if (pr_python_has_package(rows[i].python, "torch") != rows[i].want)
             fail_msg("%s", rows[i].python);
-    assert_false(pr_python_has("with/bin/python3", "tensorflow"));
+    assert_false(pr_python_has_package("with/bin/python3", "tensorflow"));
     assert_int_equal(setenv("PYTHONPATH", ":nothing:path", 1), 0);
-    assert_true(pr_python_has("none/bin/python3", "torch"));
-    assert_false(pr_python_has("nowhere/bin/python3", "torch"));
+    assert_true(pr_python_has_package("none/bin/python3", "torch"));
+    assert_false(pr_python_has_package("nowhere/bin/python3", "torch"));
     assert_int_equal(unsetenv("PYTHONPATH"), 0);
     shell("mkdir -p .local/lib/python3.11/site-packages/torch");
-    assert_true(pr_python_has("none/bin/python3", "torch"));
-    assert_false(pr_python_has("venv/bin/python3", "torch"));
+    assert_true(pr_python_has_package("none/bin/python3", "torch"));
+    assert_false(pr_python_has_package("venv/bin/python3", "torch"));
 }
 
 static void the_first_that_has_it_is_taken(void **state)
@@ -39,14 +39,15 @@ static void the_first_that_has_it_is_taken(void **state)
 
     (void)state;
     assert_non_null(a);
-    assert_string_equal(pr_python_with("torch", with, other, a), with);
-    assert_string_equal(pr_python_with("torch", none, other, a), other);
-    assert_string_equal(pr_python_with("torch", none, none, a), none);
-    assert_string_equal(pr_python_with("torch", none, NULL, a), none);
-    assert_string_equal(pr_python_with("torch", "missing", "", a), "missing");
+    assert_string_equal(pr_python_find_with("torch", with, other, a), with);
+    assert_string_equal(pr_python_find_with("torch", none, other, a), other);
+    assert_string_equal(pr_python_find_with("torch", none, none, a), none);
+    assert_string_equal(pr_python_find_with("torch", none, NULL, a), none);
+    assert_string_equal(pr_python_find_with("torch", "missing", "", a),
+                        "missing");
     shell("mkdir -p share/build && mv with share/build/venv && "
           "ln -s python3 share/build/venv/bin/python");
-    assert_string_equal(pr_python_with("torch", none, NULL, a),
+    assert_string_equal(pr_python_find_with("torch", none, NULL, a),
                         "share/build/venv/bin/python");
 }
 
@@ -83,8 +84,9 @@ static void a_framework_is_looked_for(void **state)
         assert_int_equal(
             pr_framework_parse(text, strlen(text), "x", "x", a, &f, NULL),
             PR_OK);
-        assert_int_equal(pr_framework_here(f, rows[i].python, a, &detail, NULL),
-                         rows[i].want);
+        assert_int_equal(
+            pr_framework_find_installed(f, rows[i].python, a, &detail, NULL),
+            rows[i].want);
         assert_non_null(strstr(detail, rows[i].detail));
         assert_non_null(strstr(pr_framework_remedy(f, a), "framework=x needs"));
     }

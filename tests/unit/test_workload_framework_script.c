@@ -45,7 +45,7 @@ static void start_with(struct rig *r, const char *dir, const char *members)
     r->params = json(r->arena, text);
     assert_int_equal(
         pr_job_init(&r->job, "id", dir, &r->params, r->arena, NULL), PR_OK);
-    r->rc = pr_framework_script(&r->job, NULL, &r->start, &r->err);
+    r->rc = pr_framework_script_start(&r->job, NULL, &r->start, &r->err);
 }
 
 static void done(struct rig *r)
@@ -337,7 +337,7 @@ static int once(void)
     rc = pr_json_read(&in, a, &params, NULL, NULL);
     if (!rc)
         rc = pr_job_init(&job, "id", "dir", &params, a, NULL);
-    return rc ? rc : pr_framework_script(&job, NULL, &start, NULL);
+    return rc ? rc : pr_framework_script_start(&job, NULL, &start, NULL);
 }
 
 static void lack_of_memory_is_an_error(void **state)

@@ -70,9 +70,10 @@ static int look(const struct pr_dataset *d, const uint8_t *data, size_t len)
     assert_non_null(f);
     assert_int_equal(fwrite(data, 1, len, f), len);
     assert_int_equal(fclose(f), 0);
-    assert_int_equal(pr_worker_init(&w, d, &storage, NULL, NULL, &err), PR_OK);
-    rc = pr_worker_look(&w, 0, &err);
-    pr_worker_done(&w);
+    assert_int_equal(pr_generate_worker_init(&w, d, &storage, NULL, NULL, &err),
+                     PR_OK);
+    rc = pr_generate_worker_has_file(&w, 0, &err);
+    pr_generate_worker_done(&w);
     return rc;
 }
 

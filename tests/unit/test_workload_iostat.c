@@ -46,7 +46,7 @@ static void lines_of_all_kernels(void **state)
     struct seen s = {0};
 
     (void)state;
-    assert_int_equal(pr_iostat_disks(text, see, &s), 0);
+    assert_int_equal(pr_iostat_each_disk(text, see, &s), 0);
     assert_string_equal(s.names, "sda nvme0n1 vda vdb ");
     assert_int_equal(s.last.io[PR_IOSTAT_R].ios, 1);
     assert_int_equal(s.last.io[PR_IOSTAT_R].merges, 2);
@@ -74,7 +74,7 @@ static void a_visitor_may_stop(void **state)
     struct seen s = {0};
 
     (void)state;
-    assert_int_equal(pr_iostat_disks(text, see, &s), 7);
+    assert_int_equal(pr_iostat_each_disk(text, see, &s), 7);
     assert_string_equal(s.names, "a stop ");
     assert_int_equal(s.last.flushes, 0);
 }
@@ -85,7 +85,7 @@ static void processors(void **state)
     unsigned n = 0;
 
     (void)state;
-    assert_true(pr_iostat_cpu_read("cpu  1 2 3 4 5 6 7 8 9 10\n"
+    assert_true(pr_iostat_read_cpu("cpu  1 2 3 4 5 6 7 8 9 10\n"
                                    "cpu0 0 0 0 0\ncpu1 0 0 0 0\n"
                                    "cpu12 0 0 0 0\nintr 1\ncpufreq 1\n",
                                    &c, &n));
@@ -98,9 +98,9 @@ static void processors(void **state)
     assert_int_equal(c.irq, 6);
     assert_int_equal(c.softirq, 7);
     assert_int_equal(c.steal, 8);
-    assert_false(pr_iostat_cpu_read("intr 1\n", &c, &n));
-    assert_false(pr_iostat_cpu_read("cpu x\n", &c, &n));
-    assert_false(pr_iostat_cpu_read("", &c, &n));
+    assert_false(pr_iostat_read_cpu("intr 1\n", &c, &n));
+    assert_false(pr_iostat_read_cpu("cpu x\n", &c, &n));
+    assert_false(pr_iostat_read_cpu("", &c, &n));
 }
 
 /* ---- figures */
@@ -260,7 +260,7 @@ static void a_full_log_keeps_every_other_one(void **state)
         last = at->clock_ns;
     }
     assert_true(log.interval_ns >= 16000);
-    pr_iostat_log_done(&log);
+    pr_iostat_log_free(&log);
     free(s);
 }
 
@@ -335,7 +335,7 @@ static double figure(const struct pr_value *disk, const char *key)
     const struct pr_value *v = pr_get(disk, key);
 
     assert_non_null(v);
-    return pr_number(v);
+    return pr_value_number(v);
 }
 
 #define assert_near(a, b) assert_true((a) - (b) < 0.006 && (b) - (a) < 0.006)
@@ -560,7 +560,7 @@ static void names_as_they_are_given(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        pr_iostat_name(rows[i].given, name);
+        pr_iostat_device_name(rows[i].given, name);
         assert_string_equal(name, rows[i].want);
     }
     /* as /dev/disk/by-id/… and /dev/mapper/… are links */
@@ -569,7 +569,7 @@ static void names_as_they_are_given(void **state)
         char path[128];
 
         snprintf(path, sizeof path, "%s/link", scratch_dir);
-        pr_iostat_name(path, name);
+        pr_iostat_device_name(path, name);
         assert_string_equal(name, "null");
     }
 }
@@ -609,8 +609,8 @@ static void proc_is_on_no_device(void **state)
     char name[64] = "";
 
     (void)state;
-    assert_false(pr_iostat_device_of("/proc/self", name));
-    assert_false(pr_iostat_device_of("no/such/file", name));
+    assert_false(pr_iostat_find_device("/proc/self", name));
+    assert_false(pr_iostat_find_device("no/such/file", name));
     assert_string_equal(name, "");
 }
 

@@ -49,7 +49,7 @@ static void its_own_is_kept_apart(void **state)
     (void)state;
     assert_int_equal(setenv("A", "ours", 1), 0);
     assert_int_equal(setenv("B", "ours", 1), 0);
-    assert_int_equal(pr_job_start_env(&job, extra, 2, &s, NULL), PR_OK);
+    assert_int_equal(pr_job_set_start_env(&job, extra, 2, &s, NULL), PR_OK);
     assert_int_equal(count(s.own_env), 4);
     for (const char *const *w = s.own_env; *w; w++)
         assert_int_equal(times(s.env, *w), 1);
@@ -72,7 +72,7 @@ static void words_of_the_launcher_are_its_own(void **state)
 
     (void)state;
     assert_int_equal(pr_argv_init(&argv, &job, NULL), PR_OK);
-    assert_int_equal(pr_argv_start(&argv, &s, NULL), PR_OK);
+    assert_int_equal(pr_argv_fill_start(&argv, &s, NULL), PR_OK);
     assert_string_equal(s.argv[0], "prog");
     assert_int_equal(times(s.own_env, "A=launcher"), 1);
     assert_int_equal(times(s.own_env, "L=1"), 1);
@@ -88,7 +88,7 @@ static void words_are_laid_over_ours(void **state)
     (void)state;
     assert_int_equal(setenv("B", "ours", 1), 0);
     assert_int_equal(setenv("BB", "ours", 1), 0);
-    assert_int_equal(pr_env_over(words, a, &env, NULL), PR_OK);
+    assert_int_equal(pr_job_env_overlay(words, a, &env, NULL), PR_OK);
     assert_int_equal(times(env, "B=new"), 1);
     assert_int_equal(times(env, "B=ours"), 0);
     assert_int_equal(times(env, "BB=ours"), 1);
@@ -102,7 +102,7 @@ static int once(void)
     struct pr_arena *a = pr_arena_new(1);
     struct pr_job job = {.id = "x", .params = &params, .arena = a};
     struct pr_err err = {0};
-    int rc = a ? pr_job_start_env(&job, NULL, 0, &s, &err) : PR_E_NOMEM;
+    int rc = a ? pr_job_set_start_env(&job, NULL, 0, &s, &err) : PR_E_NOMEM;
 
     pr_arena_free(a);
     return rc;

@@ -13,7 +13,7 @@
 
 #define NO_DISK "no disk is under this folder; run it on one, not in memory"
 
-static const struct pr_limits_roots roots = {"proc", "sys"};
+static const struct pr_client_limits_roots roots = {"proc", "sys"};
 
 static void shell(const char *command)
 {
@@ -70,10 +70,10 @@ static void tell_disk(const char *name, unsigned minor_number, uint64_t in,
 }
 
 /* A phase in which time passes as nap() says. */
-static void begin(struct pr_limits *l)
+static void begin(struct pr_client_limits *l)
 {
     l->clock = &passing.clock;
-    pr_limits_begin(l);
+    pr_client_limits_begin(l);
 }
 
 static void nap(double seconds)
@@ -106,66 +106,67 @@ static void kinds_of_file_systems(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        assert_string_equal(pr_limits_kind_of(rows[i].type), rows[i].want);
+        assert_string_equal(pr_client_limits_filesystem_kind(rows[i].type),
+                            rows[i].want);
 }
 
 static void engines_without_files_have_no_device(void **state)
 {
-    struct pr_limits l;
+    struct pr_client_limits l;
 
     (void)state;
     make_disk();
     tell_disk("sda", 0, 0, 0, 0, "w");
-    pr_limits_init_at(&l, "null", ".", &roots);
-    assert_string_equal(pr_limits_storage_kind(&l), "none");
+    pr_client_limits_init_at(&l, "null", ".", &roots);
+    assert_string_equal(pr_client_limits_storage_kind(&l), "none");
     assert_int_equal(l.device_count, 0);
-    pr_limits_init_at(&l, "memory", ".", &roots);
-    assert_string_equal(pr_limits_storage_kind(&l), "memory");
+    pr_client_limits_init_at(&l, "memory", ".", &roots);
+    assert_string_equal(pr_client_limits_storage_kind(&l), "memory");
     assert_int_equal(l.device_count, 0);
-    pr_limits_init_at(&l, "pread", "nowhere", &roots);
-    assert_string_equal(pr_limits_storage_kind(&l), "");
+    pr_client_limits_init_at(&l, "pread", "nowhere", &roots);
+    assert_string_equal(pr_client_limits_storage_kind(&l), "");
 }
 
 /* ---- devices */
 
 static void a_partition_stands_for_its_disk(void **state)
 {
-    struct pr_limits l;
+    struct pr_client_limits l;
 
     (void)state;
     make_disk();
     tell_disk("sda", 0, 1000, 500, 100, "w");
     tell_disk("sda1", 1, 7, 7, 7, "a");
-    pr_limits_init_at(&l, "pread", ".", &roots);
+    pr_client_limits_init_at(&l, "pread", ".", &roots);
     if (!strcmp(l.kind, "memory"))
         skip_because(NO_DISK);
     assert_int_equal(l.device_count, 1);
     assert_int_equal(l.devices[0].major, 9000);
     assert_int_equal(l.devices[0].minor, 0);
-    assert_true(isnan(pr_limits_device_busy_share(&l)));
+    assert_true(isnan(pr_client_limits_device_busy_share(&l)));
     /* Two phases; what is between them does not count. */
     begin(&l);
     nap(0.1);
     tell_disk("sda", 0, 3000, 700, 140, "w");
-    pr_limits_end(&l);
+    pr_client_limits_end(&l);
     tell_disk("sda", 0, 900000, 700, 90000, "w");
     begin(&l);
     nap(0.1);
     tell_disk("sda", 0, 900000, 800, 90020, "w");
-    pr_limits_end(&l);
+    pr_client_limits_end(&l);
     assert_int_equal(l.devices[0].bytes, (2000 + 200 + 100) * 512);
     assert_int_equal(l.devices[0].busy_ms, 60);
-    close_to(pr_limits_device_busy_share(&l), 0.06 / l.device_s, 1e-9);
-    close_to(pr_limits_device_mb_per_second(&l), 2300 * 512 / 1e6 / l.device_s,
-             1e-9);
+    close_to(pr_client_limits_device_busy_share(&l), 0.06 / l.device_s, 1e-9);
+    close_to(pr_client_limits_device_mb_per_s(&l),
+             2300 * 512 / 1e6 / l.device_s, 1e-9);
     close_to(l.device_s, 0.2, 1e-9);
-    pr_limits_end(&l);
+    pr_client_limits_end(&l);
     assert_int_equal(l.devices[0].busy_ms, 60);
 }
 
 static void a_raid_stands_for_its_disks(void **state)
 {
-    struct pr_limits l;
+    struct pr_client_limits l;
     char text[1024];
     unsigned x, y;
 
@@ -189,7 +190,7 @@ static void a_raid_stands_for_its_disks(void **state)
     shell(text);
     tell_disk("sda", 0, 0, 0, 0, "w");
     tell_disk("sdb", 16, 0, 0, 0, "a");
-    pr_limits_init_at(&l, "pread", ".", &roots);
+    pr_client_limits_init_at(&l, "pread", ".", &roots);
     if (!strcmp(l.kind, "memory"))
         skip_because(NO_DISK);
     assert_int_equal(l.device_count, 2);
@@ -197,27 +198,27 @@ static void a_raid_stands_for_its_disks(void **state)
     nap(0.05);
     tell_disk("sda", 0, 100, 0, 10, "w");
     tell_disk("sdb", 16, 200, 0, 30, "a");
-    pr_limits_end(&l);
-    close_to(pr_limits_device_busy_share(&l), 0.03 / l.device_s, 1e-9);
-    close_to(pr_limits_device_mb_per_second(&l), 300 * 512 / 1e6 / l.device_s,
+    pr_client_limits_end(&l);
+    close_to(pr_client_limits_device_busy_share(&l), 0.03 / l.device_s, 1e-9);
+    close_to(pr_client_limits_device_mb_per_s(&l), 300 * 512 / 1e6 / l.device_s,
              1e-9);
 }
 
 static void no_device_no_figure(void **state)
 {
-    struct pr_limits l;
+    struct pr_client_limits l;
 
     (void)state;
-    pr_limits_init_at(&l, "pread", ".", &roots);
+    pr_client_limits_init_at(&l, "pread", ".", &roots);
     assert_int_equal(l.device_count, 0);
     begin(&l);
     nap(0.01);
-    pr_limits_end(&l);
-    assert_true(isnan(pr_limits_device_busy_share(&l)));
-    assert_true(isnan(pr_limits_device_mb_per_second(&l)));
-    assert_true(isnan(pr_limits_network_mb_per_second(&l)));
-    assert_true(isnan(pr_limits_network_share(&l)));
-    assert_true(isnan(pr_limits_memory_share(&l)));
+    pr_client_limits_end(&l);
+    assert_true(isnan(pr_client_limits_device_busy_share(&l)));
+    assert_true(isnan(pr_client_limits_device_mb_per_s(&l)));
+    assert_true(isnan(pr_client_limits_network_mb_per_s(&l)));
+    assert_true(isnan(pr_client_limits_network_share(&l)));
+    assert_true(isnan(pr_client_limits_memory_share(&l)));
 }
 
 /* ---- network */
@@ -240,36 +241,36 @@ static void tell_net(uint64_t lo, uint64_t eth0, uint64_t bond0)
 
 static void received_bytes_count_once(void **state)
 {
-    struct pr_limits l;
+    struct pr_client_limits l;
 
     (void)state;
     shell("mkdir -p sys/class/net/eth0/device sys/class/net/bond0 && "
           "echo 800 > sys/class/net/eth0/speed && "
           "echo 99 > sys/class/net/bond0/speed");
     tell_net(5, 1000, 1000);
-    pr_limits_init_at(&l, "null", ".", &roots);
+    pr_client_limits_init_at(&l, "null", ".", &roots);
     begin(&l);
     nap(0.05);
     tell_net(500000000, 2001000, 2001000);
-    pr_limits_end(&l);
-    close_to(pr_limits_network_mb_per_second(&l), 2 / l.net_s, 1e-9);
-    close_to(pr_limits_network_share(&l), 2 / 100.0 / l.net_s, 1e-9);
+    pr_client_limits_end(&l);
+    close_to(pr_client_limits_network_mb_per_s(&l), 2 / l.net_s, 1e-9);
+    close_to(pr_client_limits_network_share(&l), 2 / 100.0 / l.net_s, 1e-9);
 }
 
 static void without_real_interfaces_all_but_lo_count(void **state)
 {
-    struct pr_limits l;
+    struct pr_client_limits l;
 
     (void)state;
     shell("mkdir -p sys/class/net/eth0 && echo -1 > sys/class/net/eth0/speed");
     tell_net(0, 0, 0);
-    pr_limits_init_at(&l, "null", ".", &roots);
+    pr_client_limits_init_at(&l, "null", ".", &roots);
     begin(&l);
     nap(0.02);
     tell_net(1, 1000000, 3000000);
-    pr_limits_end(&l);
-    close_to(pr_limits_network_mb_per_second(&l), 4 / l.net_s, 1e-9);
-    assert_true(isnan(pr_limits_network_share(&l)));
+    pr_client_limits_end(&l);
+    close_to(pr_client_limits_network_mb_per_s(&l), 4 / l.net_s, 1e-9);
+    assert_true(isnan(pr_client_limits_network_share(&l)));
 }
 
 /* ---- processors and memory */
@@ -294,79 +295,79 @@ static void quotas_lower_the_processors(void **state)
          0.75},
         {"echo -1 > sys/fs/cgroup/cpu/x/cpu.cfs_quota_us", 0},
     };
-    struct pr_limits l;
+    struct pr_client_limits l;
     cpu_set_t cpus;
 
     (void)state;
     assert_int_equal(sched_getaffinity(0, sizeof cpus, &cpus), 0);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         shell(rows[i].make);
-        pr_limits_init_at(&l, "null", "", &roots);
-        close_to(pr_limits_processors(&l),
+        pr_client_limits_init_at(&l, "null", "", &roots);
+        close_to(pr_client_limits_processors(&l),
                  rows[i].want > 0 ? rows[i].want : CPU_COUNT(&cpus), 1e-9);
     }
 }
 
 static void memory_is_the_lower_of_machine_and_group(void **state)
 {
-    struct pr_limits l;
+    struct pr_client_limits l;
 
     (void)state;
     spit("proc/meminfo", "MemTotal:       1000000 kB\nMemFree: 5 kB\n");
-    pr_limits_init_at(&l, "null", "", &roots);
+    pr_client_limits_init_at(&l, "null", "", &roots);
     assert_int_equal(l.memory, 1024000000);
-    assert_true(pr_limits_memory_share(&l) > 0.0005);
-    assert_true(pr_limits_memory_share(&l) < 1);
+    assert_true(pr_client_limits_memory_share(&l) > 0.0005);
+    assert_true(pr_client_limits_memory_share(&l) < 1);
     shell("echo 0::/ > proc/self/cgroup; echo max > sys/fs/cgroup/memory.max");
-    pr_limits_init_at(&l, "null", "", &roots);
+    pr_client_limits_init_at(&l, "null", "", &roots);
     assert_int_equal(l.memory, 1024000000);
     shell("echo 5000000 > sys/fs/cgroup/memory.max");
-    pr_limits_init_at(&l, "null", "", &roots);
+    pr_client_limits_init_at(&l, "null", "", &roots);
     assert_int_equal(l.memory, 5000000);
 }
 
 static void cpu_time_counts_in_phases_only(void **state)
 {
-    struct pr_limits l;
+    struct pr_client_limits l;
     struct timespec t;
     double until;
 
     (void)state;
-    pr_limits_init_at(&l, "null", "", &roots);
+    pr_client_limits_init_at(&l, "null", "", &roots);
     l.processors = 1;
-    assert_true(isnan(pr_limits_cpu_share(&l)));
+    assert_true(isnan(pr_client_limits_cpu_share(&l)));
     begin(&l);
     nap(0.1);
-    pr_limits_end(&l);
-    assert_true(pr_limits_cpu_share(&l) < 0.3);
-    l = (struct pr_limits){.roots = roots, .processors = 1};
-    pr_limits_begin(&l);
+    pr_client_limits_end(&l);
+    assert_true(pr_client_limits_cpu_share(&l) < 0.3);
+    l = (struct pr_client_limits){.roots = roots, .processors = 1};
+    pr_client_limits_begin(&l);
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
     until = (double)t.tv_sec + (double)t.tv_nsec / 1e9 + 0.1;
     do
         clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
     while ((double)t.tv_sec + (double)t.tv_nsec / 1e9 < until);
-    pr_limits_end(&l);
+    pr_client_limits_end(&l);
     /* However busy the machine is, it took this much. */
     close_to(l.cpu_s, 0.1, 0.3);
-    close_to(pr_limits_cpu_share(&l), l.cpu_s / l.seconds, 1e-9);
+    close_to(pr_client_limits_cpu_share(&l), l.cpu_s / l.seconds, 1e-9);
 }
 
 static void this_machine_is_understood(void **state)
 {
-    struct pr_limits l;
+    struct pr_client_limits l;
 
     (void)state;
-    pr_limits_init(&l, "pread", ".");
-    assert_true(pr_limits_processors(&l) > 0);
-    assert_true(*pr_limits_storage_kind(&l));
+    pr_client_limits_init(&l, "pread", ".");
+    assert_true(pr_client_limits_processors(&l) > 0);
+    assert_true(*pr_client_limits_storage_kind(&l));
     begin(&l);
     nap(0.02);
-    pr_limits_end(&l);
-    assert_true(pr_limits_cpu_share(&l) >= 0);
+    pr_client_limits_end(&l);
+    assert_true(pr_client_limits_cpu_share(&l) >= 0);
     if (l.device_count) {
-        assert_true(pr_limits_device_busy_share(&l) >= 0);
-        assert_true(pr_limits_device_mb_per_second(&l) >= 0);
+        assert_true(pr_client_limits_device_busy_share(&l) >= 0);
+        assert_true(pr_client_limits_device_mb_per_s(&l) >= 0);
     }
 }
 
@@ -388,26 +389,26 @@ static void tell_processors(int ran, unsigned long long delay, int idle,
 
 static void time_without_a_processor_is_that_of_all_threads(void **state)
 {
-    struct pr_limits l;
+    struct pr_client_limits l;
 
     (void)state;
-    pr_limits_init_at(&l, "null", ".", &roots);
-    pr_limits_begin(&l);
-    pr_limits_end(&l);
-    assert_true(isnan(pr_limits_delay_s(&l)));
-    assert_true(isnan(pr_limits_steal_share(&l)));
+    pr_client_limits_init_at(&l, "null", ".", &roots);
+    pr_client_limits_begin(&l);
+    pr_client_limits_end(&l);
+    assert_true(isnan(pr_client_limits_delay_s(&l)));
+    assert_true(isnan(pr_client_limits_steal_share(&l)));
     tell_processors(100, 1000, 50, 10);
-    pr_limits_begin(&l);
+    pr_client_limits_begin(&l);
     tell_processors(110, 2500001000, 60, 30);
-    pr_limits_end(&l);
-    close_to(pr_limits_delay_s(&l), 2.5, 1e-9);
-    close_to(pr_limits_steal_share(&l), 0.5, 1e-9);
+    pr_client_limits_end(&l);
+    close_to(pr_client_limits_delay_s(&l), 2.5, 1e-9);
+    close_to(pr_client_limits_steal_share(&l), 0.5, 1e-9);
     /* Counters that go back count for nothing. */
-    pr_limits_begin(&l);
+    pr_client_limits_begin(&l);
     tell_processors(100, 1000, 50, 10);
-    pr_limits_end(&l);
-    close_to(pr_limits_delay_s(&l), 2.5, 1e-9);
-    close_to(pr_limits_steal_share(&l), 0.5, 1e-9);
+    pr_client_limits_end(&l);
+    close_to(pr_client_limits_delay_s(&l), 2.5, 1e-9);
+    close_to(pr_client_limits_steal_share(&l), 0.5, 1e-9);
 }
 
 int main(void)

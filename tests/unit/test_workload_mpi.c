@@ -27,7 +27,7 @@ static int start(struct kit *k, const char *params, uint64_t ranks,
         pr_job_init(&k->job, "0001", ".", &k->params, k->arena, NULL), PR_OK);
     assert_int_equal(
         pr_opt_fill(&pr_nn_section, &k->params, k->arena, &k->nn, NULL), PR_OK);
-    return pr_mpi_start(&k->job, &k->nn, ranks, &k->start, err);
+    return pr_mpi_fill_start(&k->job, &k->nn, ranks, &k->start, err);
 }
 
 /* An mpirun of ours, alone on PATH. */
@@ -137,7 +137,7 @@ static void own_arguments_come_last(void **state)
         int at;
 
         assert_int_equal(start(&k, rows[i].params, 2, NULL), PR_OK);
-        assert_int_equal(pr_mpi_binds(&k.nn), rows[i].binds);
+        assert_int_equal(pr_mpi_has_binding(&k.nn), rows[i].binds);
         assert_int_equal(find(k.start.argv, "none") < 0, rows[i].binds);
         at = find(k.start.argv, rows[i].first);
         assert_true(at > find(k.start.argv, "--oversubscribe"));

@@ -271,8 +271,8 @@ static void the_model_says_what_its_data_are(void **state)
         {"vae", "", PR_NATIVE_TASK, 16, 100, 1},
         {"lenet", "", PR_NATIVE_NOISE, 16, 100, 0},
         {"lenet", "\"nn.data\": \"digits\"", PR_NATIVE_DIGITS, 16, 100, 0},
-        {"cart", "", PR_NATIVE_CART, 200, 100, 1},
-        {"cart", "\"nn.max_count\": 50", PR_NATIVE_CART, 200, 50, 1},
+        {"cart", "", PR_NATIVE_CARTPOLE, 200, 100, 1},
+        {"cart", "\"nn.max_count\": 50", PR_NATIVE_CARTPOLE, 200, 50, 1},
         {"cart", "\"nn.data\": \"noise\"", PR_NATIVE_NOISE, 16, 100, 1},
     };
 
@@ -338,10 +338,11 @@ static void start_flow(struct flow *f)
     struct pr_err err = {0};
     char version[32];
 
-    if (!pr_net_is_there(version, &err))
+    if (!pr_net_is_available(version, &err))
         skip_for(&err);
     f->n.net.threads = 1;
-    assert_int_equal(pr_source_open(&f->s, &f->n, NULL, NULL, NULL), PR_OK);
+    assert_int_equal(pr_native_source_open(&f->s, &f->n, NULL, NULL, NULL),
+                     PR_OK);
     if (pr_net_new(f->n.model, &f->n.net, &f->net, &err))
         fail_msg("%s: %s", err.where, err.msg);
 }
@@ -354,7 +355,7 @@ static void open_source(struct pr_arena *a, const char *params, struct flow *f)
 
 static void close_source(struct flow *f)
 {
-    pr_source_close(&f->s);
+    pr_native_source_close(&f->s);
     pr_net_free(f->net);
 }
 
@@ -368,7 +369,7 @@ static void next(struct flow *f)
 {
     uint64_t wait = 77;
 
-    assert_int_equal(pr_source_next(&f->s, f->net, &wait, NULL), PR_OK);
+    assert_int_equal(pr_native_source_next(&f->s, f->net, &wait, NULL), PR_OK);
     assert_int_equal(wait, 0);
     take(f);
 }
@@ -447,7 +448,8 @@ static void held_out_digits_are_others(void **state)
                 &f);
     next(&f);
     memcpy(before, input, sizeof before);
-    assert_int_equal(pr_source_held_out(&f.s, 0, f.net, NULL), PR_OK);
+    assert_int_equal(pr_native_source_next_held_out(&f.s, 0, f.net, NULL),
+                     PR_OK);
     take(&f);
     for (unsigned i = 0; i < BATCH; i++)
         for (unsigned k = 0; k < BATCH; k++)
@@ -533,10 +535,12 @@ static void a_task_fills_every_input(void **state)
             want[i] = malloc(bytes[i]);
             assert_non_null(want[i]);
         }
-        pr_task_batch(&t, steps[s], BATCH, BATCH, (uint64_t)2 * BATCH, want);
-        assert_int_equal(s < 2 ? pr_source_next(&f.s, f.net, &wait, NULL)
-                               : pr_source_held_out(&f.s, 0, f.net, NULL),
-                         PR_OK);
+        pr_task_fill_batch(&t, steps[s], BATCH, BATCH, (uint64_t)2 * BATCH,
+                           want);
+        assert_int_equal(
+            s < 2 ? pr_native_source_next(&f.s, f.net, &wait, NULL)
+                  : pr_native_source_next_held_out(&f.s, 0, f.net, NULL),
+            PR_OK);
         for (unsigned i = 0; i < 7; i++) {
             assert_memory_equal(pr_net_input(f.net, i), want[i], bytes[i]);
             free(want[i]);

@@ -70,7 +70,7 @@ static int probe_silently(const struct pr_probe_job *j, struct pr_err *err)
     int out = dup(1), rc;
 
     assert_true(out >= 0 && freopen("/dev/null", "w", stdout));
-    rc = pr_probe_do(j, err);
+    rc = pr_probe_job_run(j, err);
     fflush(stdout);
     assert_true(dup2(out, 1) == 1);
     close(out);
@@ -129,7 +129,7 @@ static void more_than_all_is_all(void **state)
     pr_progress_init(&p, dir, NULL);
     p.next_ns = 0;
     p.since_ns -= 5000000000;
-    pr_progress_say(&p, 1.5, "batch %d", 5);
+    pr_progress_write(&p, 1.5, "batch %d", 5);
     assert_true(pr_progress_read(dir, words));
     assert_string_equal(words, "batch 5");
     pr_progress_end(&p);

@@ -44,14 +44,14 @@ static void figures_are_added_in_order(void **state)
 static int too_many_figures(struct pr_replicas *r, void *ctx,
                             struct pr_err *err)
 {
-    static double values[PR_REPLICAS_FIGURES + 1];
+    static double values[PR_REPLICAS_VALUES + 1];
 
     return pr_replicas_sum(r, values, *(size_t *)ctx, err);
 }
 
 static void figures_have_a_limit(void **state)
 {
-    size_t count = PR_REPLICAS_FIGURES;
+    size_t count = PR_REPLICAS_VALUES;
 
     (void)state;
     run_well(2, too_many_figures, &count);
@@ -413,7 +413,7 @@ static int look_at_processors(struct pr_replicas *r, void *ctx,
         rc = pr_replicas_max(r, &least, 1, err);
     if (rc)
         return rc;
-    pr_replicas_note(r, &notes);
+    pr_replicas_add_warning(r, &notes);
     WANT((notes.len > 0) == (n > all));
     WANT(most + least <= 1); /* even */
     for (int i = 0; i < 50 && n <= all; i++)
@@ -457,11 +457,11 @@ static void say_place(unsigned cpu, const char *name, int value)
  * come after those of the other package. */
 static void threads_of_a_core_stay_together(void **state)
 {
-    struct pr_cpus c;
+    struct pr_cpu_slices c;
     unsigned n;
 
     (void)state;
-    pr_cpus_init(&c, NULL);
+    pr_cpu_slices_init(&c, NULL);
     n = c.count;
     if (n < 2)
         skip_because("one core; run it on two");
@@ -471,8 +471,8 @@ static void threads_of_a_core_stay_together(void **state)
         say_place(c.list[i], "physical_package_id", is_end);
         say_place(c.list[i], "core_id", is_end ? 0 : (int)i);
     }
-    struct pr_cpus d;
-    pr_cpus_init(&d, "sys");
+    struct pr_cpu_slices d;
+    pr_cpu_slices_init(&d, "sys");
     assert_int_equal(d.count, n);
     assert_int_equal(d.list[n - 1], c.list[n - 1]);
     assert_int_equal(d.list[n - 2], c.list[0]);
@@ -480,7 +480,7 @@ static void threads_of_a_core_stay_together(void **state)
 
 static void slices_are_even(void **state)
 {
-    static struct pr_cpus c = {.count = 7, .list = {0, 4, 1, 5, 2, 6, 3}};
+    static struct pr_cpu_slices c = {.count = 7, .list = {0, 4, 1, 5, 2, 6, 3}};
     static const struct {
         unsigned i, n, count;
         int first, last;
@@ -494,7 +494,7 @@ static void slices_are_even(void **state)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         cpu_set_t slice;
 
-        assert_int_equal(pr_cpus_slice(&c, rows[i].i, rows[i].n, &slice),
+        assert_int_equal(pr_cpu_slices_get(&c, rows[i].i, rows[i].n, &slice),
                          rows[i].count);
         assert_int_equal(CPU_COUNT(&slice), rows[i].count);
         assert_true(CPU_ISSET(rows[i].first, &slice));

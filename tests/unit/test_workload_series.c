@@ -42,7 +42,7 @@ static void figures_are_those_of_numpy(void **state)
     assert_true(near(quantile(&s, 0.5), 3.5));
     assert_true(near(quantile(&s, 0.9), 8.2));
     assert_true(near(quantile(&s, 1), 10));
-    pr_series_done(&s);
+    pr_series_free(&s);
 }
 
 static void an_empty_one_is_all_zero(void **state)
@@ -52,7 +52,7 @@ static void an_empty_one_is_all_zero(void **state)
     (void)state;
     assert_true(near(quantile(&s, 0.5), 0));
     assert_true(near(pr_series_std(&s), 0));
-    pr_series_done(&s);
+    pr_series_free(&s);
 }
 
 static void a_single_value_is_every_figure(void **state)
@@ -64,7 +64,7 @@ static void a_single_value_is_every_figure(void **state)
     assert_true(near(s.min, -7) && near(s.max, -7));
     assert_true(near(quantile(&s, 0.99), -7));
     assert_true(near(pr_series_std(&s), 0));
-    pr_series_done(&s);
+    pr_series_free(&s);
 }
 
 /* What is kept is evenly spread, from the first value on. */
@@ -87,7 +87,7 @@ static void a_long_one_is_thinned_evenly(void **state)
         assert_true(s.stride == 1 || s.kept_count > PR_SERIES_KEPT / 2 - 1);
         assert_true(near(s.mean, (double)(counts[c] - 1) / 2));
         assert_true(near(s.max, (double)(counts[c] - 1)));
-        pr_series_done(&s);
+        pr_series_free(&s);
     }
 }
 
@@ -95,15 +95,15 @@ static void a_list_is_json(void **state)
 {
     PR_AUTO_BUF struct pr_buf out = PR_BUF_INIT(4096);
     struct pr_series s = series();
-    struct pr_sink k;
+    struct pr_result_lines k;
 
     (void)state;
     pr_series_add(&s, 1.5);
     pr_series_add(&s, 2);
-    pr_sink_lines(&k, &out);
+    pr_result_lines_init(&k, &out);
     pr_series_put(&s, &k, "them");
     assert_string_equal(out.data, "__results.them__= [1.5, 2.0]\n");
-    pr_series_done(&s);
+    pr_series_free(&s);
 }
 
 static int attempt(void)
@@ -115,7 +115,7 @@ static int attempt(void)
 
     if (!rc)
         rc = pr_series_quantiles(&s, p, 1, &q, NULL);
-    pr_series_done(&s);
+    pr_series_free(&s);
     return rc;
 }
 
@@ -128,8 +128,8 @@ static void lack_of_memory_is_an_error(void **state)
 /* One slow batch makes a mean that is above nearly all of them. */
 static void an_outlier_is_named(void **state)
 {
-    const struct pr_series_short usual = {10, 9, 20, 30};
-    const struct pr_series_short odd = {12, 2, 3, 5000};
+    const struct pr_series_summary usual = {10, 9, 20, 30};
+    const struct pr_series_summary odd = {12, 2, 3, 5000};
     char text[PR_SERIES_TEXT];
 
     (void)state;

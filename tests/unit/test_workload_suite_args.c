@@ -67,9 +67,10 @@ static void later_words_win(void **state)
         struct pr_value first = list(a, rows[i].first);
         struct pr_value later = list(a, rows[i].later), all, options;
 
-        assert_int_equal(pr_suite_args(&first, &later, a, &all, NULL), PR_OK);
+        assert_int_equal(pr_suite_merge_args(&first, &later, a, &all, NULL),
+                         PR_OK);
         assert_string_equal(as_json(a, &all), rows[i].want);
-        assert_int_equal(pr_suite_options(&all, a, &options, NULL), PR_OK);
+        assert_int_equal(pr_suite_read_options(&all, a, &options, NULL), PR_OK);
         assert_string_equal(as_json(a, &options), rows[i].options);
     }
 }
@@ -82,10 +83,10 @@ static int attempt(void)
         .kind = PR_LIST, .len = 2, .items = words};
     struct pr_arena *a = pr_arena_new(64);
     struct pr_value args, options;
-    int rc = a ? pr_suite_args(&all, &all, a, &args, NULL) : PR_E_NOMEM;
+    int rc = a ? pr_suite_merge_args(&all, &all, a, &args, NULL) : PR_E_NOMEM;
 
     if (!rc)
-        rc = pr_suite_options(&args, a, &options, NULL);
+        rc = pr_suite_read_options(&args, a, &options, NULL);
     pr_arena_free(a);
     return rc;
 }

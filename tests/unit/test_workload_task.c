@@ -105,7 +105,7 @@ static void ranks_have_parts_of_the_whole(void **state)
         for (unsigned r = 0; r < RANKS; r++) {
             struct batch part = batch_of(w.model, EACH);
 
-            pr_task_batch(&w.task, 2, r * EACH, EACH, WHOLE, part.in);
+            pr_task_fill_batch(&w.task, 2, r * EACH, EACH, WHOLE, part.in);
             for (unsigned k = 0; k < w.model->input_count; k++)
                 assert_memory_equal(part.in[k],
                                     (char *)whole.in[k] + r * part.bytes[k],
@@ -163,7 +163,7 @@ static void each_sample_has_streams_of_its_own(void **state)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct pr_rng rng;
 
-        pr_task_rng(rows[i].t, &rows[i].at, rows[i].stream, &rng);
+        pr_task_seed_rng(rows[i].t, &rows[i].at, rows[i].stream, &rng);
         seen[i] = pr_rng_u64(&rng);
         for (size_t k = 0; k < i; k++)
             assert_true(seen[k] != seen[i]);

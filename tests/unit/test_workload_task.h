@@ -90,7 +90,7 @@ static inline struct batch made(const struct work *w, uint64_t step,
 {
     struct batch b = batch_of(w->model, count);
 
-    pr_task_batch(&w->task, step, 0, count, count, b.in);
+    pr_task_fill_batch(&w->task, step, 0, count, count, b.in);
     return b;
 }
 

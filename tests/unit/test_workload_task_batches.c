@@ -123,8 +123,8 @@ static void held_out_batches_are_others(void **state)
     struct batch again = batch_of(w.model, BATCH);
 
     (void)state;
-    pr_task_batches_held_out(&b, 0, one.in);
-    pr_task_batches_held_out(&b, 1, two.in);
+    pr_task_batches_get_held_out(&b, 0, one.in);
+    pr_task_batches_get_held_out(&b, 1, two.in);
     assert_false(is_same(w.model, &one, &two));
     for (uint64_t i = 0; i < 64; i++) {
         struct batch x = got(&b, i);
@@ -133,7 +133,7 @@ static void held_out_batches_are_others(void **state)
         assert_false(is_same(w.model, &x, &two));
         batch_done(&x);
     }
-    pr_task_batches_held_out(&b, 0, again.in);
+    pr_task_batches_get_held_out(&b, 0, again.in);
     assert_true(is_same(w.model, &one, &again));
     batch_done(&one);
     batch_done(&two);
@@ -164,7 +164,7 @@ static void compare(const struct pr_tensor_file *f, const struct pr_layer *l,
                     uint64_t i, const void *want)
 {
     size_t count = BATCH * numbers_of(l);
-    const struct pr_stored *t;
+    const struct pr_tensor_stored *t;
     char name[64];
     void *x = malloc(count * 4);
 

@@ -239,7 +239,7 @@ static void figures_are_those_of_the_set(void **state)
         struct batch b = made(&w, 2, 30);
         int64_t pixels = size_of(&w, "image", 0),
                 code = size_of(&w, "noise", 0);
-        struct pr_digits d = {.seed = 3};
+        struct pr_digit_images d = {.seed = 3};
         uint8_t gray[1024];
         double sum = 0, squares = 0;
 

@@ -38,7 +38,7 @@ static void words_follow_zipfs_law(void **state)
     assert_int_equal(w.count, WORDS);
     pr_rng_seed(&rng, 1, 1);
     for (unsigned i = 0; i < DRAWS; i++) {
-        int32_t word = pr_word_drawn(&w, pr_rng_u64(&rng));
+        int32_t word = pr_words_draw(&w, pr_rng_u64(&rng));
 
         assert_in_range(word, 3, WORDS + 2);
         count[word - 3]++;
@@ -60,8 +60,8 @@ static void the_ends_of_the_draw_are_words(void **state)
         struct pr_words w;
 
         pr_words_init(&w, 1, 1, ids[i]);
-        assert_int_equal(pr_word_drawn(&w, 0), 1);
-        assert_int_equal(pr_word_drawn(&w, UINT64_MAX), ids[i] - 1);
+        assert_int_equal(pr_words_draw(&w, 0), 1);
+        assert_int_equal(pr_words_draw(&w, UINT64_MAX), ids[i] - 1);
     }
 }
 
@@ -80,8 +80,8 @@ static void half_of_the_words_are_usual_successors(void **state)
     /* Boyer and Moore's vote: a word that half of the places have wins. */
     for (uint64_t text = 0; text < TEXTS; text++)
         for (uint64_t i = 0; i < LENGTH; i++) {
-            int32_t word = pr_word(&w, text, i),
-                    next = pr_word(&w, text, i + 1);
+            int32_t word = pr_words_get(&w, text, i),
+                    next = pr_words_get(&w, text, i + 1);
 
             count[word]++;
             if (follows[word][0] == 0)
@@ -90,12 +90,12 @@ static void half_of_the_words_are_usual_successors(void **state)
         }
     for (uint64_t text = 0; text < TEXTS; text++)
         for (uint64_t i = 0; i < LENGTH; i++) {
-            int32_t word = pr_word(&w, text, i);
+            int32_t word = pr_words_get(&w, text, i);
 
             if (count[word] < 50)
                 continue;
             all++;
-            usually += pr_word(&w, text, i + 1) == usual[word];
+            usually += pr_words_get(&w, text, i + 1) == usual[word];
         }
     assert_true(all > LENGTH * TEXTS / 2);
     assert_true(fabs((double)usually / all - 0.52) < 0.05);
@@ -114,12 +114,12 @@ static void a_word_follows_from_its_place(void **state)
     pr_words_init(&w, 1, 1, WORDS);
     pr_words_init(&v, 2, 1, WORDS);
     for (uint64_t i = 0; i < 500; i++) {
-        int32_t word = pr_word(&w, 3, 499 - i);
+        int32_t word = pr_words_get(&w, 3, 499 - i);
 
         assert_in_range(word, 1, WORDS - 1);
-        assert_int_equal(word, pr_word(&w, 3, 499 - i));
-        same += word == pr_word(&v, 3, 499 - i);
-        same += word == pr_word(&w, 4, 499 - i);
+        assert_int_equal(word, pr_words_get(&w, 3, 499 - i));
+        same += word == pr_words_get(&v, 3, 499 - i);
+        same += word == pr_words_get(&w, 4, 499 - i);
     }
     assert_true(same < 200); /* frequent ones meet by chance */
 }
@@ -260,8 +260,8 @@ static void look_at_masks(const struct work *w, const struct batch *b,
         assert_in_range(at, 1, length - 1);
         assert_true(i == 0 || at > masked[i - 1]); /* so all are distinct */
         assert_int_not_equal(at, length / 2);
-        assert_int_equal(missing[i],
-                         pr_word(&from, foreign ? ~text : text, (uint64_t)at));
+        assert_int_equal(missing[i], pr_words_get(&from, foreign ? ~text : text,
+                                                  (uint64_t)at));
         m->masked += words[at] == MASK;
         m->kept += words[at] == missing[i];
         m->other += words[at] != MASK && words[at] != missing[i];

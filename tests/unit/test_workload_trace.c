@@ -150,7 +150,7 @@ static int count(const char *text, const char *category, const char *name)
 static void every_kind_has_its_names(void **state)
 {
     static const struct {
-        enum pr_span kind;
+        enum pr_trace_span_kind kind;
         const char *category, *name;
     } rows[] = {
         {PR_SPAN_ROOT, "ai_root", "ai_root"},

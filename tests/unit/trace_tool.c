@@ -100,15 +100,15 @@ static int show_cost(const char *path, uint64_t spans)
 static int write_board(const char *folder, int64_t count)
 {
     struct pr_err err = {0};
-    struct pr_board *b;
+    struct pr_tensorboard *b;
 
-    if (pr_board_open(folder, &b, &err))
+    if (pr_tensorboard_open(folder, &b, &err))
         return fail(&err);
     for (int64_t i = 0; i < count; i++)
-        pr_board_scalar(b, i % 2 ? "train/samples_per_s" : "train/wait",
-                        i * 1000003, (double)i / 8 - 1,
-                        1700000000000000000u + (uint64_t)i * 250000000u);
-    return pr_board_close(b, &err) ? fail(&err) : 0;
+        pr_tensorboard_add_scalar(
+            b, i % 2 ? "train/samples_per_s" : "train/wait", i * 1000003,
+            (double)i / 8 - 1, 1700000000000000000u + (uint64_t)i * 250000000u);
+    return pr_tensorboard_close(b, &err) ? fail(&err) : 0;
 }
 
 /* ---- devices */
@@ -131,7 +131,7 @@ static int show_device(const char *path)
 {
     char name[64];
 
-    if (!pr_iostat_device_of(path, name))
+    if (!pr_iostat_find_device(path, name))
         return 1;
     puts(name);
     return 0;

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-void pr_ex_record(struct pr_ex *x, const char *fmt, ...)
+void pr_expr_record_error(struct pr_expr *x, const char *fmt, ...)
 {
     char msg[sizeof x->err->msg];
     va_list ap;
@@ -22,46 +22,47 @@ void pr_ex_record(struct pr_ex *x, const char *fmt, ...)
     x->rc = pr_fail(x->err, PR_E_CONF, "", "%s", msg);
 }
 
-void pr_ex_record_nomem(struct pr_ex *x)
+void pr_expr_record_nomem(struct pr_expr *x)
 {
     x->rc = pr_fail_nomem(x->err);
 }
 
-void pr_ex_record_too_long(struct pr_ex *x)
+void pr_expr_record_too_long(struct pr_expr *x)
 {
-    pr_ex_record(x,
-                 "the result is too large: at most %d bytes of text "
-                 "or %d items are allowed",
-                 PR_EX_BYTES, PR_EX_ITEMS);
+    pr_expr_record_error(x,
+                         "the result is too large: at most %d bytes of text "
+                         "or %d items are allowed",
+                         PR_EXPR_BYTES, PR_EXPR_ITEMS);
 }
 
-void pr_ex_record_too_big(struct pr_ex *x)
+void pr_expr_record_too_big(struct pr_expr *x)
 {
-    pr_ex_record(x, "whole number does not fit in 64 bits");
+    pr_expr_record_error(x, "whole number does not fit in 64 bits");
 }
 
-bool pr_ex_work(struct pr_ex *x, size_t bytes)
+bool pr_expr_charge_work(struct pr_expr *x, size_t bytes)
 {
     if ((uint64_t)x->work < bytes)
-        return pr_ex_fail(x, "the expression is too much work");
+        return pr_expr_fail(x, "the expression is too much work");
     x->work -= (int64_t)bytes;
     return true;
 }
 
-void *pr_ex_alloc(struct pr_ex *x, size_t bytes)
+void *pr_expr_alloc(struct pr_expr *x, size_t bytes)
 {
     void *p;
 
-    if (!pr_ex_work(x, bytes))
+    if (!pr_expr_charge_work(x, bytes))
         return NULL;
     p = pr_arena_alloc(x->arena, bytes);
     if (!p)
-        pr_ex_record_nomem(x);
+        pr_expr_record_nomem(x);
     return p;
 }
 
-static int append(struct pr_buf *out, const struct pr_ev *text,
-                  struct pr_err *err)
+static int expr_append_result(struct pr_buf *out,
+                              const struct pr_expr_value *text,
+                              struct pr_err *err)
 {
     size_t len = out->len;
 
@@ -78,22 +79,23 @@ static int append(struct pr_buf *out, const struct pr_ev *text,
 int pr_expr_eval(const char *text, size_t len, struct pr_arena *scratch,
                  struct pr_buf *out, bool *ret_pure, struct pr_err *err)
 {
-    struct pr_ex x = {
+    struct pr_expr x = {
         .arena = scratch,
         .err = err,
         .pure = true,
-        .steps = PR_EX_STEPS,
-        .work = PR_EX_WORK,
+        .steps = PR_EXPR_STEPS,
+        .work = PR_EXPR_WORK,
     };
-    struct pr_ex_node *tree = NULL;
-    struct pr_ev result, str;
+    struct pr_expr_node *tree = NULL;
+    struct pr_expr_value result, str;
 
-    if (len > PR_EX_BYTES)
+    if (len > PR_EXPR_BYTES)
         return pr_fail(err, PR_E_CONF, "", "the expression is too long");
-    if (pr_ex_parse(&x, text, len, &tree) && pr_ex_eval(&x, tree, &result) &&
-        pr_ex_to_str(&x, &result, &str))
-        x.rc = append(out, &str, err);
-    pr_ex_regexes_free(&x);
+    if (pr_expr_parse(&x, text, len, &tree) &&
+        pr_expr_eval_node(&x, tree, &result) &&
+        pr_expr_to_str(&x, &result, &str))
+        x.rc = expr_append_result(out, &str, err);
+    pr_expr_regexes_free(&x);
     if (x.rc == PR_OK && ret_pure)
         *ret_pure = x.pure;
     return x.rc;

@@ -6,25 +6,25 @@
 #include <stdio.h>
 #include <string.h>
 
-bool pr_ex_name_is(const char *name, size_t len, const char *want)
+bool pr_expr_is_name(const char *name, size_t len, const char *want)
 {
     return strncmp(name, want, len) == 0 && want[len] == '\0';
 }
 
-const struct pr_ex_def *pr_ex_find(const struct pr_ex_table *t,
-                                   const char *name, size_t len)
+const struct pr_expr_def *pr_expr_find_def(const struct pr_expr_table *t,
+                                           const char *name, size_t len)
 {
     for (size_t i = 0; i < t->n; i++) {
         const char *want = t->defs[i].name;
-        if (want[0] == name[0] && pr_ex_name_is(name, len, want))
+        if (want[0] == name[0] && pr_expr_is_name(name, len, want))
             return &t->defs[i];
     }
     return NULL;
 }
 
-static void suggest(struct pr_ex *x, const char *typed,
-                    const struct pr_ex_table *const *tables,
-                    const char *const *more)
+static void expr_hint_nearest(struct pr_expr *x, const char *typed,
+                              const struct pr_expr_table *const *tables,
+                              const char *const *more)
 {
     struct pr_nearest n;
 
@@ -38,23 +38,23 @@ static void suggest(struct pr_ex *x, const char *typed,
         pr_hint(x->err, "did you mean '%s'?", n.best);
 }
 
-bool pr_ex_unknown(struct pr_ex *x, const char *what, const char *name,
-                   size_t len, const struct pr_ex_table *const *tables,
-                   const char *const *more)
+bool pr_expr_fail_unknown(struct pr_expr *x, const char *what, const char *name,
+                          size_t len, const struct pr_expr_table *const *tables,
+                          const char *const *more)
 {
     char typed[61];
 
     snprintf(typed, sizeof typed, "%.*s", len < 60 ? (int)len : 60, name);
     if (what)
-        pr_ex_record(x, "%s has no '%s'", what, typed);
+        pr_expr_record_error(x, "%s has no '%s'", what, typed);
     else
-        pr_ex_record(x, "name '%s' is not defined", typed);
-    suggest(x, typed, tables, more);
+        pr_expr_record_error(x, "name '%s' is not defined", typed);
+    expr_hint_nearest(x, typed, tables, more);
     return false;
 }
 
 /* Which parameter a keyword names, or -1. */
-static int param_index(const char *params, const struct pr_ex_kw *kw)
+static int param_index(const char *params, const struct pr_expr_keyword *kw)
 {
     int i = 0;
 
@@ -68,52 +68,55 @@ static int param_index(const char *params, const struct pr_ex_kw *kw)
     return -1;
 }
 
-static bool place_keywords(struct pr_ex *x, const struct pr_ex_def *def,
-                           const struct pr_ex_kw *kw, uint32_t nkw,
-                           struct pr_ev *slots)
+static bool place_keywords(struct pr_expr *x, const struct pr_expr_def *def,
+                           const struct pr_expr_keyword *kw, uint32_t nkw,
+                           struct pr_expr_value *slots)
 {
     for (uint32_t i = 0; i < nkw; i++) {
         int at = param_index(def->params, &kw[i]);
         int shown = kw[i].len < 60 ? (int)kw[i].len : 60;
 
         if (at < 0)
-            return pr_ex_fail(x, "'%s' has no argument named '%.*s'", def->name,
-                              shown, kw[i].name);
+            return pr_expr_fail(x, "'%s' has no argument named '%.*s'",
+                                def->name, shown, kw[i].name);
         if (slots[at].kind != EV_MISSING)
-            return pr_ex_fail(x, "'%s' is given '%.*s' twice", def->name, shown,
-                              kw[i].name);
+            return pr_expr_fail(x, "'%s' is given '%.*s' twice", def->name,
+                                shown, kw[i].name);
         slots[at] = kw[i].value;
     }
     return true;
 }
 
-static bool wrong_count(struct pr_ex *x, const struct pr_ex_def *def,
+static bool wrong_count(struct pr_expr *x, const struct pr_expr_def *def,
                         uint32_t given)
 {
-    if (def->max == PR_EX_MANY)
-        return pr_ex_fail(x, "'%s' wants at least %u argument%s, got %u",
-                          def->name, def->min, def->min == 1 ? "" : "s", given);
+    if (def->max == PR_EXPR_MANY)
+        return pr_expr_fail(x, "'%s' wants at least %u argument%s, got %u",
+                            def->name, def->min, def->min == 1 ? "" : "s",
+                            given);
     if (def->min == def->max)
-        return pr_ex_fail(x, "'%s' wants %u argument%s, got %u", def->name,
-                          def->min, def->min == 1 ? "" : "s", given);
-    return pr_ex_fail(x, "'%s' wants %u to %u arguments, got %u", def->name,
-                      def->min, def->max, given);
+        return pr_expr_fail(x, "'%s' wants %u argument%s, got %u", def->name,
+                            def->min, def->min == 1 ? "" : "s", given);
+    return pr_expr_fail(x, "'%s' wants %u to %u arguments, got %u", def->name,
+                        def->min, def->max, given);
 }
 
 enum { SLOTS = 8 }; /* no function with a maximum has more parameters */
 
-bool pr_ex_call_def(struct pr_ex *x, const struct pr_ex_def *def,
-                    const struct pr_ev *self, const struct pr_ex_vec *args,
-                    const struct pr_ex_kw *kw, uint32_t nkw, struct pr_ev *ret)
+bool pr_expr_call_def(struct pr_expr *x, const struct pr_expr_def *def,
+                      const struct pr_expr_value *self,
+                      const struct pr_expr_vec *args,
+                      const struct pr_expr_keyword *kw, uint32_t nkw,
+                      struct pr_expr_value *ret)
 {
-    struct pr_ev slots[SLOTS];
-    struct pr_ex_call c = {
+    struct pr_expr_value slots[SLOTS];
+    struct pr_expr_call c = {
         .def = def, .self = self, .a = args->items, .n = args->len};
 
     /* Most methods of text look at all of it. */
-    if (self && self->kind == EV_STR && !pr_ex_work(x, self->len))
+    if (self && self->kind == EV_STR && !pr_expr_charge_work(x, self->len))
         return false;
-    if (def->max == PR_EX_MANY) {
+    if (def->max == PR_EXPR_MANY) {
         c.kw = kw;
         c.nkw = nkw;
         return c.n < def->min ? wrong_count(x, def, c.n) : def->fn(x, &c, ret);
@@ -134,38 +137,43 @@ bool pr_ex_call_def(struct pr_ex *x, const struct pr_ex_def *def,
     return def->fn(x, &c, ret);
 }
 
-bool pr_ex_call_one(struct pr_ex *x, const struct pr_ev *func,
-                    const struct pr_ev *arg, struct pr_ev *ret)
+bool pr_expr_call_one(struct pr_expr *x, const struct pr_expr_value *func,
+                      const struct pr_expr_value *arg,
+                      struct pr_expr_value *ret)
 {
-    struct pr_ev copy = *arg;
-    struct pr_ex_vec args = {.x = x, .items = &copy, .len = 1, .cap = 1};
+    struct pr_expr_value copy = *arg;
+    struct pr_expr_vec args = {.x = x, .items = &copy, .len = 1, .cap = 1};
 
     if (func->kind != EV_FUNC)
-        return pr_ex_fail(x, "%s cannot be called", pr_ev_name(func));
+        return pr_expr_fail(x, "%s cannot be called", pr_expr_value_name(func));
     if (--x->steps < 0)
-        return pr_ex_fail(x, "the expression takes more than %d steps",
-                          PR_EX_STEPS);
-    return pr_ex_call_def(x, func->func, NULL, &args, NULL, 0, ret);
+        return pr_expr_fail(x, "the expression takes more than %d steps",
+                            PR_EXPR_STEPS);
+    return pr_expr_call_def(x, func->func, NULL, &args, NULL, 0, ret);
 }
 
-static bool wants(struct pr_ex *x, const struct pr_ex_call *c, uint32_t i,
-                  const char *what)
+static bool expr_fail_wants(struct pr_expr *x, const struct pr_expr_call *c,
+                            uint32_t i, const char *what)
 {
-    return pr_ex_fail(x, "'%s' wants %s, got %s", c->def->name, what,
-                      pr_ev_name(&c->a[i]));
+    return pr_expr_fail(x, "'%s' wants %s, got %s", c->def->name, what,
+                        pr_expr_value_name(&c->a[i]));
 }
 
-bool pr_ex_want_str(struct pr_ex *x, const struct pr_ex_call *c, uint32_t i)
+bool pr_expr_want_str(struct pr_expr *x, const struct pr_expr_call *c,
+                      uint32_t i)
 {
-    return c->a[i].kind == EV_STR || wants(x, c, i, "text");
+    return c->a[i].kind == EV_STR || expr_fail_wants(x, c, i, "text");
 }
 
-bool pr_ex_want_int(struct pr_ex *x, const struct pr_ex_call *c, uint32_t i)
+bool pr_expr_want_int(struct pr_expr *x, const struct pr_expr_call *c,
+                      uint32_t i)
 {
-    return pr_ev_is_int(&c->a[i]) || wants(x, c, i, "a whole number");
+    return pr_expr_is_int(&c->a[i]) ||
+           expr_fail_wants(x, c, i, "a whole number");
 }
 
-bool pr_ex_want_number(struct pr_ex *x, const struct pr_ex_call *c, uint32_t i)
+bool pr_expr_want_number(struct pr_expr *x, const struct pr_expr_call *c,
+                         uint32_t i)
 {
-    return pr_ev_is_number(&c->a[i]) || wants(x, c, i, "a number");
+    return pr_expr_is_number(&c->a[i]) || expr_fail_wants(x, c, i, "a number");
 }

@@ -2,57 +2,58 @@
 #include "conf/expr/expr_tree.h"
 
 /* An item of a list or an argument: may be *items. */
-bool pr_ex_parse_item(struct pr_ex_lex *l, struct pr_ex_node **ret)
+bool pr_expr_parse_item(struct pr_expr_lexer *l, struct pr_expr_node **ret)
 {
     if (l->kind != ET_STAR)
-        return pr_ex_parse_test(l, ret);
-    *ret = pr_ex_node(l, EN_STAR);
-    return *ret && pr_ex_next(l) &&
-           pr_ex_parse_binary(l, PR_EX_PREC_BITS, &(*ret)->a);
+        return pr_expr_parse_test(l, ret);
+    *ret = pr_expr_new_node(l, EN_STAR);
+    return *ret && pr_expr_next_token(l) &&
+           pr_expr_parse_binary(l, PR_EXPR_PREC_BITS, &(*ret)->a);
 }
 
 /* for a, b in ... : the names, with or without brackets around them. */
-static bool targets(struct pr_ex_lex *l, struct pr_ex_node *clause)
+static bool parse_for_names(struct pr_expr_lexer *l,
+                            struct pr_expr_node *clause)
 {
-    struct pr_ex_node **tail = &clause->a;
+    struct pr_expr_node **tail = &clause->a;
     bool bracket = l->kind == ET_OPEN;
 
-    if (bracket && !pr_ex_next(l))
+    if (bracket && !pr_expr_next_token(l))
         return false;
     for (;;) {
         if (l->kind != ET_NAME)
-            return pr_ex_syntax(l);
-        *tail = pr_ex_node(l, EN_NAME);
+            return pr_expr_fail_syntax(l);
+        *tail = pr_expr_new_node(l, EN_NAME);
         if (!*tail)
             return false;
         (*tail)->name = l->s;
         (*tail)->len = l->len;
         tail = &(*tail)->next;
-        if (!pr_ex_next(l))
+        if (!pr_expr_next_token(l))
             return false;
         if (l->kind != ET_COMMA)
             break;
         clause->sub = true;
-        if (!pr_ex_next(l))
+        if (!pr_expr_next_token(l))
             return false;
         if (l->kind == ET_IN || l->kind == ET_CLOSE)
             break;
     }
-    return !bracket || pr_ex_expect(l, ET_CLOSE);
+    return !bracket || pr_expr_expect(l, ET_CLOSE);
 }
 
 /* for x in L if c for y in ...: stands at 'for'. */
-bool pr_ex_parse_comp(struct pr_ex_lex *l, struct pr_ex_node *item, int kind,
-                      struct pr_ex_node **ret)
+bool pr_expr_parse_comp(struct pr_expr_lexer *l, struct pr_expr_node *item,
+                        int kind, struct pr_expr_node **ret)
 {
-    struct pr_ex_node *n = pr_ex_node(l, EN_COMP);
-    struct pr_ex_node **tail;
+    struct pr_expr_node *n = pr_expr_new_node(l, EN_COMP);
+    struct pr_expr_node **tail;
     int clauses = 0;
 
     if (!n)
         return false;
     if (item->kind == EN_STAR)
-        return pr_ex_fail(l->x, "'*' cannot be used in a comprehension");
+        return pr_expr_fail(l->x, "'*' cannot be used in a comprehension");
     n->sub = (uint8_t)kind;
     n->a = item;
     tail = &n->b;
@@ -60,14 +61,14 @@ bool pr_ex_parse_comp(struct pr_ex_lex *l, struct pr_ex_node *item, int kind,
         bool loop = l->kind == ET_FOR;
 
         if (++clauses > 10)
-            return pr_ex_fail(l->x, "too many 'for' and 'if' in one list");
-        *tail = pr_ex_node(l, loop ? EN_FOR : EN_FILTER);
-        if (!*tail || !pr_ex_next(l))
+            return pr_expr_fail(l->x, "too many 'for' and 'if' in one list");
+        *tail = pr_expr_new_node(l, loop ? EN_FOR : EN_FILTER);
+        if (!*tail || !pr_expr_next_token(l))
             return false;
-        if (loop && (!targets(l, *tail) || !pr_ex_expect(l, ET_IN)))
+        if (loop && (!parse_for_names(l, *tail) || !pr_expr_expect(l, ET_IN)))
             return false;
-        if (!pr_ex_parse_binary(l, PR_EX_PREC_OR,
-                                loop ? &(*tail)->b : &(*tail)->a))
+        if (!pr_expr_parse_binary(l, PR_EXPR_PREC_OR,
+                                  loop ? &(*tail)->b : &(*tail)->a))
             return false;
     }
     *ret = n;
@@ -76,116 +77,116 @@ bool pr_ex_parse_comp(struct pr_ex_lex *l, struct pr_ex_node *item, int kind,
 
 /* Items up to the closing bracket, the first of them already there. Stands
  * after the first. */
-static bool rest_of_items(struct pr_ex_lex *l, struct pr_ex_node *first,
+static bool rest_of_items(struct pr_expr_lexer *l, struct pr_expr_node *first,
                           int close)
 {
-    struct pr_ex_node *last = first;
+    struct pr_expr_node *last = first;
 
     while (l->kind == ET_COMMA) {
-        if (!pr_ex_next(l))
+        if (!pr_expr_next_token(l))
             return false;
         if (l->kind == close)
             break;
-        if (!pr_ex_parse_item(l, &last->next))
+        if (!pr_expr_parse_item(l, &last->next))
             return false;
         last = last->next;
     }
-    return pr_ex_expect(l, close);
+    return pr_expr_expect(l, close);
 }
 
-bool pr_ex_parse_paren(struct pr_ex_lex *l, struct pr_ex_node **ret)
+bool pr_expr_parse_paren(struct pr_expr_lexer *l, struct pr_expr_node **ret)
 {
-    struct pr_ex_node *first, *tuple;
+    struct pr_expr_node *first, *tuple;
 
-    if (!pr_ex_next(l))
+    if (!pr_expr_next_token(l))
         return false;
     if (l->kind != ET_CLOSE) {
-        if (!pr_ex_parse_item(l, &first))
+        if (!pr_expr_parse_item(l, &first))
             return false;
         if (l->kind == ET_FOR)
-            return pr_ex_parse_comp(l, first, EV_ITER, ret) &&
-                   pr_ex_expect(l, ET_CLOSE);
+            return pr_expr_parse_comp(l, first, EV_ITER, ret) &&
+                   pr_expr_expect(l, ET_CLOSE);
         if (l->kind == ET_CLOSE && first->kind != EN_STAR) {
             *ret = first;
-            return pr_ex_next(l);
+            return pr_expr_next_token(l);
         }
         if (l->kind != ET_COMMA)
-            return pr_ex_syntax(l);
+            return pr_expr_fail_syntax(l);
     } else {
         first = NULL;
     }
-    tuple = pr_ex_node(l, EN_TUPLE);
+    tuple = pr_expr_new_node(l, EN_TUPLE);
     if (!tuple)
         return false;
     tuple->a = first;
     *ret = tuple;
-    return first ? rest_of_items(l, first, ET_CLOSE) : pr_ex_next(l);
+    return first ? rest_of_items(l, first, ET_CLOSE) : pr_expr_next_token(l);
 }
 
-bool pr_ex_parse_square(struct pr_ex_lex *l, struct pr_ex_node **ret)
+bool pr_expr_parse_square(struct pr_expr_lexer *l, struct pr_expr_node **ret)
 {
-    struct pr_ex_node *list;
+    struct pr_expr_node *list;
 
-    if (!pr_ex_next(l))
+    if (!pr_expr_next_token(l))
         return false;
-    list = pr_ex_node(l, EN_LIST);
+    list = pr_expr_new_node(l, EN_LIST);
     if (!list)
         return false;
     *ret = list;
     if (l->kind == ET_SQUARE_CLOSE)
-        return pr_ex_next(l);
-    if (!pr_ex_parse_item(l, &list->a))
+        return pr_expr_next_token(l);
+    if (!pr_expr_parse_item(l, &list->a))
         return false;
     if (l->kind == ET_FOR)
-        return pr_ex_parse_comp(l, list->a, EV_LIST, ret) &&
-               pr_ex_expect(l, ET_SQUARE_CLOSE);
+        return pr_expr_parse_comp(l, list->a, EV_LIST, ret) &&
+               pr_expr_expect(l, ET_SQUARE_CLOSE);
     return rest_of_items(l, list->a, ET_SQUARE_CLOSE);
 }
 
 /* Stands at the colon after the first key. */
-static bool dict_items(struct pr_ex_lex *l, struct pr_ex_node *dict)
+static bool dict_items(struct pr_expr_lexer *l, struct pr_expr_node *dict)
 {
-    struct pr_ex_node *key = dict->a;
+    struct pr_expr_node *key = dict->a;
 
     for (;;) {
-        if (!pr_ex_expect(l, ET_COLON) || !pr_ex_parse_test(l, &key->next))
+        if (!pr_expr_expect(l, ET_COLON) || !pr_expr_parse_test(l, &key->next))
             return false;
         if (l->kind == ET_FOR)
-            return pr_ex_fail(l->x, "{k: v for ...} is not supported");
+            return pr_expr_fail(l->x, "{k: v for ...} is not supported");
         if (l->kind != ET_COMMA)
             break;
-        if (!pr_ex_next(l))
+        if (!pr_expr_next_token(l))
             return false;
         if (l->kind == ET_CURLY_CLOSE)
             break;
-        if (!pr_ex_parse_test(l, &key->next->next))
+        if (!pr_expr_parse_test(l, &key->next->next))
             return false;
         key = key->next->next;
     }
-    return pr_ex_expect(l, ET_CURLY_CLOSE);
+    return pr_expr_expect(l, ET_CURLY_CLOSE);
 }
 
-bool pr_ex_parse_curly(struct pr_ex_lex *l, struct pr_ex_node **ret)
+bool pr_expr_parse_curly(struct pr_expr_lexer *l, struct pr_expr_node **ret)
 {
-    struct pr_ex_node *n;
+    struct pr_expr_node *n;
 
-    if (!pr_ex_next(l))
+    if (!pr_expr_next_token(l))
         return false;
-    n = pr_ex_node(l, EN_DICT);
+    n = pr_expr_new_node(l, EN_DICT);
     if (!n)
         return false;
     *ret = n;
     if (l->kind == ET_CURLY_CLOSE)
-        return pr_ex_next(l);
+        return pr_expr_next_token(l);
     if (l->kind == ET_POWER)
-        return pr_ex_fail(l->x, "{**x} is not supported");
-    if (!pr_ex_parse_item(l, &n->a))
+        return pr_expr_fail(l->x, "{**x} is not supported");
+    if (!pr_expr_parse_item(l, &n->a))
         return false;
     if (l->kind == ET_COLON && n->a->kind != EN_STAR)
         return dict_items(l, n);
     n->kind = EN_SET;
     if (l->kind == ET_FOR)
-        return pr_ex_parse_comp(l, n->a, EV_SET, ret) &&
-               pr_ex_expect(l, ET_CURLY_CLOSE);
+        return pr_expr_parse_comp(l, n->a, EV_SET, ret) &&
+               pr_expr_expect(l, ET_CURLY_CLOSE);
     return rest_of_items(l, n->a, ET_CURLY_CLOSE);
 }

@@ -3,14 +3,14 @@
 
 #include "base/utf8.h"
 
-size_t pr_ex_cp_len(const char *s, size_t avail)
+size_t pr_expr_codepoint_len(const char *s, size_t avail)
 {
     size_t n = pr_utf8_len(s, avail);
 
     return n ? n : 1;
 }
 
-unsigned pr_ex_cp(const char *s, size_t avail)
+unsigned pr_expr_codepoint_at(const char *s, size_t avail)
 {
     size_t n = pr_utf8_len(s, avail);
     unsigned c = (unsigned char)s[0];
@@ -25,31 +25,34 @@ unsigned pr_ex_cp(const char *s, size_t avail)
     return c;
 }
 
-size_t pr_ex_cp_count(const char *s, size_t len)
+size_t pr_expr_codepoint_count(const char *s, size_t len)
 {
     size_t n = 0;
 
     for (size_t i = 0; i < len; n++)
-        i += (unsigned char)s[i] < 0x80 ? 1 : pr_ex_cp_len(s + i, len - i);
+        i += (unsigned char)s[i] < 0x80 ? 1
+                                        : pr_expr_codepoint_len(s + i, len - i);
     return n;
 }
 
-size_t pr_ex_cp_offset(const char *s, size_t len, size_t index)
+size_t pr_expr_codepoint_offset(const char *s, size_t len, size_t index)
 {
     size_t i = 0;
 
     for (; index && i < len; index--)
-        i += (unsigned char)s[i] < 0x80 ? 1 : pr_ex_cp_len(s + i, len - i);
+        i += (unsigned char)s[i] < 0x80 ? 1
+                                        : pr_expr_codepoint_len(s + i, len - i);
     return i;
 }
 
-static bool out_of_range(struct pr_ex *x, int64_t at, int64_t len)
+static bool out_of_range(struct pr_expr *x, int64_t at, int64_t len)
 {
-    return pr_ex_fail(x, "index %lld is out of range: there are %lld items",
-                      (long long)at, (long long)len);
+    return pr_expr_fail(x, "index %lld is out of range: there are %lld items",
+                        (long long)at, (long long)len);
 }
 
-static bool place(struct pr_ex *x, int64_t at, int64_t len, int64_t *ret)
+static bool resolve_index(struct pr_expr *x, int64_t at, int64_t len,
+                          int64_t *ret)
 {
     int64_t i = at < 0 ? at + len : at;
 
@@ -59,34 +62,36 @@ static bool place(struct pr_ex *x, int64_t at, int64_t len, int64_t *ret)
     return true;
 }
 
-static bool index_text(struct pr_ex *x, const struct pr_ev *v, int64_t at,
-                       struct pr_ev *ret)
+static bool index_codepoint(struct pr_expr *x, const struct pr_expr_value *v,
+                            int64_t at, struct pr_expr_value *ret)
 {
     size_t from;
     int64_t i;
 
-    if (!pr_ex_work(x, v->len) ||
-        !place(x, at, (int64_t)pr_ex_cp_count(v->s, v->len), &i))
+    if (!pr_expr_charge_work(x, v->len) ||
+        !resolve_index(x, at, (int64_t)pr_expr_codepoint_count(v->s, v->len),
+                       &i))
         return false;
-    from = pr_ex_cp_offset(v->s, v->len, (size_t)i);
-    *ret = pr_ev_of_str(v->s + from, pr_ex_cp_len(v->s + from, v->len - from));
+    from = pr_expr_codepoint_offset(v->s, v->len, (size_t)i);
+    *ret = pr_expr_new_str(v->s + from,
+                           pr_expr_codepoint_len(v->s + from, v->len - from));
     return true;
 }
 
-static bool index_key(struct pr_ex *x, const struct pr_ev *v,
-                      const struct pr_ev *at, struct pr_ev *ret)
+static bool index_key(struct pr_expr *x, const struct pr_expr_value *v,
+                      const struct pr_expr_value *at, struct pr_expr_value *ret)
 {
-    struct pr_ex_sb b = {.x = x};
-    const struct pr_ev *found = NULL;
+    struct pr_expr_buf b = {.x = x};
+    const struct pr_expr_value *found = NULL;
     bool is_set = false;
 
     if (v->kind == EV_ENVIRON) {
-        if (!pr_ex_getenv(x, at, ret, &is_set))
+        if (!pr_expr_getenv(x, at, ret, &is_set))
             return false;
         if (is_set)
             return true;
     } else {
-        found = pr_ex_dict_get(x, v, at);
+        found = pr_expr_dict_get(x, v, at);
     }
     if (found) {
         *ret = *found;
@@ -94,25 +99,26 @@ static bool index_key(struct pr_ex *x, const struct pr_ev *v,
     }
     if (x->rc)
         return false;
-    pr_ex_repr(&b, at);
+    pr_expr_write_repr(&b, at);
     return x->rc ? false
-                 : pr_ex_fail(x, "%s has no key %.*s", pr_ev_name(v),
-                              b.len < 100 ? (int)b.len : 100, b.p);
+                 : pr_expr_fail(x, "%s has no key %.*s", pr_expr_value_name(v),
+                                b.len < 100 ? (int)b.len : 100, b.p);
 }
 
-static bool index_match(struct pr_ex *x, const struct pr_ev *v,
-                        const struct pr_ev *at, struct pr_ev *ret)
+static bool index_match(struct pr_expr *x, const struct pr_expr_value *v,
+                        const struct pr_expr_value *at,
+                        struct pr_expr_value *ret)
 {
-    const struct pr_ex_def *group =
-        pr_ex_find(&pr_ex_match_methods, "group", 5);
-    struct pr_ev arg = *at;
-    struct pr_ex_vec args = {.x = x, .items = &arg, .len = 1, .cap = 1};
+    const struct pr_expr_def *group =
+        pr_expr_find_def(&pr_expr_match_methods, "group", 5);
+    struct pr_expr_value arg = *at;
+    struct pr_expr_vec args = {.x = x, .items = &arg, .len = 1, .cap = 1};
 
-    return pr_ex_call_def(x, group, v, &args, NULL, 0, ret);
+    return pr_expr_call_def(x, group, v, &args, NULL, 0, ret);
 }
 
-bool pr_ex_index(struct pr_ex *x, const struct pr_ev *v, const struct pr_ev *at,
-                 struct pr_ev *ret)
+bool pr_expr_index(struct pr_expr *x, const struct pr_expr_value *v,
+                   const struct pr_expr_value *at, struct pr_expr_value *ret)
 {
     int64_t i;
 
@@ -122,16 +128,18 @@ bool pr_ex_index(struct pr_ex *x, const struct pr_ev *v, const struct pr_ev *at,
         return index_match(x, v, at, ret);
     if (v->kind != EV_STR && v->kind != EV_LIST && v->kind != EV_TUPLE &&
         v->kind != EV_RANGE)
-        return pr_ex_fail(x, "%s cannot be indexed with []", pr_ev_name(v));
-    if (!pr_ev_is_int(at))
-        return pr_ex_fail(x, "an index must be a whole number, not %s",
-                          pr_ev_name(at));
+        return pr_expr_fail(x, "%s cannot be indexed with []",
+                            pr_expr_value_name(v));
+    if (!pr_expr_is_int(at))
+        return pr_expr_fail(x, "an index must be a whole number, not %s",
+                            pr_expr_value_name(at));
     if (v->kind == EV_STR)
-        return index_text(x, v, pr_ev_int(at), ret);
-    if (!place(x, pr_ev_int(at),
-               v->kind == EV_RANGE ? v->range->len : (int64_t)v->len, &i))
+        return index_codepoint(x, v, pr_expr_value_int(at), ret);
+    if (!resolve_index(x, pr_expr_value_int(at),
+                       v->kind == EV_RANGE ? v->range->len : (int64_t)v->len,
+                       &i))
         return false;
-    *ret = v->kind == EV_RANGE ? pr_ev_range_at(v->range, i) : v->items[i];
+    *ret = v->kind == EV_RANGE ? pr_expr_range_at(v->range, i) : v->items[i];
     return true;
 }
 
@@ -139,7 +147,7 @@ struct bounds {
     int64_t from, step, n; /* n items are taken */
 };
 
-static int64_t clamp(int64_t i, int64_t len, bool down)
+static int64_t clamp_slice_bound(int64_t i, int64_t len, bool down)
 {
     if (i < 0) {
         i += len;
@@ -149,27 +157,27 @@ static int64_t clamp(int64_t i, int64_t len, bool down)
 }
 
 /* from:to:step for a sequence of len items, as Python takes it. */
-static bool resolve(struct pr_ex *x, const struct pr_ev at[3], int64_t len,
-                    struct bounds *ret)
+static bool resolve_slice(struct pr_expr *x, const struct pr_expr_value at[3],
+                          int64_t len, struct bounds *ret)
 {
     int64_t from, to, step = 1;
 
     for (int i = 0; i < 3; i++)
-        if (at[i].kind != EV_MISSING && !pr_ev_is_int(&at[i]))
-            return pr_ex_fail(x, "a slice must be of whole numbers, not %s",
-                              pr_ev_name(&at[i]));
+        if (at[i].kind != EV_MISSING && !pr_expr_is_int(&at[i]))
+            return pr_expr_fail(x, "a slice must be of whole numbers, not %s",
+                                pr_expr_value_name(&at[i]));
     if (at[2].kind != EV_MISSING)
-        step = pr_ev_int(&at[2]);
+        step = pr_expr_value_int(&at[2]);
     if (step == 0)
-        return pr_ex_fail(x, "the step of a slice cannot be zero");
+        return pr_expr_fail(x, "the step of a slice cannot be zero");
     if (step < -INT64_MAX)
         step = -INT64_MAX; /* its negative must exist */
     from = step < 0 ? len - 1 : 0;
     to = step < 0 ? -1 : len;
     if (at[0].kind != EV_MISSING)
-        from = clamp(pr_ev_int(&at[0]), len, step < 0);
+        from = clamp_slice_bound(pr_expr_value_int(&at[0]), len, step < 0);
     if (at[1].kind != EV_MISSING)
-        to = clamp(pr_ev_int(&at[1]), len, step < 0);
+        to = clamp_slice_bound(pr_expr_value_int(&at[1]), len, step < 0);
     ret->from = from;
     ret->step = step;
     if (step < 0)
@@ -179,55 +187,60 @@ static bool resolve(struct pr_ex *x, const struct pr_ev at[3], int64_t len,
     return true;
 }
 
-static bool slice_text(struct pr_ex *x, const struct pr_ev *v,
-                       const struct pr_ev at[3], struct pr_ev *ret)
+static bool slice_text(struct pr_expr *x, const struct pr_expr_value *v,
+                       const struct pr_expr_value at[3],
+                       struct pr_expr_value *ret)
 {
-    size_t len = pr_ex_cp_count(v->s, v->len);
-    struct pr_ex_sb b = {.x = x};
-    struct pr_ev list;
+    size_t len = pr_expr_codepoint_count(v->s, v->len);
+    struct pr_expr_buf b = {.x = x};
+    struct pr_expr_value list;
     struct bounds s;
 
-    if (!pr_ex_work(x, v->len) || !resolve(x, at, (int64_t)len, &s))
+    if (!pr_expr_charge_work(x, v->len) ||
+        !resolve_slice(x, at, (int64_t)len, &s))
         return false;
     if (s.step == 1) {
-        size_t from = pr_ex_cp_offset(v->s, v->len, (size_t)s.from);
-        size_t n = pr_ex_cp_offset(v->s + from, v->len - from, (size_t)s.n);
-        *ret = pr_ev_of_str(v->s + from, n);
+        size_t from = pr_expr_codepoint_offset(v->s, v->len, (size_t)s.from);
+        size_t n =
+            pr_expr_codepoint_offset(v->s + from, v->len - from, (size_t)s.n);
+        *ret = pr_expr_new_str(v->s + from, n);
         return true;
     }
     if (len == v->len) { /* a byte each */
         for (int64_t i = 0; i < s.n && !x->rc; i++)
-            pr_ex_add(&b, v->s + s.from + i * s.step, 1);
-        return pr_ex_sb_value(&b, ret);
+            pr_expr_buf_add(&b, v->s + s.from + i * s.step, 1);
+        return pr_expr_buf_value(&b, ret);
     }
-    if (!pr_ex_items(x, v, &list))
+    if (!pr_expr_list_items(x, v, &list))
         return false;
     for (int64_t i = 0; i < s.n && !x->rc; i++) {
-        const struct pr_ev *c = &list.items[s.from + i * s.step];
-        pr_ex_add(&b, c->s, c->len);
+        const struct pr_expr_value *c = &list.items[s.from + i * s.step];
+        pr_expr_buf_add(&b, c->s, c->len);
     }
-    return pr_ex_sb_value(&b, ret);
+    return pr_expr_buf_value(&b, ret);
 }
 
-bool pr_ex_slice(struct pr_ex *x, const struct pr_ev *v,
-                 const struct pr_ev from_to_step[3], struct pr_ev *ret)
+bool pr_expr_slice(struct pr_expr *x, const struct pr_expr_value *v,
+                   const struct pr_expr_value from_to_step[3],
+                   struct pr_expr_value *ret)
 {
-    struct pr_ev *items, list;
+    struct pr_expr_value *items, list;
     struct bounds s;
 
     if (v->kind == EV_STR)
         return slice_text(x, v, from_to_step, ret);
     if (v->kind != EV_LIST && v->kind != EV_TUPLE)
-        return pr_ex_fail(x, "%s cannot be sliced with [:]", pr_ev_name(v));
+        return pr_expr_fail(x, "%s cannot be sliced with [:]",
+                            pr_expr_value_name(v));
     list = *v;
-    if (!resolve(x, from_to_step, list.len, &s))
+    if (!resolve_slice(x, from_to_step, list.len, &s))
         return false;
-    items = pr_ex_alloc(x, (size_t)s.n * sizeof *items);
+    items = pr_expr_alloc(x, (size_t)s.n * sizeof *items);
     if (!items)
         return false;
     for (int64_t i = 0; i < s.n; i++)
         items[i] = list.items[s.from + i * s.step];
-    *ret =
-        (struct pr_ev){.kind = list.kind, .len = (uint32_t)s.n, .items = items};
+    *ret = (struct pr_expr_value){
+        .kind = list.kind, .len = (uint32_t)s.n, .items = items};
     return true;
 }

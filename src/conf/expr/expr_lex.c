@@ -8,7 +8,7 @@ static bool is_name_start(unsigned char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
-static bool is_digit(unsigned char c)
+static bool lex_is_digit(unsigned char c)
 {
     return c >= '0' && c <= '9';
 }
@@ -25,22 +25,24 @@ static const char *const op_texts[ET_COUNT] = {
     [ET_POWER] = "**",      [ET_TILDE] = "~",
 };
 
-const char *pr_ex_op_text(int op)
+const char *pr_expr_op_text(int op)
 {
     return op_texts[op] ? op_texts[op] : "?";
 }
 
-void pr_ex_record_syntax(struct pr_ex_lex *l)
+void pr_expr_record_syntax(struct pr_expr_lexer *l)
 {
     char shown[32];
     size_t n = 0;
 
     if (l->kind == ET_END) {
-        pr_ex_record(l->x, "invalid syntax at the end: something is missing");
+        pr_expr_record_error(l->x,
+                             "invalid syntax at the end: something is missing");
         return;
     }
     if (l->kind == ET_ASSIGN) {
-        pr_ex_record(l->x, "invalid syntax at '=': to compare, write '=='");
+        pr_expr_record_error(l->x,
+                             "invalid syntax at '=': to compare, write '=='");
         return;
     }
     for (const char *p = l->s; p < l->s + l->len && n < sizeof shown - 1; p++)
@@ -50,7 +52,7 @@ void pr_ex_record_syntax(struct pr_ex_lex *l)
         while (n && (unsigned char)shown[n - 1] >= 0x80)
             n--;
     shown[n] = '\0';
-    pr_ex_record(l->x, "invalid syntax at '%s'", shown);
+    pr_expr_record_error(l->x, "invalid syntax at '%s'", shown);
 }
 
 static const struct {
@@ -77,7 +79,7 @@ static const struct {
     {"nonlocal", 8, ET_BANNED},
 };
 
-static int keyword(const char *s, size_t len)
+static int lex_find_keyword(const char *s, size_t len)
 {
     /* Sorted by length: where each length begins. */
     static const uint8_t from[] = {0, 0, 0, 5, 11, 18, 26, 32, 33, 35};
@@ -91,7 +93,7 @@ static int keyword(const char *s, size_t len)
 }
 
 /* r'..', u'..': text with a prefix; others are refused by their name. */
-static bool is_prefix(const struct pr_ex_lex *l)
+static bool is_prefix(const struct pr_expr_lexer *l)
 {
     if (l->pos == l->end || (*l->pos != '\'' && *l->pos != '"') || l->len > 2)
         return false;
@@ -101,25 +103,25 @@ static bool is_prefix(const struct pr_ex_lex *l)
     return true;
 }
 
-static bool lex_name(struct pr_ex_lex *l)
+static bool lex_name(struct pr_expr_lexer *l)
 {
     l->s = l->pos;
     while (l->pos < l->end && (is_name_start((unsigned char)*l->pos) ||
-                               is_digit((unsigned char)*l->pos)))
+                               lex_is_digit((unsigned char)*l->pos)))
         l->pos++;
     l->len = (uint32_t)(l->pos - l->s);
     if (is_prefix(l))
-        return pr_ex_lex_string(l);
-    l->kind = (uint8_t)keyword(l->s, l->len);
+        return pr_expr_lex_string(l);
+    l->kind = (uint8_t)lex_find_keyword(l->s, l->len);
     if (l->kind != ET_BANNED)
         return true;
-    return pr_ex_fail(l->x, "'%.*s' is not supported in an expression",
-                      (int)l->len, l->s);
+    return pr_expr_fail(l->x, "'%.*s' is not supported in an expression",
+                        (int)l->len, l->s);
 }
 
 /* Outside of brackets a line end closes the expression: only blanks, more line
  * ends and comments may follow. */
-static bool only_blanks_follow(const struct pr_ex_lex *l)
+static bool only_blanks_follow(const struct pr_expr_lexer *l)
 {
     const char *p = l->pos;
 
@@ -129,7 +131,7 @@ static bool only_blanks_follow(const struct pr_ex_lex *l)
 }
 
 /* Skips what stands between tokens. False: recorded. */
-static bool skip_blanks(struct pr_ex_lex *l)
+static bool lex_skip_blanks(struct pr_expr_lexer *l)
 {
     for (; l->pos < l->end; l->pos++) {
         char c = *l->pos;
@@ -144,14 +146,14 @@ static bool skip_blanks(struct pr_ex_lex *l)
         } else if (c != '\n' && c != '\r') {
             break;
         } else if (!l->brackets && l->started && !only_blanks_follow(l)) {
-            return pr_ex_fail(l->x, "invalid syntax: the expression goes on "
-                                    "after the end of the line");
+            return pr_expr_fail(l->x, "invalid syntax: the expression goes on "
+                                      "after the end of the line");
         }
     }
     return true;
 }
 
-static bool punct(struct pr_ex_lex *l, int kind, uint32_t len)
+static bool lex_set_punctuation(struct pr_expr_lexer *l, int kind, uint32_t len)
 {
     l->kind = (uint8_t)kind;
     l->len = len;
@@ -160,37 +162,37 @@ static bool punct(struct pr_ex_lex *l, int kind, uint32_t len)
 }
 
 /* One character, or two when the second follows. */
-static bool maybe_two(struct pr_ex_lex *l, int one, char second, int two)
+static bool maybe_two(struct pr_expr_lexer *l, int one, char second, int two)
 {
     if (l->end - l->pos > 1 && l->pos[1] == second)
-        return punct(l, two, 2);
-    return punct(l, one, 1);
+        return lex_set_punctuation(l, two, 2);
+    return lex_set_punctuation(l, one, 1);
 }
 
-static bool bracket(struct pr_ex_lex *l, int kind)
+static bool lex_set_bracket(struct pr_expr_lexer *l, int kind)
 {
     if (kind == ET_OPEN || kind == ET_SQUARE || kind == ET_CURLY)
         l->brackets++;
     else if (l->brackets)
         l->brackets--;
-    return punct(l, kind, 1);
+    return lex_set_punctuation(l, kind, 1);
 }
 
-static bool bad_char(struct pr_ex_lex *l)
+static bool bad_char(struct pr_expr_lexer *l)
 {
     l->kind = ET_BANNED;
-    l->len = (uint32_t)pr_ex_cp_len(l->pos, (size_t)(l->end - l->pos));
-    return pr_ex_syntax(l);
+    l->len = (uint32_t)pr_expr_codepoint_len(l->pos, (size_t)(l->end - l->pos));
+    return pr_expr_fail_syntax(l);
 }
 
-static bool angle_or_bang(struct pr_ex_lex *l, char c)
+static bool angle_or_bang(struct pr_expr_lexer *l, char c)
 {
     char second = l->end - l->pos > 1 ? l->pos[1] : '\0';
 
     if (c == '!')
-        return second == '=' ? punct(l, ET_NE, 2) : bad_char(l);
+        return second == '=' ? lex_set_punctuation(l, ET_NE, 2) : bad_char(l);
     if (second == c)
-        return punct(l, c == '<' ? ET_SHL : ET_SHR, 2);
+        return lex_set_punctuation(l, c == '<' ? ET_SHL : ET_SHR, 2);
     return maybe_two(l, c == '<' ? ET_LT : ET_GT, '=',
                      c == '<' ? ET_LE : ET_GE);
 }
@@ -203,7 +205,7 @@ static const uint8_t singles[128] = {
     ['+'] = ET_PLUS,         ['-'] = ET_MINUS, ['%'] = ET_PERCENT,
 };
 
-static bool lex_operator(struct pr_ex_lex *l, char c)
+static bool lex_operator(struct pr_expr_lexer *l, char c)
 {
     unsigned char u = (unsigned char)c;
 
@@ -218,20 +220,20 @@ static bool lex_operator(struct pr_ex_lex *l, char c)
     if (u >= 128 || !singles[u])
         return bad_char(l);
     if (singles[u] >= ET_OPEN && singles[u] <= ET_CURLY_CLOSE)
-        return bracket(l, singles[u]);
+        return lex_set_bracket(l, singles[u]);
     if (l->end - l->pos > 1 && l->pos[1] == '=' && c != ',') {
         l->kind = ET_BANNED; /* ':=', '+=' and so on */
         l->len = 2;
-        return pr_ex_syntax(l);
+        return pr_expr_fail_syntax(l);
     }
-    return punct(l, singles[u], 1);
+    return lex_set_punctuation(l, singles[u], 1);
 }
 
-bool pr_ex_next(struct pr_ex_lex *l)
+bool pr_expr_next_token(struct pr_expr_lexer *l)
 {
     unsigned char c;
 
-    if (!skip_blanks(l))
+    if (!lex_skip_blanks(l))
         return false;
     if (l->pos == l->end) {
         l->kind = ET_END;
@@ -242,14 +244,14 @@ bool pr_ex_next(struct pr_ex_lex *l)
     c = (unsigned char)*l->pos;
     if (is_name_start(c))
         return lex_name(l);
-    if (is_digit(c) ||
-        (c == '.' && l->end - l->pos > 1 && is_digit((unsigned char)l->pos[1])))
-        return pr_ex_lex_number(l);
+    if (lex_is_digit(c) || (c == '.' && l->end - l->pos > 1 &&
+                            lex_is_digit((unsigned char)l->pos[1])))
+        return pr_expr_lex_number(l);
     if (c == '\'' || c == '"') {
         l->len = 0;
-        return pr_ex_lex_string(l);
+        return pr_expr_lex_string(l);
     }
     if (c == '.')
-        return punct(l, ET_DOT, 1);
+        return lex_set_punctuation(l, ET_DOT, 1);
     return lex_operator(l, (char)c);
 }

@@ -17,7 +17,7 @@ static int digit_value(char c)
     return 99;
 }
 
-static bool is_word(char c)
+static bool lex_is_word_char(char c)
 {
     return digit_value(c) < 10 || c == '_' || (c >= 'a' && c <= 'z') ||
            (c >= 'A' && c <= 'Z') || (unsigned char)c >= 0x80;
@@ -37,20 +37,21 @@ static bool keyword_follows(const char *p, const char *end)
     return false;
 }
 
-static bool bad_number(struct pr_ex_lex *l)
+static bool bad_number(struct pr_expr_lexer *l)
 {
     const char *p = l->s;
 
-    while (p < l->end && p - l->s < 24 && (is_word(*p) || *p == '.'))
+    while (p < l->end && p - l->s < 24 && (lex_is_word_char(*p) || *p == '.'))
         p++;
     while (p > l->s && (unsigned char)p[-1] >= 0x80)
         p--;
-    return pr_ex_fail(l->x, "invalid number '%.*s'", (int)(p - l->s), l->s);
+    return pr_expr_fail(l->x, "invalid number '%.*s'", (int)(p - l->s), l->s);
 }
 
-static bool number_done(struct pr_ex_lex *l, const char *p, struct pr_ev v)
+static bool number_done(struct pr_expr_lexer *l, const char *p,
+                        struct pr_expr_value v)
 {
-    if (p < l->end && is_word(*p) && !keyword_follows(p, l->end))
+    if (p < l->end && lex_is_word_char(*p) && !keyword_follows(p, l->end))
         return bad_number(l);
     l->pos = p;
     l->len = (uint32_t)(p - l->s);
@@ -61,8 +62,8 @@ static bool number_done(struct pr_ex_lex *l, const char *p, struct pr_ev v)
 
 /* Digits of a base with single underscores between them, from p on. NULL when
  * there is none or an underscore is misplaced; *ret_big: over 64 bits. */
-static const char *digits(const char *p, const char *end, int base,
-                          int64_t *ret, bool *ret_big)
+static const char *lex_read_digits(const char *p, const char *end, int base,
+                                   int64_t *ret, bool *ret_big)
 {
     int64_t n = 0;
     bool after_digit = false;
@@ -85,7 +86,7 @@ static const char *digits(const char *p, const char *end, int base,
     return after_digit ? p : NULL;
 }
 
-static bool prefixed(struct pr_ex_lex *l, int base)
+static bool lex_prefixed_number(struct pr_expr_lexer *l, int base)
 {
     const char *p = l->pos + 2;
     bool big = false;
@@ -93,10 +94,11 @@ static bool prefixed(struct pr_ex_lex *l, int base)
 
     if (p < l->end && *p == '_')
         p++;
-    p = digits(p, l->end, base, &n, &big);
+    p = lex_read_digits(p, l->end, base, &n, &big);
     if (!p)
         return bad_number(l);
-    return big ? pr_ex_too_big(l->x) : number_done(l, p, pr_ev_of_int(n));
+    return big ? pr_expr_fail_too_big(l->x)
+               : number_done(l, p, pr_expr_new_int(n));
 }
 
 /* The fraction and exponent after the whole part at p; NULL: misplaced. */
@@ -108,7 +110,7 @@ static const char *float_end(const char *p, const char *end)
     if (p < end && *p == '.') {
         p++;
         if (p < end && digit_value(*p) < 10)
-            p = digits(p, end, 10, &ignored, &big);
+            p = lex_read_digits(p, end, 10, &ignored, &big);
         else if (p < end && *p == '_')
             return NULL;
     }
@@ -117,19 +119,19 @@ static const char *float_end(const char *p, const char *end)
         if (e < end && (*e == '+' || *e == '-'))
             e++;
         if (e < end && digit_value(*e) < 10)
-            p = digits(e, end, 10, &ignored, &big);
+            p = lex_read_digits(e, end, 10, &ignored, &big);
     }
     return p;
 }
 
-static bool float_done(struct pr_ex_lex *l, const char *end)
+static bool float_done(struct pr_expr_lexer *l, const char *end)
 {
     double f = pr_decimal_read(l->s, (size_t)(end - l->s));
 
-    return number_done(l, end, pr_ev_of_float(f));
+    return number_done(l, end, pr_expr_new_float(f));
 }
 
-bool pr_ex_lex_number(struct pr_ex_lex *l)
+bool pr_expr_lex_number(struct pr_expr_lexer *l)
 {
     const char *p = l->pos, *end;
     char second = l->end - p > 1 ? (char)(p[1] | 0x20) : '\0';
@@ -137,9 +139,11 @@ bool pr_ex_lex_number(struct pr_ex_lex *l)
     int64_t n = 0;
 
     if (*p == '0' && (second == 'x' || second == 'o' || second == 'b'))
-        return prefixed(l, second == 'x' ? 16 : second == 'o' ? 8 : 2);
+        return lex_prefixed_number(l, second == 'x'   ? 16
+                                      : second == 'o' ? 8
+                                                      : 2);
     if (*p != '.')
-        p = digits(p, l->end, 10, &n, &big);
+        p = lex_read_digits(p, l->end, 10, &n, &big);
     if (!p)
         return bad_number(l);
     end = float_end(p, l->end);
@@ -149,11 +153,12 @@ bool pr_ex_lex_number(struct pr_ex_lex *l)
         return float_done(l, end);
     if (*l->s == '0' && (n || big))
         return bad_number(l); /* 0777 */
-    return big ? pr_ex_too_big(l->x) : number_done(l, p, pr_ev_of_int(n));
+    return big ? pr_expr_fail_too_big(l->x)
+               : number_done(l, p, pr_expr_new_int(n));
 }
 
 /* \x41, \u0041, \U00000041: the escape letter is at p. */
-static const char *code_escape(struct pr_ex_sb *b, const char *p,
+static const char *code_escape(struct pr_expr_buf *b, const char *p,
                                const char *end)
 {
     unsigned want = *p == 'x' ? 2 : *p == 'u' ? 4 : 8, code = 0;
@@ -165,14 +170,14 @@ static const char *code_escape(struct pr_ex_sb *b, const char *p,
         code = code * 16 + (unsigned)digit_value(*p);
     }
     if (want || code > 0x10ffff || (code >= 0xd800 && code < 0xe000)) {
-        pr_ex_record(b->x, "bad \\x, \\u or \\U escape in text");
+        pr_expr_record_error(b->x, "bad \\x, \\u or \\U escape in text");
         return NULL;
     }
-    pr_ex_add(b, utf8, pr_utf8_put(utf8, code));
+    pr_expr_buf_add(b, utf8, pr_utf8_put(utf8, code));
     return p;
 }
 
-static const char *octal_escape(struct pr_ex_sb *b, const char *p,
+static const char *octal_escape(struct pr_expr_buf *b, const char *p,
                                 const char *end)
 {
     unsigned code = 0;
@@ -180,12 +185,13 @@ static const char *octal_escape(struct pr_ex_sb *b, const char *p,
 
     for (int i = 0; i < 3 && p < end && *p >= '0' && *p <= '7'; i++)
         code = code * 8 + (unsigned)(*p++ - '0');
-    pr_ex_add(b, utf8, pr_utf8_put(utf8, code));
+    pr_expr_buf_add(b, utf8, pr_utf8_put(utf8, code));
     return p;
 }
 
 /* p is after the backslash. NULL: recorded. */
-static const char *escape(struct pr_ex_sb *b, const char *p, const char *end)
+static const char *lex_read_escape(struct pr_expr_buf *b, const char *p,
+                                   const char *end)
 {
     static const char from[] = "ntr\\'\"abfv", to[] = "\n\t\r\\'\"\a\b\f\v";
     const char *at;
@@ -194,7 +200,7 @@ static const char *escape(struct pr_ex_sb *b, const char *p, const char *end)
         return p + 1;
     at = memchr(from, *p, sizeof from - 1);
     if (at) {
-        pr_ex_add(b, to + (at - from), 1);
+        pr_expr_buf_add(b, to + (at - from), 1);
         return p + 1;
     }
     if (*p == 'x' || *p == 'u' || *p == 'U')
@@ -202,34 +208,36 @@ static const char *escape(struct pr_ex_sb *b, const char *p, const char *end)
     if (*p >= '0' && *p <= '7')
         return octal_escape(b, p, end);
     if (*p == 'N') {
-        pr_ex_record(b->x, "\\N{...} is not supported in text");
+        pr_expr_record_error(b->x, "\\N{...} is not supported in text");
         return NULL;
     }
-    pr_ex_add(b, "\\", 1); /* unknown: both stay, as with \$ */
+    pr_expr_buf_add(b, "\\", 1); /* unknown: both stay, as with \$ */
     return p;
 }
 
-static bool unescape(struct pr_ex_lex *l, const char *p, const char *end)
+static bool lex_unescape_text(struct pr_expr_lexer *l, const char *p,
+                              const char *end)
 {
-    struct pr_ex_sb b = {.x = l->x};
+    struct pr_expr_buf b = {.x = l->x};
 
     while (p < end) {
         const char *slash = memchr(p, '\\', (size_t)(end - p));
         if (!slash) {
-            pr_ex_add(&b, p, (size_t)(end - p));
+            pr_expr_buf_add(&b, p, (size_t)(end - p));
             break;
         }
-        pr_ex_add(&b, p, (size_t)(slash - p));
-        p = escape(&b, slash + 1, end);
+        pr_expr_buf_add(&b, p, (size_t)(slash - p));
+        p = lex_read_escape(&b, slash + 1, end);
         if (!p)
             return false;
     }
-    return pr_ex_sb_value(&b, &l->value);
+    return pr_expr_buf_value(&b, &l->value);
 }
 
 /* Where the text that starts at p ends: its closing quote, or NULL. */
-static const char *closing(const char *p, const char *end, char quote,
-                           bool triple, bool *ret_escaped)
+static const char *lex_find_closing_quote(const char *p, const char *end,
+                                          char quote, bool triple,
+                                          bool *ret_escaped)
 {
     for (; p < end; p++) {
         if (*p == '\\') {
@@ -249,22 +257,22 @@ static const char *closing(const char *p, const char *end, char quote,
 }
 
 /* The prefix, if any, is l->s[0..len). */
-static bool check_prefix(struct pr_ex_lex *l, bool *ret_raw)
+static bool check_prefix(struct pr_expr_lexer *l, bool *ret_raw)
 {
     for (uint32_t i = 0; i < l->len; i++) {
         char c = (char)(l->s[i] | 0x20);
         if (c == 'f')
-            return pr_ex_fail(l->x, "f'...' is not supported; use "
-                                    "'...'.format()");
+            return pr_expr_fail(l->x, "f'...' is not supported; use "
+                                      "'...'.format()");
         if (c == 'b')
-            return pr_ex_fail(l->x, "b'...' is not supported");
+            return pr_expr_fail(l->x, "b'...' is not supported");
         if (c == 'r')
             *ret_raw = true;
     }
-    return l->len < 2 || pr_ex_syntax(l);
+    return l->len < 2 || pr_expr_fail_syntax(l);
 }
 
-bool pr_ex_lex_string(struct pr_ex_lex *l)
+bool pr_expr_lex_string(struct pr_expr_lexer *l)
 {
     const char *p = l->pos, *end;
     bool raw = false, escaped = false;
@@ -275,13 +283,13 @@ bool pr_ex_lex_string(struct pr_ex_lex *l)
     if (!check_prefix(l, &raw))
         return false;
     p += triple ? 3 : 1;
-    end = closing(p, l->end, quote, triple, &escaped);
+    end = lex_find_closing_quote(p, l->end, quote, triple, &escaped);
     if (!end)
-        return pr_ex_fail(l->x, "unterminated string");
+        return pr_expr_fail(l->x, "unterminated string");
     l->pos = end + (triple ? 3 : 1);
     l->len = (uint32_t)(l->pos - l->s);
     if (escaped && !raw)
-        return unescape(l, p, end);
-    l->value = pr_ev_of_str(p, (size_t)(end - p));
+        return lex_unescape_text(l, p, end);
+    l->value = pr_expr_new_str(p, (size_t)(end - p));
     return true;
 }

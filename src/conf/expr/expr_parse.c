@@ -8,7 +8,7 @@
 #include <string.h>
 
 static const uint8_t precedence[ET_COUNT] = {
-    [ET_OR] = PR_EX_PREC_OR,
+    [ET_OR] = PR_EXPR_PREC_OR,
     [ET_AND] = 2,
     [ET_IN] = 4,
     [ET_NOT] = 4, /* of 'not in' */
@@ -19,7 +19,7 @@ static const uint8_t precedence[ET_COUNT] = {
     [ET_LE] = 4,
     [ET_GT] = 4,
     [ET_GE] = 4,
-    [ET_BAR] = PR_EX_PREC_BITS,
+    [ET_BAR] = PR_EXPR_PREC_BITS,
     [ET_CARET] = 6,
     [ET_AMP] = 7,
     [ET_SHL] = 8,
@@ -32,9 +32,9 @@ static const uint8_t precedence[ET_COUNT] = {
     [ET_PERCENT] = 10,
 };
 
-struct pr_ex_node *pr_ex_node(struct pr_ex_lex *l, int kind)
+struct pr_expr_node *pr_expr_new_node(struct pr_expr_lexer *l, int kind)
 {
-    struct pr_ex_node *n = pr_ex_alloc(l->x, sizeof *n);
+    struct pr_expr_node *n = pr_expr_alloc(l->x, sizeof *n);
 
     if (!n)
         return NULL;
@@ -46,96 +46,96 @@ struct pr_ex_node *pr_ex_node(struct pr_ex_lex *l, int kind)
     return n;
 }
 
-bool pr_ex_expect(struct pr_ex_lex *l, int kind)
+bool pr_expr_expect(struct pr_expr_lexer *l, int kind)
 {
-    return l->kind == kind ? pr_ex_next(l) : pr_ex_syntax(l);
+    return l->kind == kind ? pr_expr_next_token(l) : pr_expr_fail_syntax(l);
 }
 
-static bool enter(struct pr_ex_lex *l)
+static bool parse_enter_depth(struct pr_expr_lexer *l)
 {
-    if (++l->depth > PR_EX_DEPTH)
-        return pr_ex_fail(l->x, "the expression is nested more than %d deep",
-                          PR_EX_DEPTH);
+    if (++l->depth > PR_EXPR_DEPTH)
+        return pr_expr_fail(l->x, "the expression is nested more than %d deep",
+                            PR_EXPR_DEPTH);
     return true;
 }
 
-static bool constant(struct pr_ex_lex *l, struct pr_ev v,
-                     struct pr_ex_node **ret)
+static bool parse_constant(struct pr_expr_lexer *l, struct pr_expr_value v,
+                           struct pr_expr_node **ret)
 {
-    *ret = pr_ex_node(l, EN_CONST);
+    *ret = pr_expr_new_node(l, EN_CONST);
     if (!*ret)
         return false;
     (*ret)->value = v;
-    return pr_ex_next(l);
+    return pr_expr_next_token(l);
 }
 
 /* 'a' 'b' is 'ab'. */
-static bool literal(struct pr_ex_lex *l, struct pr_ex_node **ret)
+static bool parse_literal(struct pr_expr_lexer *l, struct pr_expr_node **ret)
 {
-    struct pr_ex_sb b = {.x = l->x};
+    struct pr_expr_buf b = {.x = l->x};
 
-    if (!constant(l, l->value, ret))
+    if (!parse_constant(l, l->value, ret))
         return false;
     if ((*ret)->value.kind != EV_STR || l->kind != ET_CONST)
         return true;
-    pr_ex_add(&b, (*ret)->value.s, (*ret)->value.len);
+    pr_expr_buf_add(&b, (*ret)->value.s, (*ret)->value.len);
     while (l->kind == ET_CONST && l->value.kind == EV_STR) {
-        pr_ex_add(&b, l->value.s, l->value.len);
-        if (!pr_ex_next(l))
+        pr_expr_buf_add(&b, l->value.s, l->value.len);
+        if (!pr_expr_next_token(l))
             return false;
     }
-    return pr_ex_sb_value(&b, &(*ret)->value);
+    return pr_expr_buf_value(&b, &(*ret)->value);
 }
 
-static bool name(struct pr_ex_lex *l, struct pr_ex_node **ret)
+static bool parse_name_node(struct pr_expr_lexer *l, struct pr_expr_node **ret)
 {
-    *ret = pr_ex_node(l, EN_NAME);
+    *ret = pr_expr_new_node(l, EN_NAME);
     if (!*ret)
         return false;
     (*ret)->name = l->s;
     (*ret)->len = l->len;
-    return pr_ex_next(l);
+    return pr_expr_next_token(l);
 }
 
-static bool atom(struct pr_ex_lex *l, struct pr_ex_node **ret)
+static bool parse_atom(struct pr_expr_lexer *l, struct pr_expr_node **ret)
 {
     switch (l->kind) {
     case ET_CONST:
-        return literal(l, ret);
+        return parse_literal(l, ret);
     case ET_NAME:
-        return name(l, ret);
+        return parse_name_node(l, ret);
     case ET_TRUE:
     case ET_FALSE:
-        return constant(l, pr_ev_of_bool(l->kind == ET_TRUE), ret);
+        return parse_constant(l, pr_expr_new_bool(l->kind == ET_TRUE), ret);
     case ET_NONE:
-        return constant(l, (struct pr_ev){.kind = EV_NONE}, ret);
+        return parse_constant(l, (struct pr_expr_value){.kind = EV_NONE}, ret);
     case ET_OPEN:
-        return pr_ex_parse_paren(l, ret);
+        return pr_expr_parse_paren(l, ret);
     case ET_SQUARE:
-        return pr_ex_parse_square(l, ret);
+        return pr_expr_parse_square(l, ret);
     case ET_CURLY:
-        return pr_ex_parse_curly(l, ret);
+        return pr_expr_parse_curly(l, ret);
     default:
-        return pr_ex_syntax(l);
+        return pr_expr_fail_syntax(l);
     }
 }
 
-static bool unary(struct pr_ex_lex *l, struct pr_ex_node **ret);
+static bool parse_unary(struct pr_expr_lexer *l, struct pr_expr_node **ret);
 
 /* Whatever is inside something else comes through here, or is a sign or a
  * 'not' more: these three count the depth. */
-static bool power(struct pr_ex_lex *l, struct pr_ex_node **ret)
+static bool parse_power(struct pr_expr_lexer *l, struct pr_expr_node **ret)
 {
-    struct pr_ex_node *base, *n;
+    struct pr_expr_node *base, *n;
 
-    if (!enter(l) || !atom(l, &base))
+    if (!parse_enter_depth(l) || !parse_atom(l, &base))
         return false;
     if ((l->kind == ET_DOT || l->kind == ET_OPEN || l->kind == ET_SQUARE) &&
-        !pr_ex_parse_trailers(l, base, &base))
+        !pr_expr_parse_trailers(l, base, &base))
         return false;
     if (l->kind == ET_POWER) {
-        n = pr_ex_node(l, EN_POWER);
-        if (!n || !pr_ex_next(l) || !unary(l, &n->b))
+        n = pr_expr_new_node(l, EN_POWER);
+        if (!n || !pr_expr_next_token(l) || !parse_unary(l, &n->b))
             return false;
         n->a = base;
         base = n;
@@ -145,29 +145,29 @@ static bool power(struct pr_ex_lex *l, struct pr_ex_node **ret)
     return true;
 }
 
-static bool unary(struct pr_ex_lex *l, struct pr_ex_node **ret)
+static bool parse_unary(struct pr_expr_lexer *l, struct pr_expr_node **ret)
 {
-    struct pr_ex_node *n;
+    struct pr_expr_node *n;
 
     if (l->kind != ET_MINUS && l->kind != ET_PLUS && l->kind != ET_TILDE)
-        return power(l, ret);
-    n = pr_ex_node(l, EN_UNARY);
-    if (!n || !enter(l))
+        return parse_power(l, ret);
+    n = pr_expr_new_node(l, EN_UNARY);
+    if (!n || !parse_enter_depth(l))
         return false;
     n->sub = l->kind;
-    if (!pr_ex_next(l) || !unary(l, &n->a))
+    if (!pr_expr_next_token(l) || !parse_unary(l, &n->a))
         return false;
     l->depth--;
     *ret = n;
     return true;
 }
 
-static bool negation(struct pr_ex_lex *l, struct pr_ex_node **ret)
+static bool parse_not(struct pr_expr_lexer *l, struct pr_expr_node **ret)
 {
-    struct pr_ex_node *n = pr_ex_node(l, EN_NOT);
+    struct pr_expr_node *n = pr_expr_new_node(l, EN_NOT);
 
-    if (!n || !enter(l) || !pr_ex_next(l) ||
-        !pr_ex_parse_binary(l, PR_EX_PREC_NOT, &n->a))
+    if (!n || !parse_enter_depth(l) || !pr_expr_next_token(l) ||
+        !pr_expr_parse_binary(l, PR_EXPR_PREC_NOT, &n->a))
         return false;
     l->depth--;
     *ret = n;
@@ -175,15 +175,15 @@ static bool negation(struct pr_ex_lex *l, struct pr_ex_node **ret)
 }
 
 /* Steps over the operator; 'not in' and 'is not' are two words. */
-static bool take_operator(struct pr_ex_lex *l, int *ret)
+static bool take_operator(struct pr_expr_lexer *l, int *ret)
 {
     int op = l->kind;
 
-    if (!pr_ex_next(l))
+    if (!pr_expr_next_token(l))
         return false;
     if (op == ET_NOT) {
         if (l->kind != ET_IN)
-            return pr_ex_syntax(l);
+            return pr_expr_fail_syntax(l);
         op = ET_NOT_IN;
     } else if (op == ET_IS && l->kind == ET_NOT) {
         op = ET_IS_NOT;
@@ -192,7 +192,7 @@ static bool take_operator(struct pr_ex_lex *l, int *ret)
         return true;
     }
     *ret = op;
-    return pr_ex_next(l);
+    return pr_expr_next_token(l);
 }
 
 static int list_kind(int prec)
@@ -203,26 +203,28 @@ static int list_kind(int prec)
                        : EN_CHAIN;
 }
 
-bool pr_ex_parse_binary(struct pr_ex_lex *l, int min, struct pr_ex_node **ret)
+bool pr_expr_parse_binary(struct pr_expr_lexer *l, int min,
+                          struct pr_expr_node **ret)
 {
-    struct pr_ex_node *left, *last = NULL;
+    struct pr_expr_node *left, *last = NULL;
     int list_prec = 0; /* of the list that left is, when it is one of ours */
     /* After 'not x' only operators that bind less may follow. */
-    bool negated = l->kind == ET_NOT && min <= PR_EX_PREC_NOT;
+    bool negated = l->kind == ET_NOT && min <= PR_EXPR_PREC_NOT;
 
-    if (!(negated ? negation(l, &left) : unary(l, &left)))
+    if (!(negated ? parse_not(l, &left) : parse_unary(l, &left)))
         return false;
     for (;;) {
         int prec = precedence[l->kind], op;
-        struct pr_ex_node *right;
+        struct pr_expr_node *right;
 
-        if (!prec || prec < min || (negated && prec > PR_EX_PREC_NOT))
+        if (!prec || prec < min || (negated && prec > PR_EXPR_PREC_NOT))
             break;
-        if (!take_operator(l, &op) || !pr_ex_parse_binary(l, prec + 1, &right))
+        if (!take_operator(l, &op) ||
+            !pr_expr_parse_binary(l, prec + 1, &right))
             return false;
         right->op = (uint8_t)op;
         if (prec != list_prec) {
-            struct pr_ex_node *list = pr_ex_node(l, list_kind(prec));
+            struct pr_expr_node *list = pr_expr_new_node(l, list_kind(prec));
             if (!list)
                 return false;
             list->a = last = left;
@@ -237,19 +239,19 @@ bool pr_ex_parse_binary(struct pr_ex_lex *l, int min, struct pr_ex_node **ret)
 }
 
 /* A if C else B; B may be another such, which is a loop here and no deeper. */
-bool pr_ex_parse_test(struct pr_ex_lex *l, struct pr_ex_node **ret)
+bool pr_expr_parse_test(struct pr_expr_lexer *l, struct pr_expr_node **ret)
 {
     for (;;) {
-        struct pr_ex_node *n;
+        struct pr_expr_node *n;
 
-        if (!pr_ex_parse_binary(l, PR_EX_PREC_OR, ret))
+        if (!pr_expr_parse_binary(l, PR_EXPR_PREC_OR, ret))
             return false;
         if (l->kind != ET_IF)
             return true;
-        n = pr_ex_node(l, EN_IF);
-        if (!n || !pr_ex_next(l) ||
-            !pr_ex_parse_binary(l, PR_EX_PREC_OR, &n->a) ||
-            !pr_ex_expect(l, ET_ELSE))
+        n = pr_expr_new_node(l, EN_IF);
+        if (!n || !pr_expr_next_token(l) ||
+            !pr_expr_parse_binary(l, PR_EXPR_PREC_OR, &n->a) ||
+            !pr_expr_expect(l, ET_ELSE))
             return false;
         n->b = *ret;
         *ret = n;
@@ -258,44 +260,44 @@ bool pr_ex_parse_test(struct pr_ex_lex *l, struct pr_ex_node **ret)
 }
 
 /* 1, 2 without brackets is a tuple too. */
-static bool top(struct pr_ex_lex *l, struct pr_ex_node **ret)
+static bool parse_top_level(struct pr_expr_lexer *l, struct pr_expr_node **ret)
 {
-    struct pr_ex_node *tuple, **tail;
+    struct pr_expr_node *tuple, **tail;
 
-    if (!pr_ex_parse_test(l, ret))
+    if (!pr_expr_parse_test(l, ret))
         return false;
     if (l->kind != ET_COMMA)
         return true;
-    tuple = pr_ex_node(l, EN_TUPLE);
+    tuple = pr_expr_new_node(l, EN_TUPLE);
     if (!tuple)
         return false;
     tuple->a = *ret;
     tail = &tuple->a->next;
     *ret = tuple;
     while (l->kind == ET_COMMA) {
-        if (!pr_ex_next(l))
+        if (!pr_expr_next_token(l))
             return false;
         if (l->kind == ET_END)
             break;
-        if (!pr_ex_parse_test(l, tail))
+        if (!pr_expr_parse_test(l, tail))
             return false;
         tail = &(*tail)->next;
     }
     return true;
 }
 
-bool pr_ex_parse(struct pr_ex *x, const char *text, size_t len,
-                 struct pr_ex_node **ret)
+bool pr_expr_parse(struct pr_expr *x, const char *text, size_t len,
+                   struct pr_expr_node **ret)
 {
-    struct pr_ex_lex l = {.x = x, .pos = text, .end = text + len};
+    struct pr_expr_lexer l = {.x = x, .pos = text, .end = text + len};
 
     if (len && memchr(text, '\0', len))
-        return pr_ex_fail(x, "the expression holds a NUL byte");
-    if (!pr_ex_next(&l))
+        return pr_expr_fail(x, "the expression holds a NUL byte");
+    if (!pr_expr_next_token(&l))
         return false;
     if (l.kind == ET_END)
-        return pr_ex_fail(x, "the expression is empty");
-    if (!top(&l, ret))
+        return pr_expr_fail(x, "the expression is empty");
+    if (!parse_top_level(&l, ret))
         return false;
-    return l.kind == ET_END || pr_ex_syntax(&l);
+    return l.kind == ET_END || pr_expr_fail_syntax(&l);
 }

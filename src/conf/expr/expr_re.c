@@ -7,8 +7,8 @@
 
 #include <string.h>
 
-struct pr_ex_regex {
-    struct pr_ex_regex *next;
+struct pr_expr_regex {
+    struct pr_expr_regex *next;
     const char *pattern;
     uint32_t len;
     unsigned flags;
@@ -17,14 +17,14 @@ struct pr_ex_regex {
 
 enum { CALL_WORK = 128 << 10 }; /* so that there are not too many calls */
 
-void pr_ex_regexes_free(struct pr_ex *x)
+void pr_expr_regexes_free(struct pr_expr *x)
 {
-    for (struct pr_ex_regex *r = x->regexes; r; r = r->next)
+    for (struct pr_expr_regex *r = x->regexes; r; r = r->next)
         pr_regex_free(r->re);
     x->regexes = NULL;
 }
 
-static bool failed(struct pr_ex *x, int rc)
+static bool re_set_failure(struct pr_expr *x, int rc)
 {
     x->rc = rc;
     return false;
@@ -40,51 +40,51 @@ static const struct {
     {"DOTALL", PR_REGEX_DOTALL, 16},         {"S", PR_REGEX_DOTALL, 16},
 };
 
-static bool re_attr(struct pr_ex *x, const char *name, size_t len,
-                    struct pr_ev *ret, bool *ret_found)
+static bool re_attr(struct pr_expr *x, const char *name, size_t len,
+                    struct pr_expr_value *ret, bool *ret_found)
 {
     (void)x;
     for (size_t i = 0; i < sizeof flag_names / sizeof *flag_names; i++)
-        if (pr_ex_name_is(name, len, flag_names[i].name)) {
-            *ret = pr_ev_of_int(flag_names[i].number);
+        if (pr_expr_is_name(name, len, flag_names[i].name)) {
+            *ret = pr_expr_new_int(flag_names[i].number);
             *ret_found = true;
         }
     return true;
 }
 
-static bool take_flags(struct pr_ex *x, const struct pr_ex_call *c, uint32_t at,
-                       unsigned *ret)
+static bool re_read_flags(struct pr_expr *x, const struct pr_expr_call *c,
+                          uint32_t at, unsigned *ret)
 {
     int64_t left;
 
     *ret = 0;
     if (c->a[at].kind == EV_MISSING)
         return true;
-    if (!pr_ex_want_int(x, c, at))
+    if (!pr_expr_want_int(x, c, at))
         return false;
-    left = pr_ev_int(&c->a[at]);
+    left = pr_expr_value_int(&c->a[at]);
     for (size_t i = 0; i < sizeof flag_names / sizeof *flag_names; i++)
         if (left & flag_names[i].number) {
             *ret |= flag_names[i].flag;
             left &= ~flag_names[i].number;
         }
-    return !left || pr_ex_fail(x,
-                               "'%s': only re.IGNORECASE, re.MULTILINE and "
-                               "re.DOTALL are known",
-                               c->def->name);
+    return !left || pr_expr_fail(x,
+                                 "'%s': only re.IGNORECASE, re.MULTILINE and "
+                                 "re.DOTALL are known",
+                                 c->def->name);
 }
 
 /* The pattern is the first argument; flags the one at `flags_at`. */
-static bool pattern(struct pr_ex *x, const struct pr_ex_call *c,
-                    uint32_t flags_at, struct pr_regex **ret)
+static bool re_get_pattern(struct pr_expr *x, const struct pr_expr_call *c,
+                           uint32_t flags_at, struct pr_regex **ret)
 {
-    const struct pr_ev *p = &c->a[0];
-    struct pr_ex_regex *r;
+    const struct pr_expr_value *p = &c->a[0];
+    struct pr_expr_regex *r;
     unsigned flags;
     int rc;
 
-    if (!pr_ex_want_str(x, c, 0) || !take_flags(x, c, flags_at, &flags) ||
-        !pr_ex_work(x, CALL_WORK))
+    if (!pr_expr_want_str(x, c, 0) || !re_read_flags(x, c, flags_at, &flags) ||
+        !pr_expr_charge_work(x, CALL_WORK))
         return false;
     for (r = x->regexes; r; r = r->next)
         if (r->len == p->len && r->flags == flags &&
@@ -92,39 +92,41 @@ static bool pattern(struct pr_ex *x, const struct pr_ex_call *c,
             *ret = r->re;
             return true;
         }
-    r = pr_ex_alloc(x, sizeof *r);
+    r = pr_expr_alloc(x, sizeof *r);
     if (!r)
         return false;
-    *r = (struct pr_ex_regex){x->regexes, p->s, p->len, flags, NULL};
+    *r = (struct pr_expr_regex){x->regexes, p->s, p->len, flags, NULL};
     rc = pr_regex_new(p->s, p->len, flags, &r->re, x->err);
     if (rc != PR_OK)
-        return failed(x, rc);
+        return re_set_failure(x, rc);
     x->regexes = r;
     *ret = r->re;
     return true;
 }
 
-static struct pr_ev_match *match_new(struct pr_ex *x, const struct pr_regex *re,
-                                     const struct pr_ev *s)
+static struct pr_expr_match *match_new(struct pr_expr *x,
+                                       const struct pr_regex *re,
+                                       const struct pr_expr_value *s)
 {
-    struct pr_ev_match *m = pr_ex_alloc(x, sizeof *m);
+    struct pr_expr_match *m = pr_expr_alloc(x, sizeof *m);
 
     if (!m)
         return NULL;
-    *m = (struct pr_ev_match){re, s->s, s->len, pr_regex_groups(re), NULL};
-    m->spans = pr_ex_alloc(x, (m->groups + 1) * sizeof *m->spans);
+    *m = (struct pr_expr_match){re, s->s, s->len, pr_regex_group_count(re),
+                                NULL};
+    m->spans = pr_expr_alloc(x, (m->groups + 1) * sizeof *m->spans);
     return m->spans ? m : NULL;
 }
 
 /* match and search: told apart by their first letter. */
-static bool re_match(struct pr_ex *x, const struct pr_ex_call *c,
-                     struct pr_ev *ret)
+static bool re_match(struct pr_expr *x, const struct pr_expr_call *c,
+                     struct pr_expr_value *ret)
 {
-    struct pr_ev_match *m;
+    struct pr_expr_match *m;
     struct pr_regex *re;
     int r;
 
-    if (!pattern(x, c, 2, &re) || !pr_ex_want_str(x, c, 1))
+    if (!re_get_pattern(x, c, 2, &re) || !pr_expr_want_str(x, c, 1))
         return false;
     m = match_new(x, re, &c->a[1]);
     if (!m)
@@ -134,89 +136,91 @@ static bool re_match(struct pr_ex *x, const struct pr_ex_call *c,
     else
         r = pr_regex_match(re, m->s, m->len, m->spans, x->err);
     if (r < 0)
-        return failed(x, r);
-    *ret = (struct pr_ev){.kind = r ? EV_MATCH : EV_NONE, .match = m};
+        return re_set_failure(x, r);
+    *ret = (struct pr_expr_value){.kind = r ? EV_MATCH : EV_NONE, .match = m};
     return true;
 }
 
-static bool re_sub(struct pr_ex *x, const struct pr_ex_call *c,
-                   struct pr_ev *ret)
+static bool re_sub(struct pr_expr *x, const struct pr_expr_call *c,
+                   struct pr_expr_value *ret)
 {
-    PR_AUTO_BUF struct pr_buf out = PR_BUF_INIT(PR_EX_BYTES);
+    PR_AUTO_BUF struct pr_buf out = PR_BUF_INIT(PR_EXPR_BYTES);
     struct pr_regex_sub_in in;
-    struct pr_ex_sb b = {.x = x};
+    struct pr_expr_buf b = {.x = x};
     struct pr_regex *re;
     int r;
 
-    if (!pattern(x, c, 4, &re) || !pr_ex_want_str(x, c, 1) ||
-        !pr_ex_want_str(x, c, 2))
+    if (!re_get_pattern(x, c, 4, &re) || !pr_expr_want_str(x, c, 1) ||
+        !pr_expr_want_str(x, c, 2))
         return false;
     in = (struct pr_regex_sub_in){c->a[1].s, c->a[1].len, c->a[2].s,
                                   c->a[2].len, 0};
     if (c->a[3].kind != EV_MISSING) {
-        if (!pr_ex_want_int(x, c, 3))
+        if (!pr_expr_want_int(x, c, 3))
             return false;
-        if (pr_ev_int(&c->a[3]) < 0) {
+        if (pr_expr_value_int(&c->a[3]) < 0) {
             *ret = c->a[2];
             return true;
         }
-        in.count = (size_t)pr_ev_int(&c->a[3]);
+        in.count = (size_t)pr_expr_value_int(&c->a[3]);
     }
     r = pr_regex_sub_some(re, &in, &out, x->err);
     if (r != PR_OK)
-        return failed(x, r);
-    pr_ex_add(&b, out.data, out.len);
-    return pr_ex_sb_value(&b, ret);
+        return re_set_failure(x, r);
+    pr_expr_buf_add(&b, out.data, out.len);
+    return pr_expr_buf_value(&b, ret);
 }
 
 /* What one match adds to the list of findall. */
-static bool push_found(struct pr_ex_vec *out, const struct pr_ev_match *m)
+static bool push_found(struct pr_expr_vec *out, const struct pr_expr_match *m)
 {
-    struct pr_ev *groups, v = pr_ex_group(m, m->groups == 1);
+    struct pr_expr_value *groups, v = pr_expr_match_group(m, m->groups == 1);
 
     if (m->groups > 1) {
-        groups = pr_ex_alloc(out->x, m->groups * sizeof *groups);
+        groups = pr_expr_alloc(out->x, m->groups * sizeof *groups);
         if (!groups)
             return false;
         for (unsigned i = 0; i < m->groups; i++) {
-            groups[i] = pr_ex_group(m, i + 1);
+            groups[i] = pr_expr_match_group(m, i + 1);
             if (groups[i].kind == EV_NONE)
-                groups[i] = pr_ev_of_str("", 0);
+                groups[i] = pr_expr_new_str("", 0);
         }
-        v = (struct pr_ev){.kind = EV_TUPLE, .len = m->groups, .items = groups};
+        v = (struct pr_expr_value){
+            .kind = EV_TUPLE, .len = m->groups, .items = groups};
     }
     if (v.kind == EV_NONE)
-        v = pr_ev_of_str("", 0);
-    return pr_ex_push(out, &v);
+        v = pr_expr_new_str("", 0);
+    return pr_expr_push(out, &v);
 }
 
 /* What one match adds to the list of split: what is before, and its groups. */
-static bool push_split(struct pr_ex_vec *out, const struct pr_ev_match *m,
+static bool push_split(struct pr_expr_vec *out, const struct pr_expr_match *m,
                        size_t from)
 {
-    struct pr_ev v = pr_ev_of_str(m->s + from, m->spans[0].start - from);
+    struct pr_expr_value v =
+        pr_expr_new_str(m->s + from, m->spans[0].start - from);
 
-    if (!pr_ex_push(out, &v))
+    if (!pr_expr_push(out, &v))
         return false;
     for (unsigned i = 1; i <= m->groups; i++) {
-        v = pr_ex_group(m, i);
-        if (!pr_ex_push(out, &v))
+        v = pr_expr_match_group(m, i);
+        if (!pr_expr_push(out, &v))
             return false;
     }
     return true;
 }
 
 /* Walks over all matches; max 0 is no maximum. */
-static bool walk(struct pr_ex_vec *out, struct pr_ev_match *m, bool split,
-                 size_t max)
+static bool re_walk_matches(struct pr_expr_vec *out, struct pr_expr_match *m,
+                            bool split, size_t max)
 {
-    struct pr_ex *x = out->x;
+    struct pr_expr *x = out->x;
     struct pr_regex_walk *w;
     size_t from = 0;
     int r = pr_regex_walk_new(m->re, m->s, m->len, &w, x->err);
 
     if (r < 0)
-        return failed(x, r);
+        return re_set_failure(x, r);
     for (size_t n = 0; !max || n < max; n++) {
         r = pr_regex_walk_next(w, m->spans, x->err);
         if (r <= 0)
@@ -227,75 +231,75 @@ static bool walk(struct pr_ex_vec *out, struct pr_ev_match *m, bool split,
     }
     pr_regex_walk_free(w);
     if (r < 0)
-        return failed(x, r);
+        return re_set_failure(x, r);
     if (split && !x->rc) {
-        struct pr_ev rest = pr_ev_of_str(m->s + from, m->len - from);
-        return pr_ex_push(out, &rest);
+        struct pr_expr_value rest = pr_expr_new_str(m->s + from, m->len - from);
+        return pr_expr_push(out, &rest);
     }
     return !x->rc;
 }
 
-static bool re_findall(struct pr_ex *x, const struct pr_ex_call *c,
-                       struct pr_ev *ret)
+static bool re_findall(struct pr_expr *x, const struct pr_expr_call *c,
+                       struct pr_expr_value *ret)
 {
-    struct pr_ex_vec out = {.x = x};
-    struct pr_ev_match *m;
+    struct pr_expr_vec out = {.x = x};
+    struct pr_expr_match *m;
     struct pr_regex *re;
 
-    if (!pattern(x, c, 2, &re) || !pr_ex_want_str(x, c, 1))
+    if (!re_get_pattern(x, c, 2, &re) || !pr_expr_want_str(x, c, 1))
         return false;
     m = match_new(x, re, &c->a[1]);
-    if (!m || !walk(&out, m, false, 0))
+    if (!m || !re_walk_matches(&out, m, false, 0))
         return false;
-    *ret = pr_ex_vec_value(&out, EV_LIST);
+    *ret = pr_expr_vec_value(&out, EV_LIST);
     return true;
 }
 
-static bool re_split(struct pr_ex *x, const struct pr_ex_call *c,
-                     struct pr_ev *ret)
+static bool re_split(struct pr_expr *x, const struct pr_expr_call *c,
+                     struct pr_expr_value *ret)
 {
-    struct pr_ex_vec out = {.x = x};
-    struct pr_ev_match *m;
+    struct pr_expr_vec out = {.x = x};
+    struct pr_expr_match *m;
     struct pr_regex *re;
     int64_t max = 0;
 
-    if (!pattern(x, c, 3, &re) || !pr_ex_want_str(x, c, 1))
+    if (!re_get_pattern(x, c, 3, &re) || !pr_expr_want_str(x, c, 1))
         return false;
     if (c->a[2].kind != EV_MISSING) {
-        if (!pr_ex_want_int(x, c, 2))
+        if (!pr_expr_want_int(x, c, 2))
             return false;
-        max = pr_ev_int(&c->a[2]);
+        max = pr_expr_value_int(&c->a[2]);
     }
     if (max < 0) {
-        *ret = (struct pr_ev){.kind = EV_LIST};
-        if (!pr_ex_push(&out, &c->a[1]))
+        *ret = (struct pr_expr_value){.kind = EV_LIST};
+        if (!pr_expr_push(&out, &c->a[1]))
             return false;
     } else {
         m = match_new(x, re, &c->a[1]);
-        if (!m || !walk(&out, m, true, (size_t)max))
+        if (!m || !re_walk_matches(&out, m, true, (size_t)max))
             return false;
     }
-    *ret = pr_ex_vec_value(&out, EV_LIST);
+    *ret = pr_expr_vec_value(&out, EV_LIST);
     return true;
 }
 
-static bool re_escape(struct pr_ex *x, const struct pr_ex_call *c,
-                      struct pr_ev *ret)
+static bool re_escape(struct pr_expr *x, const struct pr_expr_call *c,
+                      struct pr_expr_value *ret)
 {
     static const char special[] = "()[]{}?*+-|^$\\.&~# \t\n\r\v\f";
-    struct pr_ex_sb b = {.x = x};
+    struct pr_expr_buf b = {.x = x};
 
-    if (!pr_ex_want_str(x, c, 0))
+    if (!pr_expr_want_str(x, c, 0))
         return false;
     for (uint32_t i = 0; i < c->a[0].len && !x->rc; i++) {
         if (c->a[0].s[i] && strchr(special, c->a[0].s[i]))
-            pr_ex_add(&b, "\\", 1);
-        pr_ex_add(&b, c->a[0].s + i, 1);
+            pr_expr_buf_add(&b, "\\", 1);
+        pr_expr_buf_add(&b, c->a[0].s + i, 1);
     }
-    return pr_ex_sb_value(&b, ret);
+    return pr_expr_buf_value(&b, ret);
 }
 
-static const struct pr_ex_def re_defs[] = {
+static const struct pr_expr_def re_defs[] = {
     {"sub", re_sub, 3, 5, "pattern,repl,string,count,flags"},
     {"match", re_match, 2, 3, "pattern,string,flags"},
     {"search", re_match, 2, 3, "pattern,string,flags"},
@@ -304,9 +308,9 @@ static const struct pr_ex_def re_defs[] = {
     {"escape", re_escape, 1, 1, "pattern"},
 };
 static const char *const attrs[] = {"IGNORECASE", "MULTILINE", "DOTALL", NULL};
-const struct pr_ex_module pr_ex_module_re = {
+const struct pr_expr_module pr_expr_module_re = {
     .name = "re",
-    .table = PR_EX_TABLE(re_defs),
+    .table = PR_EXPR_TABLE(re_defs),
     .attr = re_attr,
     .attrs = attrs,
 };

@@ -8,14 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-int pr_ex_format_number(const char **p, const char *end)
+int pr_expr_read_spec_number(const char **p, const char *end)
 {
     int n = 0;
 
     for (; *p < end && **p >= '0' && **p <= '9'; ++*p)
-        if (n <= PR_EX_BYTES)
+        if (n <= PR_EXPR_BYTES)
             n = n * 10 + (**p - '0');
-    return n > PR_EX_BYTES ? -1 : n;
+    return n > PR_EXPR_BYTES ? -1 : n;
 }
 
 static bool is_upper(char type)
@@ -57,8 +57,8 @@ static size_t float_room(int precision)
     return (size_t)(precision < 0 ? 6 : precision) + 350;
 }
 
-static size_t float_text(char *out, size_t size, double f,
-                         const struct pr_ex_spec *spec)
+static size_t spec_print_float(char *out, size_t size, double f,
+                               const struct pr_expr_spec *spec)
 {
     char type = spec->type == '%' || spec->type == 'F' ? 'f' : spec->type;
     int precision = spec->precision < 0 ? 6 : spec->precision;
@@ -79,15 +79,16 @@ static size_t float_text(char *out, size_t size, double f,
     return n;
 }
 
-bool pr_ex_float_digits(struct pr_ex *x, double f,
-                        const struct pr_ex_spec *spec, struct pr_ev *ret)
+bool pr_expr_float_digits(struct pr_expr *x, double f,
+                          const struct pr_expr_spec *spec,
+                          struct pr_expr_value *ret)
 {
     size_t room = float_room(spec->precision);
     char *out;
 
-    if (spec->precision > PR_EX_BYTES)
-        return pr_ex_too_long(x);
-    out = pr_ex_alloc(x, room);
+    if (spec->precision > PR_EXPR_BYTES)
+        return pr_expr_fail_too_long(x);
+    out = pr_expr_alloc(x, room);
     if (!out)
         return false;
     f = fabs(f);
@@ -98,15 +99,16 @@ bool pr_ex_float_digits(struct pr_ex *x, double f,
         if (is_upper(spec->type))
             name = isnan(f) ? "NAN" : "INF";
         snprintf(out, 8, "%s%s", name, spec->type == '%' ? "%" : "");
-        *ret = pr_ev_of_str(out, strlen(out));
+        *ret = pr_expr_new_str(out, strlen(out));
         return true;
     }
-    *ret = pr_ev_of_str(out, float_text(out, room, f, spec));
+    *ret = pr_expr_new_str(out, spec_print_float(out, room, f, spec));
     return true;
 }
 
-bool pr_ex_int_digits(struct pr_ex *x, int64_t i, const struct pr_ex_spec *spec,
-                      struct pr_ev *ret)
+bool pr_expr_int_digits(struct pr_expr *x, int64_t i,
+                        const struct pr_expr_spec *spec,
+                        struct pr_expr_value *ret)
 {
     const char *letters =
         spec->type == 'X' ? "0123456789ABCDEF" : "0123456789abcdef";
@@ -116,7 +118,7 @@ bool pr_ex_int_digits(struct pr_ex *x, int64_t i, const struct pr_ex_spec *spec,
                                                              : 10;
     char text[64], *p = text + sizeof text;
     uint64_t n = i < 0 ? 0 - (uint64_t)i : (uint64_t)i;
-    struct pr_ex_sb b = {.x = x};
+    struct pr_expr_buf b = {.x = x};
     size_t len;
 
     do
@@ -124,35 +126,36 @@ bool pr_ex_int_digits(struct pr_ex *x, int64_t i, const struct pr_ex_spec *spec,
     while (n /= base);
     len = (size_t)(text + sizeof text - p);
     if (spec->precision > (int)len)
-        pr_ex_fill(&b, "0", 1, (size_t)spec->precision - len);
-    pr_ex_add(&b, p, len);
-    return pr_ex_sb_value(&b, ret);
+        pr_expr_buf_fill(&b, "0", 1, (size_t)spec->precision - len);
+    pr_expr_buf_add(&b, p, len);
+    return pr_expr_buf_value(&b, ret);
 }
 
 /* The whole part of digits with a separator every so often, at least width
  * characters long by zeros in front. */
-static void grouped(struct pr_ex_sb *b, const struct pr_ex_spec *spec,
-                    const char *s, size_t n, size_t width)
+static void spec_write_grouped(struct pr_expr_buf *b,
+                               const struct pr_expr_spec *spec, const char *s,
+                               size_t n, size_t width)
 {
     size_t every = strchr("boxX", spec->type) && spec->type ? 4 : 3;
     size_t total = n;
 
     if (!spec->group) {
         if (width > n)
-            pr_ex_fill(b, "0", 1, width - n);
-        pr_ex_add(b, s, n);
+            pr_expr_buf_fill(b, "0", 1, width - n);
+        pr_expr_buf_add(b, s, n);
         return;
     }
     while (total + (total - 1) / every < width)
         total++;
     for (size_t left = total; left && !b->x->rc; left--) {
         if (left != total && left % every == 0)
-            pr_ex_add(b, &spec->group, 1);
-        pr_ex_add(b, left > n ? "0" : s + n - left, 1);
+            pr_expr_buf_add(b, &spec->group, 1);
+        pr_expr_buf_add(b, left > n ? "0" : s + n - left, 1);
     }
 }
 
-static const char *prefix_of(const struct pr_ex_spec *spec)
+static const char *prefix_of(const struct pr_expr_spec *spec)
 {
     if (!spec->alt)
         return "";
@@ -170,30 +173,32 @@ static const char *prefix_of(const struct pr_ex_spec *spec)
     }
 }
 
-static void pad(struct pr_ex_sb *b, const struct pr_ex_spec *spec, size_t n)
+static void spec_write_padding(struct pr_expr_buf *b,
+                               const struct pr_expr_spec *spec, size_t n)
 {
-    pr_ex_fill(b, spec->fill_len ? spec->fill : " ",
-               spec->fill_len ? spec->fill_len : 1, n);
+    pr_expr_buf_fill(b, spec->fill_len ? spec->fill : " ",
+                     spec->fill_len ? spec->fill_len : 1, n);
 }
 
 /* text between its padding; width counted in code points. */
-static bool padded(struct pr_ex_sb *b, const struct pr_ex_spec *spec,
-                   char align, const struct pr_ev *text)
+static bool spec_write_padded(struct pr_expr_buf *b,
+                              const struct pr_expr_spec *spec, char align,
+                              const struct pr_expr_value *text)
 {
-    size_t len = pr_ex_cp_count(text->s, text->len);
+    size_t len = pr_expr_codepoint_count(text->s, text->len);
     size_t width = (size_t)spec->width;
     size_t room = width > len ? width - len : 0;
     size_t before = align == '<' ? 0 : align == '^' ? room / 2 : room;
 
-    pad(b, spec, before);
-    pr_ex_add(b, text->s, text->len);
-    pad(b, spec, room - before);
+    spec_write_padding(b, spec, before);
+    pr_expr_buf_add(b, text->s, text->len);
+    spec_write_padding(b, spec, room - before);
     return !b->x->rc;
 }
 
 /* How many of the characters are digits that may be grouped. */
-static size_t whole_digits(const struct pr_ex_spec *spec,
-                           const struct pr_ev *digits)
+static size_t whole_digits(const struct pr_expr_spec *spec,
+                           const struct pr_expr_value *digits)
 {
     size_t n = 0;
 
@@ -204,44 +209,48 @@ static size_t whole_digits(const struct pr_ex_spec *spec,
     return n;
 }
 
-static size_t missing(size_t width, size_t len)
+static size_t spec_missing_width(size_t width, size_t len)
 {
     return width > len ? width - len : 0;
 }
 
-bool pr_ex_put_number(struct pr_ex_sb *b, const struct pr_ex_spec *spec,
-                      bool negative, const struct pr_ev *digits)
+bool pr_expr_write_number(struct pr_expr_buf *b,
+                          const struct pr_expr_spec *spec, bool negative,
+                          const struct pr_expr_value *digits)
 {
-    struct pr_ex_sb number = {.x = b->x};
-    struct pr_ev text;
+    struct pr_expr_buf number = {.x = b->x};
+    struct pr_expr_value text;
     char sign = negative ? '-' : spec->sign == '-' ? '\0' : spec->sign;
     bool inside = spec->align == '='; /* padding after the sign */
     bool zeros = inside && spec->fill_len == 1 && spec->fill[0] == '0';
     size_t n = whole_digits(spec, digits), width = (size_t)spec->width;
 
-    pr_ex_add(&number, &sign, sign != '\0');
-    pr_ex_str(&number, prefix_of(spec));
+    pr_expr_buf_add(&number, &sign, sign != '\0');
+    pr_expr_buf_str(&number, prefix_of(spec));
     if (inside && !zeros)
-        pad(&number, spec, missing(width, number.len + digits->len));
-    width = zeros ? missing(width, number.len + digits->len - n) : 0;
+        spec_write_padding(&number, spec,
+                           spec_missing_width(width, number.len + digits->len));
+    width = zeros ? spec_missing_width(width, number.len + digits->len - n) : 0;
     if (n)
-        grouped(&number, spec, digits->s, n, width);
+        spec_write_grouped(&number, spec, digits->s, n, width);
     else
-        pr_ex_fill(&number, "0", 1, width); /* inf and nan */
-    pr_ex_add(&number, digits->s + n, digits->len - n);
-    return pr_ex_sb_value(&number, &text) &&
-           padded(b, spec, inside || !spec->align ? '>' : spec->align, &text);
+        pr_expr_buf_fill(&number, "0", 1, width); /* inf and nan */
+    pr_expr_buf_add(&number, digits->s + n, digits->len - n);
+    return pr_expr_buf_value(&number, &text) &&
+           spec_write_padded(b, spec,
+                             inside || !spec->align ? '>' : spec->align, &text);
 }
 
-bool pr_ex_put_text(struct pr_ex_sb *b, const struct pr_ex_spec *spec,
-                    const struct pr_ev *text)
+bool pr_expr_write_padded(struct pr_expr_buf *b,
+                          const struct pr_expr_spec *spec,
+                          const struct pr_expr_value *text)
 {
-    struct pr_ev cut = *text;
+    struct pr_expr_value cut = *text;
 
-    if (!pr_ex_work(b->x, text->len))
+    if (!pr_expr_charge_work(b->x, text->len))
         return false;
     if (spec->precision >= 0)
-        cut.len = (uint32_t)pr_ex_cp_offset(text->s, text->len,
-                                            (size_t)spec->precision);
-    return padded(b, spec, spec->align ? spec->align : '<', &cut);
+        cut.len = (uint32_t)pr_expr_codepoint_offset(text->s, text->len,
+                                                     (size_t)spec->precision);
+    return spec_write_padded(b, spec, spec->align ? spec->align : '<', &cut);
 }

@@ -49,14 +49,14 @@ static bool is_alpha(unsigned c)
            (c >= 0x3041 && c < 0xa000) || (c >= 0xac00 && c < 0xd7a4);
 }
 
-static bool is_digit(unsigned c)
+static bool is_unicode_digit(unsigned c)
 {
     return c >= '0' && c <= '9';
 }
 
 enum change { UPPER, LOWER, SWAP, TITLE, CAPITAL };
 
-static unsigned changed(unsigned c, enum change how, bool in_word)
+static unsigned change_letter_case(unsigned c, enum change how, bool in_word)
 {
     switch (how) {
     case UPPER:
@@ -70,19 +70,19 @@ static unsigned changed(unsigned c, enum change how, bool in_word)
     }
 }
 
-static bool change(struct pr_ex *x, const struct pr_ev *s, enum change how,
-                   struct pr_ev *ret)
+static bool change_text_case(struct pr_expr *x, const struct pr_expr_value *s,
+                             enum change how, struct pr_expr_value *ret)
 {
     /* Every pair above has the same number of bytes in UTF-8. */
-    char *out = pr_ex_alloc(x, s->len);
+    char *out = pr_expr_alloc(x, s->len);
     bool in_word = false;
 
     if (!out)
         return false;
     for (uint32_t i = 0; i < s->len;) {
-        size_t n = pr_ex_cp_len(s->s + i, s->len - i);
-        unsigned c = pr_ex_cp(s->s + i, s->len - i);
-        unsigned to = changed(c, how, in_word);
+        size_t n = pr_expr_codepoint_len(s->s + i, s->len - i);
+        unsigned c = pr_expr_codepoint_at(s->s + i, s->len - i);
+        unsigned to = change_letter_case(c, how, in_word);
 
         memcpy(out + i, s->s + i, n);
         if (to != c) {
@@ -93,97 +93,97 @@ static bool change(struct pr_ex *x, const struct pr_ev *s, enum change how,
         in_word = how == CAPITAL || is_alpha(c);
         i += (uint32_t)n;
     }
-    *ret = pr_ev_of_str(out, s->len);
+    *ret = pr_expr_new_str(out, s->len);
     return true;
 }
 
-static bool str_change(struct pr_ex *x, const struct pr_ex_call *c,
-                       struct pr_ev *ret)
+static bool str_change(struct pr_expr *x, const struct pr_expr_call *c,
+                       struct pr_expr_value *ret)
 {
     switch (c->def->name[0]) {
     case 'u':
-        return change(x, c->self, UPPER, ret);
+        return change_text_case(x, c->self, UPPER, ret);
     case 'l':
-        return change(x, c->self, LOWER, ret);
+        return change_text_case(x, c->self, LOWER, ret);
     case 's':
-        return change(x, c->self, SWAP, ret);
+        return change_text_case(x, c->self, SWAP, ret);
     case 't':
-        return change(x, c->self, TITLE, ret);
+        return change_text_case(x, c->self, TITLE, ret);
     default:
-        return change(x, c->self, CAPITAL, ret);
+        return change_text_case(x, c->self, CAPITAL, ret);
     }
 }
 
-static bool all_of(struct pr_ex *x, const struct pr_ex_call *c,
-                   bool (*is)(unsigned), struct pr_ev *ret)
+static bool test_all_letters(struct pr_expr *x, const struct pr_expr_call *c,
+                             bool (*is)(unsigned), struct pr_expr_value *ret)
 {
-    const struct pr_ev *s = c->self;
+    const struct pr_expr_value *s = c->self;
     bool yes = s->len != 0;
 
     for (uint32_t i = 0; yes && i < s->len;) {
-        yes = is(pr_ex_cp(s->s + i, s->len - i));
-        i += (uint32_t)pr_ex_cp_len(s->s + i, s->len - i);
+        yes = is(pr_expr_codepoint_at(s->s + i, s->len - i));
+        i += (uint32_t)pr_expr_codepoint_len(s->s + i, s->len - i);
     }
-    *ret = pr_ev_of_bool(yes);
-    return pr_ex_work(x, s->len);
+    *ret = pr_expr_new_bool(yes);
+    return pr_expr_charge_work(x, s->len);
 }
 
 static bool is_alnum(unsigned c)
 {
-    return is_alpha(c) || is_digit(c);
+    return is_alpha(c) || is_unicode_digit(c);
 }
 
-static bool is_space(unsigned c)
+static bool is_unicode_space(unsigned c)
 {
     char utf8[4];
 
-    return pr_ex_space_len(utf8, pr_utf8_put(utf8, c)) != 0;
+    return pr_expr_space_len(utf8, pr_utf8_put(utf8, c)) != 0;
 }
 
-static bool str_isdigit(struct pr_ex *x, const struct pr_ex_call *c,
-                        struct pr_ev *ret)
+static bool str_isdigit(struct pr_expr *x, const struct pr_expr_call *c,
+                        struct pr_expr_value *ret)
 {
-    return all_of(x, c, is_digit, ret);
+    return test_all_letters(x, c, is_unicode_digit, ret);
 }
 
-static bool str_isalpha(struct pr_ex *x, const struct pr_ex_call *c,
-                        struct pr_ev *ret)
+static bool str_isalpha(struct pr_expr *x, const struct pr_expr_call *c,
+                        struct pr_expr_value *ret)
 {
-    return all_of(x, c, is_alpha, ret);
+    return test_all_letters(x, c, is_alpha, ret);
 }
 
-static bool str_isalnum(struct pr_ex *x, const struct pr_ex_call *c,
-                        struct pr_ev *ret)
+static bool str_isalnum(struct pr_expr *x, const struct pr_expr_call *c,
+                        struct pr_expr_value *ret)
 {
-    return all_of(x, c, is_alnum, ret);
+    return test_all_letters(x, c, is_alnum, ret);
 }
 
-static bool str_isspace(struct pr_ex *x, const struct pr_ex_call *c,
-                        struct pr_ev *ret)
+static bool str_isspace(struct pr_expr *x, const struct pr_expr_call *c,
+                        struct pr_expr_value *ret)
 {
-    return all_of(x, c, is_space, ret);
+    return test_all_letters(x, c, is_unicode_space, ret);
 }
 
 /* isupper, islower: some letter of this case and none of the other. */
-static bool str_iscase(struct pr_ex *x, const struct pr_ex_call *c,
-                       struct pr_ev *ret)
+static bool str_iscase(struct pr_expr *x, const struct pr_expr_call *c,
+                       struct pr_expr_value *ret)
 {
     bool upper = c->def->name[2] == 'u', some = false, other = false;
-    const struct pr_ev *s = c->self;
+    const struct pr_expr_value *s = c->self;
 
     for (uint32_t i = 0; i < s->len && !other;) {
-        unsigned cp = pr_ex_cp(s->s + i, s->len - i);
+        unsigned cp = pr_expr_codepoint_at(s->s + i, s->len - i);
         bool is_upper = to_lower(cp) != cp, is_lower = to_upper(cp) != cp;
 
         some |= upper ? is_upper : is_lower;
         other = upper ? is_lower : is_upper;
-        i += (uint32_t)pr_ex_cp_len(s->s + i, s->len - i);
+        i += (uint32_t)pr_expr_codepoint_len(s->s + i, s->len - i);
     }
-    *ret = pr_ev_of_bool(some && !other);
-    return pr_ex_work(x, s->len);
+    *ret = pr_expr_new_bool(some && !other);
+    return pr_expr_charge_work(x, s->len);
 }
 
-static const struct pr_ex_def defs[] = {
+static const struct pr_expr_def defs[] = {
     {"lower", str_change, 0, 0, NULL},
     {"upper", str_change, 0, 0, NULL},
     {"title", str_change, 0, 0, NULL},
@@ -199,4 +199,4 @@ static const struct pr_ex_def defs[] = {
     {"islower", str_iscase, 0, 0, NULL},
 };
 
-const struct pr_ex_table pr_ex_str_cases = PR_EX_TABLE(defs);
+const struct pr_expr_table pr_expr_str_cases = PR_EXPR_TABLE(defs);

@@ -6,7 +6,7 @@
 #include "conf/expr/expr_value.h"
 
 /* The tree. A node stands in at most one list, linked by next. */
-enum pr_ex_node_kind {
+enum pr_expr_node_kind {
     EN_CONST,   /* value */
     EN_NAME,    /* name, len */
     EN_CHAIN,   /* a: operands; op of each but the first joins it */
@@ -33,25 +33,25 @@ enum pr_ex_node_kind {
     EN_STAR,   /* *a */
 };
 
-struct pr_ex_node {
+struct pr_expr_node {
     uint8_t kind;
-    uint8_t op; /* enum pr_ex_tok */
+    uint8_t op; /* enum pr_expr_token */
     uint8_t sub;
     uint32_t len;
-    struct pr_ex_node *next;
+    struct pr_expr_node *next;
     union {
-        struct pr_ev value;
+        struct pr_expr_value value;
         struct {
             union {
-                struct pr_ex_node *a;
+                struct pr_expr_node *a;
                 const char *name;
             };
-            struct pr_ex_node *b, *c;
+            struct pr_expr_node *b, *c;
         };
     };
 };
 
-enum pr_ex_tok {
+enum pr_expr_token {
     ET_END,
     ET_CONST, /* a number or text: value */
     ET_NAME,
@@ -102,52 +102,55 @@ enum pr_ex_tok {
     ET_COUNT
 };
 
-struct pr_ex_lex {
-    struct pr_ex *x;
+struct pr_expr_lexer {
+    struct pr_expr *x;
     const char *pos, *end;
     unsigned brackets; /* open ones: inside them a line may end */
     unsigned depth;    /* of the parser */
     bool started;      /* a token was seen: a line may not just end now */
-    uint8_t kind;      /* enum pr_ex_tok of the current token */
+    uint8_t kind;      /* enum pr_expr_token of the current token */
     const char *s;     /* its text */
     uint32_t len;
-    struct pr_ev value;
+    struct pr_expr_value value;
 };
 
 /* expr_lex.c, expr_literal.c */
-bool pr_ex_next(struct pr_ex_lex *l);
-bool pr_ex_lex_number(struct pr_ex_lex *l);
-bool pr_ex_lex_string(struct pr_ex_lex *l);
-const char *pr_ex_op_text(int op);
-void pr_ex_record_syntax(struct pr_ex_lex *l); /* "invalid syntax at ..." */
-#define pr_ex_syntax(l) (pr_ex_record_syntax(l), false)
+bool pr_expr_next_token(struct pr_expr_lexer *l);
+bool pr_expr_lex_number(struct pr_expr_lexer *l);
+bool pr_expr_lex_string(struct pr_expr_lexer *l);
+const char *pr_expr_op_text(int op);
+void pr_expr_record_syntax(
+    struct pr_expr_lexer *l); /* "invalid syntax at ..." */
+#define pr_expr_fail_syntax(l) (pr_expr_record_syntax(l), false)
 
 /* expr_parse.c, expr_display.c, expr_trailer.c */
-bool pr_ex_parse(struct pr_ex *x, const char *text, size_t len,
-                 struct pr_ex_node **ret);
-bool pr_ex_parse_test(struct pr_ex_lex *l, struct pr_ex_node **ret);
-bool pr_ex_parse_binary(struct pr_ex_lex *l, int min, struct pr_ex_node **ret);
-bool pr_ex_parse_comp(struct pr_ex_lex *l, struct pr_ex_node *item, int kind,
-                      struct pr_ex_node **ret);
-bool pr_ex_parse_item(struct pr_ex_lex *l, struct pr_ex_node **ret);
-bool pr_ex_parse_paren(struct pr_ex_lex *l, struct pr_ex_node **ret);
-bool pr_ex_parse_square(struct pr_ex_lex *l, struct pr_ex_node **ret);
-bool pr_ex_parse_curly(struct pr_ex_lex *l, struct pr_ex_node **ret);
-bool pr_ex_parse_trailers(struct pr_ex_lex *l, struct pr_ex_node *first,
-                          struct pr_ex_node **ret);
-bool pr_ex_expect(struct pr_ex_lex *l, int kind);
-struct pr_ex_node *pr_ex_node(struct pr_ex_lex *l, int kind);
+bool pr_expr_parse(struct pr_expr *x, const char *text, size_t len,
+                   struct pr_expr_node **ret);
+bool pr_expr_parse_test(struct pr_expr_lexer *l, struct pr_expr_node **ret);
+bool pr_expr_parse_binary(struct pr_expr_lexer *l, int min,
+                          struct pr_expr_node **ret);
+bool pr_expr_parse_comp(struct pr_expr_lexer *l, struct pr_expr_node *item,
+                        int kind, struct pr_expr_node **ret);
+bool pr_expr_parse_item(struct pr_expr_lexer *l, struct pr_expr_node **ret);
+bool pr_expr_parse_paren(struct pr_expr_lexer *l, struct pr_expr_node **ret);
+bool pr_expr_parse_square(struct pr_expr_lexer *l, struct pr_expr_node **ret);
+bool pr_expr_parse_curly(struct pr_expr_lexer *l, struct pr_expr_node **ret);
+bool pr_expr_parse_trailers(struct pr_expr_lexer *l, struct pr_expr_node *first,
+                            struct pr_expr_node **ret);
+bool pr_expr_expect(struct pr_expr_lexer *l, int kind);
+struct pr_expr_node *pr_expr_new_node(struct pr_expr_lexer *l, int kind);
 enum {
-    PR_EX_PREC_OR = 1,
-    PR_EX_PREC_NOT = 3,
-    PR_EX_PREC_BITS = 5, /* above the comparisons */
+    PR_EXPR_PREC_OR = 1,
+    PR_EXPR_PREC_NOT = 3,
+    PR_EXPR_PREC_BITS = 5, /* above the comparisons */
 };
 
 /* expr_eval.c, expr_comp.c, expr_postfix.c */
-bool pr_ex_eval(struct pr_ex *x, const struct pr_ex_node *n, struct pr_ev *ret);
-bool pr_ex_eval_comp(struct pr_ex *x, const struct pr_ex_node *n,
-                     struct pr_ev *ret);
-bool pr_ex_eval_postfix(struct pr_ex *x, const struct pr_ex_node *n,
-                        struct pr_ev *ret);
+bool pr_expr_eval_node(struct pr_expr *x, const struct pr_expr_node *n,
+                       struct pr_expr_value *ret);
+bool pr_expr_eval_comp(struct pr_expr *x, const struct pr_expr_node *n,
+                       struct pr_expr_value *ret);
+bool pr_expr_eval_postfix(struct pr_expr *x, const struct pr_expr_node *n,
+                          struct pr_expr_value *ret);
 
 #endif

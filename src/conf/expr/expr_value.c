@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-const char *pr_ev_name(const struct pr_ev *v)
+const char *pr_expr_value_name(const struct pr_expr_value *v)
 {
     static const char *const names[] = {
         [EV_MISSING] = "nothing",
@@ -31,7 +31,7 @@ const char *pr_ev_name(const struct pr_ev *v)
     return names[v->kind];
 }
 
-bool pr_ev_true(const struct pr_ev *v)
+bool pr_expr_is_true(const struct pr_expr_value *v)
 {
     switch (v->kind) {
     case EV_NONE:
@@ -56,15 +56,15 @@ bool pr_ev_true(const struct pr_ev *v)
     }
 }
 
-bool pr_ex_push(struct pr_ex_vec *v, const struct pr_ev *item)
+bool pr_expr_push(struct pr_expr_vec *v, const struct pr_expr_value *item)
 {
-    if (v->len >= PR_EX_ITEMS)
-        return pr_ex_too_long(v->x);
+    if (v->len >= PR_EXPR_ITEMS)
+        return pr_expr_fail_too_long(v->x);
     if (v->len == v->cap) {
         uint32_t cap = v->cap ? v->cap * 2 : 4;
-        struct pr_ev *items;
+        struct pr_expr_value *items;
 
-        items = pr_ex_alloc(v->x, cap * sizeof *items);
+        items = pr_expr_alloc(v->x, cap * sizeof *items);
         if (!items)
             return false;
         if (v->len)
@@ -76,72 +76,76 @@ bool pr_ex_push(struct pr_ex_vec *v, const struct pr_ev *item)
     return true;
 }
 
-bool pr_ex_push_all(struct pr_ex_vec *v, const struct pr_ev *iterable)
+bool pr_expr_push_all(struct pr_expr_vec *v,
+                      const struct pr_expr_value *iterable)
 {
-    struct pr_ev list;
+    struct pr_expr_value list;
 
-    if (!pr_ex_items(v->x, iterable, &list))
+    if (!pr_expr_list_items(v->x, iterable, &list))
         return false;
     for (uint32_t i = 0; i < list.len; i++)
-        if (!pr_ex_push(v, &list.items[i]))
+        if (!pr_expr_push(v, &list.items[i]))
             return false;
     return true;
 }
 
-struct pr_ev pr_ex_vec_value(const struct pr_ex_vec *v, int kind)
+struct pr_expr_value pr_expr_vec_value(const struct pr_expr_vec *v, int kind)
 {
-    return (struct pr_ev){
+    return (struct pr_expr_value){
         .kind = (uint8_t)kind, .len = v->len, .items = v->items};
 }
 
-static bool chars(struct pr_ex *x, const struct pr_ev *v, struct pr_ev *ret)
+static bool list_characters(struct pr_expr *x, const struct pr_expr_value *v,
+                            struct pr_expr_value *ret)
 {
-    struct pr_ex_vec out = {.x = x};
+    struct pr_expr_vec out = {.x = x};
 
     for (uint32_t i = 0; i < v->len;) {
-        size_t n = pr_ex_cp_len(v->s + i, v->len - i);
-        struct pr_ev c = pr_ev_of_str(v->s + i, n);
-        if (!pr_ex_push(&out, &c))
+        size_t n = pr_expr_codepoint_len(v->s + i, v->len - i);
+        struct pr_expr_value c = pr_expr_new_str(v->s + i, n);
+        if (!pr_expr_push(&out, &c))
             return false;
         i += (uint32_t)n;
     }
-    *ret = pr_ex_vec_value(&out, EV_LIST);
+    *ret = pr_expr_vec_value(&out, EV_LIST);
     return true;
 }
 
-static bool counted(struct pr_ex *x, const struct pr_ev_range *r,
-                    struct pr_ev *ret)
+static bool list_range(struct pr_expr *x, const struct pr_expr_range *r,
+                       struct pr_expr_value *ret)
 {
-    struct pr_ev *items;
+    struct pr_expr_value *items;
 
-    if (r->len > PR_EX_ITEMS)
-        return pr_ex_too_long(x);
-    items = pr_ex_alloc(x, (size_t)r->len * sizeof *items);
+    if (r->len > PR_EXPR_ITEMS)
+        return pr_expr_fail_too_long(x);
+    items = pr_expr_alloc(x, (size_t)r->len * sizeof *items);
     if (!items)
         return false;
     for (int64_t i = 0; i < r->len; i++)
-        items[i] = pr_ev_range_at(r, i);
-    *ret = (struct pr_ev){
+        items[i] = pr_expr_range_at(r, i);
+    *ret = (struct pr_expr_value){
         .kind = EV_LIST, .len = (uint32_t)r->len, .items = items};
     return true;
 }
 
-static bool keys(struct pr_ex *x, const struct pr_ev *dict, struct pr_ev *ret)
+static bool list_dict_keys(struct pr_expr *x, const struct pr_expr_value *dict,
+                           struct pr_expr_value *ret)
 {
-    struct pr_ex_vec out = {.x = x};
+    struct pr_expr_vec out = {.x = x};
 
     for (uint32_t i = 0; i < dict->len; i++)
-        if (!pr_ex_push(&out, &dict->items[2 * i]))
+        if (!pr_expr_push(&out, &dict->items[2 * i]))
             return false;
-    *ret = pr_ex_vec_value(&out, EV_LIST);
+    *ret = pr_expr_vec_value(&out, EV_LIST);
     return true;
 }
 
-bool pr_ex_items(struct pr_ex *x, const struct pr_ev *v, struct pr_ev *ret_list)
+bool pr_expr_list_items(struct pr_expr *x, const struct pr_expr_value *v,
+                        struct pr_expr_value *ret_list)
 {
     switch (v->kind) {
     case EV_STR:
-        return chars(x, v, ret_list);
+        return list_characters(x, v, ret_list);
     case EV_LIST:
     case EV_TUPLE:
     case EV_SET:
@@ -151,36 +155,39 @@ bool pr_ex_items(struct pr_ex *x, const struct pr_ev *v, struct pr_ev *ret_list)
         ret_list->kind = EV_LIST;
         return true;
     case EV_DICT:
-        return keys(x, v, ret_list);
+        return list_dict_keys(x, v, ret_list);
     case EV_RANGE:
-        return counted(x, v->range, ret_list);
+        return list_range(x, v->range, ret_list);
     default:
-        return pr_ex_fail(x, "%s has no items to walk over", pr_ev_name(v));
+        return pr_expr_fail(x, "%s has no items to walk over",
+                            pr_expr_value_name(v));
     }
 }
 
-static bool hashable(struct pr_ex *x, const struct pr_ev *key)
+static bool expr_check_hashable(struct pr_expr *x,
+                                const struct pr_expr_value *key)
 {
     if (key->kind == EV_LIST || key->kind == EV_DICT || key->kind == EV_SET)
-        return pr_ex_fail(x,
-                          "%s cannot be a key of a dict or an item of a "
-                          "set",
-                          pr_ev_name(key));
+        return pr_expr_fail(x,
+                            "%s cannot be a key of a dict or an item of a "
+                            "set",
+                            pr_expr_value_name(key));
     if (key->kind == EV_TUPLE)
         for (uint32_t i = 0; i < key->len; i++)
-            if (!hashable(x, &key->items[i]))
+            if (!expr_check_hashable(x, &key->items[i]))
                 return false;
     return true;
 }
 
-const struct pr_ev *pr_ex_dict_get(struct pr_ex *x, const struct pr_ev *dict,
-                                   const struct pr_ev *key)
+const struct pr_expr_value *pr_expr_dict_get(struct pr_expr *x,
+                                             const struct pr_expr_value *dict,
+                                             const struct pr_expr_value *key)
 {
-    if (!hashable(x, key))
+    if (!expr_check_hashable(x, key))
         return NULL;
     for (uint32_t i = 0; i < dict->len; i++) {
         bool same;
-        if (!pr_ex_equal(x, &dict->items[2 * i], key, &same))
+        if (!pr_expr_equal(x, &dict->items[2 * i], key, &same))
             return NULL;
         if (same)
             return &dict->items[2 * i + 1];
@@ -188,55 +195,55 @@ const struct pr_ev *pr_ex_dict_get(struct pr_ex *x, const struct pr_ev *dict,
     return NULL;
 }
 
-bool pr_ex_dict_put(struct pr_ex_vec *dict, const struct pr_ev *key,
-                    const struct pr_ev *value)
+bool pr_expr_dict_set(struct pr_expr_vec *dict, const struct pr_expr_value *key,
+                      const struct pr_expr_value *value)
 {
-    struct pr_ev d = pr_ex_vec_value(dict, EV_DICT);
-    const struct pr_ev *old;
+    struct pr_expr_value d = pr_expr_vec_value(dict, EV_DICT);
+    const struct pr_expr_value *old;
 
     d.len /= 2;
-    old = pr_ex_dict_get(dict->x, &d, key);
+    old = pr_expr_dict_get(dict->x, &d, key);
     if (old) {
         dict->items[old - dict->items] = *value;
         return true;
     }
     if (dict->x->rc)
         return false;
-    return pr_ex_push(dict, key) && pr_ex_push(dict, value);
+    return pr_expr_push(dict, key) && pr_expr_push(dict, value);
 }
 
-bool pr_ex_set_put(struct pr_ex_vec *set, const struct pr_ev *item)
+bool pr_expr_set_add(struct pr_expr_vec *set, const struct pr_expr_value *item)
 {
-    if (!hashable(set->x, item))
+    if (!expr_check_hashable(set->x, item))
         return false;
     for (uint32_t i = 0; i < set->len; i++) {
         bool same;
-        if (!pr_ex_equal(set->x, &set->items[i], item, &same))
+        if (!pr_expr_equal(set->x, &set->items[i], item, &same))
             return false;
         if (same)
             return true;
     }
-    return pr_ex_push(set, item);
+    return pr_expr_push(set, item);
 }
 
-void pr_ex_add(struct pr_ex_sb *b, const char *s, size_t len)
+void pr_expr_buf_add(struct pr_expr_buf *b, const char *s, size_t len)
 {
-    pr_ex_fill(b, s, len, 1);
+    pr_expr_buf_fill(b, s, len, 1);
 }
 
-void pr_ex_str(struct pr_ex_sb *b, const char *s)
+void pr_expr_buf_str(struct pr_expr_buf *b, const char *s)
 {
-    pr_ex_add(b, s, strlen(s));
+    pr_expr_buf_add(b, s, strlen(s));
 }
 
-static bool grow(struct pr_ex_sb *b, size_t need)
+static bool expr_buf_grow(struct pr_expr_buf *b, size_t need)
 {
     size_t cap = b->cap ? b->cap : 48;
     char *p;
 
     while (cap < need)
         cap *= 2;
-    p = pr_ex_alloc(b->x, cap);
+    p = pr_expr_alloc(b->x, cap);
     if (!p)
         return false;
     if (b->len)
@@ -246,21 +253,23 @@ static bool grow(struct pr_ex_sb *b, size_t need)
     return true;
 }
 
-void pr_ex_fill(struct pr_ex_sb *b, const char *s, size_t len, size_t times)
+void pr_expr_buf_fill(struct pr_expr_buf *b, const char *s, size_t len,
+                      size_t times)
 {
     if (b->x->rc || !len || !times)
         return;
-    if (times > (PR_EX_BYTES - b->len) / len) {
-        pr_ex_record_too_long(b->x);
+    if (times > (PR_EXPR_BYTES - b->len) / len) {
+        pr_expr_record_too_long(b->x);
         return;
     }
-    if (b->cap - b->len < len * times && !grow(b, b->len + len * times))
+    if (b->cap - b->len < len * times &&
+        !expr_buf_grow(b, b->len + len * times))
         return;
     for (; times; times--, b->len += len)
         memcpy(b->p + b->len, s, len);
 }
 
-void pr_ex_int(struct pr_ex_sb *b, int64_t i)
+void pr_expr_buf_int(struct pr_expr_buf *b, int64_t i)
 {
     char digits[24];
     char *p = digits + sizeof digits;
@@ -271,13 +280,13 @@ void pr_ex_int(struct pr_ex_sb *b, int64_t i)
     while (n /= 10);
     if (i < 0)
         *--p = '-';
-    pr_ex_add(b, p, (size_t)(digits + sizeof digits - p));
+    pr_expr_buf_add(b, p, (size_t)(digits + sizeof digits - p));
 }
 
-bool pr_ex_sb_value(const struct pr_ex_sb *b, struct pr_ev *ret)
+bool pr_expr_buf_value(const struct pr_expr_buf *b, struct pr_expr_value *ret)
 {
     if (b->x->rc)
         return false;
-    *ret = pr_ev_of_str(b->p ? b->p : "", b->len);
+    *ret = pr_expr_new_str(b->p ? b->p : "", b->len);
     return true;
 }

@@ -5,8 +5,8 @@
  * outside src/conf/expr*.c needs any of them.
  *
  * A function that can fail returns false after it has recorded why in the
- * evaluation (pr_ex_fail, pr_ex_nomem); *ret is then not to be used. All
- * memory is the arena of the evaluation.
+ * evaluation (pr_expr_fail, pr_expr_fail_nomem); *ret is then not to be used.
+ * All memory is the arena of the evaluation.
  */
 #ifndef PR_CONF_EXPR_VALUE_H
 #define PR_CONF_EXPR_VALUE_H
@@ -19,15 +19,15 @@
 #include <stdint.h>
 
 enum {
-    PR_EX_STEPS = 100000,  /* nodes evaluated */
-    PR_EX_DEPTH = 100,     /* brackets, signs and powers inside each other */
-    PR_EX_BYTES = 1 << 20, /* of one text */
-    PR_EX_ITEMS = 100000,  /* of one list */
-    PR_EX_WORK = 64 << 20, /* bytes made or looked at, all together */
-    PR_EX_MANY = 255,      /* as a maximum of arguments: none */
+    PR_EXPR_STEPS = 100000,  /* nodes evaluated */
+    PR_EXPR_DEPTH = 100,     /* brackets, signs and powers inside each other */
+    PR_EXPR_BYTES = 1 << 20, /* of one text */
+    PR_EXPR_ITEMS = 100000,  /* of one list */
+    PR_EXPR_WORK = 64 << 20, /* bytes made or looked at, all together */
+    PR_EXPR_MANY = 255,      /* as a maximum of arguments: none */
 };
 
-enum pr_ev_kind {
+enum pr_expr_value_kind {
     EV_MISSING, /* an argument that was not given */
     EV_NONE,
     EV_BOOL,
@@ -48,23 +48,23 @@ enum pr_ev_kind {
     EV_FUNC,
 };
 
-struct pr_ex_def;
-struct pr_ex_module;
+struct pr_expr_def;
+struct pr_expr_module;
 
-struct pr_ev_range {
+struct pr_expr_range {
     int64_t start, stop, step;
     int64_t len;
 };
 
-struct pr_ev_match {
+struct pr_expr_match {
     const struct pr_regex *re;
     const char *s; /* the text searched */
     size_t len;
     unsigned groups;
-    struct pr_span *spans; /* groups + 1 */
+    struct pr_regex_span *spans; /* groups + 1 */
 };
 
-struct pr_ev {
+struct pr_expr_value {
     uint8_t kind;
     uint8_t view; /* of EV_VIEW: 'k', 'v' or 'i' */
     uint32_t len; /* bytes of a text, items of a list, pairs of a dict */
@@ -72,170 +72,191 @@ struct pr_ev {
         bool b;
         int64_t i;
         double f;
-        const char *s;             /* not NUL-terminated */
-        const struct pr_ev *items; /* a dict: key, value, key, value, ... */
-        const struct pr_ev_range *range;
-        const struct pr_ev_match *match;
+        const char *s; /* not NUL-terminated */
+        const struct pr_expr_value
+            *items; /* a dict: key, value, key, value, ... */
+        const struct pr_expr_range *range;
+        const struct pr_expr_match *match;
         const unsigned char *uuid; /* 16 bytes */
-        const struct pr_ex_module *module;
-        const struct pr_ex_def *func;
+        const struct pr_expr_module *module;
+        const struct pr_expr_def *func;
     };
 };
 
 /* A variable of a comprehension. */
-struct pr_ex_scope {
+struct pr_expr_scope {
     const char *name;
     uint32_t len;
-    struct pr_ev value;
-    const struct pr_ex_scope *up;
+    struct pr_expr_value value;
+    const struct pr_expr_scope *up;
 };
 
-struct pr_ex_regex; /* a compiled pattern, kept until the evaluation ends */
+struct pr_expr_regex; /* a compiled pattern, kept until the evaluation ends */
 
-struct pr_ex {
+struct pr_expr {
     struct pr_arena *arena;
     struct pr_err *err;
     int rc; /* PR_OK, or why it failed */
     bool pure;
     int steps;    /* left */
     int64_t work; /* left */
-    const struct pr_ex_scope *scope;
-    struct pr_ex_regex *regexes;
+    const struct pr_expr_scope *scope;
+    struct pr_expr_regex *regexes;
 };
 
 /* expr.c: limits and failing. */
-void pr_ex_record(struct pr_ex *x, const char *fmt, ...) PR_PRINTF(2, 3);
-void pr_ex_record_nomem(struct pr_ex *x);
-void pr_ex_record_too_long(struct pr_ex *x);
-void pr_ex_record_too_big(struct pr_ex *x); /* a whole number over 64 bits */
+void pr_expr_record_error(struct pr_expr *x, const char *fmt, ...)
+    PR_PRINTF(2, 3);
+void pr_expr_record_nomem(struct pr_expr *x);
+void pr_expr_record_too_long(struct pr_expr *x);
+void pr_expr_record_too_big(
+    struct pr_expr *x); /* a whole number over 64 bits */
 /* The same with the false to return in sight of the compiler, which else warns
  * of values that only a success sets. */
-#define pr_ex_fail(x, ...) (pr_ex_record((x), __VA_ARGS__), false)
-#define pr_ex_nomem(x) (pr_ex_record_nomem(x), false)
-#define pr_ex_too_long(x) (pr_ex_record_too_long(x), false)
-#define pr_ex_too_big(x) (pr_ex_record_too_big(x), false)
-void *pr_ex_alloc(struct pr_ex *x, size_t bytes); /* NULL: recorded */
-bool pr_ex_work(struct pr_ex *x, size_t bytes);
+#define pr_expr_fail(x, ...) (pr_expr_record_error((x), __VA_ARGS__), false)
+#define pr_expr_fail_nomem(x) (pr_expr_record_nomem(x), false)
+#define pr_expr_fail_too_long(x) (pr_expr_record_too_long(x), false)
+#define pr_expr_fail_too_big(x) (pr_expr_record_too_big(x), false)
+void *pr_expr_alloc(struct pr_expr *x, size_t bytes); /* NULL: recorded */
+bool pr_expr_charge_work(struct pr_expr *x, size_t bytes);
 
 /* A list being made. */
-struct pr_ex_vec {
-    struct pr_ex *x;
-    struct pr_ev *items;
+struct pr_expr_vec {
+    struct pr_expr *x;
+    struct pr_expr_value *items;
     uint32_t len, cap;
 };
-bool pr_ex_push(struct pr_ex_vec *v, const struct pr_ev *item);
-bool pr_ex_push_all(struct pr_ex_vec *v, const struct pr_ev *iterable);
-struct pr_ev pr_ex_vec_value(const struct pr_ex_vec *v, int kind);
+bool pr_expr_push(struct pr_expr_vec *v, const struct pr_expr_value *item);
+bool pr_expr_push_all(struct pr_expr_vec *v,
+                      const struct pr_expr_value *iterable);
+struct pr_expr_value pr_expr_vec_value(const struct pr_expr_vec *v, int kind);
 
 /* A text being made; appending after a failure does nothing. */
-struct pr_ex_sb {
-    struct pr_ex *x;
+struct pr_expr_buf {
+    struct pr_expr *x;
     char *p;
     size_t len, cap;
 };
-void pr_ex_add(struct pr_ex_sb *b, const char *s, size_t len);
-void pr_ex_str(struct pr_ex_sb *b, const char *s);
-void pr_ex_fill(struct pr_ex_sb *b, const char *s, size_t len, size_t times);
-void pr_ex_int(struct pr_ex_sb *b, int64_t i);
-bool pr_ex_sb_value(const struct pr_ex_sb *b, struct pr_ev *ret);
+void pr_expr_buf_add(struct pr_expr_buf *b, const char *s, size_t len);
+void pr_expr_buf_str(struct pr_expr_buf *b, const char *s);
+void pr_expr_buf_fill(struct pr_expr_buf *b, const char *s, size_t len,
+                      size_t times);
+void pr_expr_buf_int(struct pr_expr_buf *b, int64_t i);
+bool pr_expr_buf_value(const struct pr_expr_buf *b, struct pr_expr_value *ret);
 
 /* expr_text.c: str() and repr(). */
-void pr_ex_text(struct pr_ex_sb *b, const struct pr_ev *v);
-void pr_ex_repr(struct pr_ex_sb *b, const struct pr_ev *v);
-bool pr_ex_to_str(struct pr_ex *x, const struct pr_ev *v, struct pr_ev *ret);
+void pr_expr_write_text(struct pr_expr_buf *b, const struct pr_expr_value *v);
+void pr_expr_write_repr(struct pr_expr_buf *b, const struct pr_expr_value *v);
+bool pr_expr_to_str(struct pr_expr *x, const struct pr_expr_value *v,
+                    struct pr_expr_value *ret);
 
 /* expr_value.c */
-const char *pr_ev_name(const struct pr_ev *v); /* "text", "a list" */
-bool pr_ev_true(const struct pr_ev *v);
-bool pr_ex_items(struct pr_ex *x, const struct pr_ev *v,
-                 struct pr_ev *ret_list); /* walks it to the end */
-const struct pr_ev *pr_ex_dict_get(struct pr_ex *x, const struct pr_ev *dict,
-                                   const struct pr_ev *key);
-bool pr_ex_dict_put(struct pr_ex_vec *dict, const struct pr_ev *key,
-                    const struct pr_ev *value);
-bool pr_ex_set_put(struct pr_ex_vec *set, const struct pr_ev *item);
+const char *
+pr_expr_value_name(const struct pr_expr_value *v); /* "text", "a list" */
+bool pr_expr_is_true(const struct pr_expr_value *v);
+bool pr_expr_list_items(
+    struct pr_expr *x, const struct pr_expr_value *v,
+    struct pr_expr_value *ret_list); /* walks it to the end */
+const struct pr_expr_value *pr_expr_dict_get(struct pr_expr *x,
+                                             const struct pr_expr_value *dict,
+                                             const struct pr_expr_value *key);
+bool pr_expr_dict_set(struct pr_expr_vec *dict, const struct pr_expr_value *key,
+                      const struct pr_expr_value *value);
+bool pr_expr_set_add(struct pr_expr_vec *set, const struct pr_expr_value *item);
 
-static inline bool pr_ev_is_int(const struct pr_ev *v)
+static inline bool pr_expr_is_int(const struct pr_expr_value *v)
 {
     return v->kind == EV_INT || v->kind == EV_BOOL;
 }
 
-static inline bool pr_ev_is_number(const struct pr_ev *v)
+static inline bool pr_expr_is_number(const struct pr_expr_value *v)
 {
     return v->kind >= EV_BOOL && v->kind <= EV_FLOAT;
 }
 
-static inline int64_t pr_ev_int(const struct pr_ev *v)
+static inline int64_t pr_expr_value_int(const struct pr_expr_value *v)
 {
     return v->kind == EV_BOOL ? (int64_t)v->b : v->i;
 }
 
-static inline double pr_ev_float(const struct pr_ev *v)
+static inline double pr_expr_value_float(const struct pr_expr_value *v)
 {
-    return v->kind == EV_FLOAT ? v->f : (double)pr_ev_int(v);
+    return v->kind == EV_FLOAT ? v->f : (double)pr_expr_value_int(v);
 }
 
-static inline struct pr_ev pr_ev_of_int(int64_t i)
+static inline struct pr_expr_value pr_expr_new_int(int64_t i)
 {
-    return (struct pr_ev){.kind = EV_INT, .i = i};
+    return (struct pr_expr_value){.kind = EV_INT, .i = i};
 }
 
 /* Unsigned: between two items of a range may be over 63 bits. */
-static inline struct pr_ev pr_ev_range_at(const struct pr_ev_range *r,
-                                          int64_t i)
+static inline struct pr_expr_value
+pr_expr_range_at(const struct pr_expr_range *r, int64_t i)
 {
-    return pr_ev_of_int(
+    return pr_expr_new_int(
         (int64_t)((uint64_t)r->start + (uint64_t)i * (uint64_t)r->step));
 }
 
-static inline struct pr_ev pr_ev_of_float(double f)
+static inline struct pr_expr_value pr_expr_new_float(double f)
 {
-    return (struct pr_ev){.kind = EV_FLOAT, .f = f};
+    return (struct pr_expr_value){.kind = EV_FLOAT, .f = f};
 }
 
-static inline struct pr_ev pr_ev_of_bool(bool b)
+static inline struct pr_expr_value pr_expr_new_bool(bool b)
 {
-    return (struct pr_ev){.kind = EV_BOOL, .b = b};
+    return (struct pr_expr_value){.kind = EV_BOOL, .b = b};
 }
 
-static inline struct pr_ev pr_ev_of_str(const char *s, size_t len)
+static inline struct pr_expr_value pr_expr_new_str(const char *s, size_t len)
 {
-    return (struct pr_ev){.kind = EV_STR, .len = (uint32_t)len, .s = s};
+    return (struct pr_expr_value){.kind = EV_STR, .len = (uint32_t)len, .s = s};
 }
 
 /* expr_ops.c, expr_number.c, expr_compare.c */
-bool pr_ex_binary(struct pr_ex *x, int op, const struct pr_ev *a,
-                  const struct pr_ev *b, struct pr_ev *ret);
-bool pr_ex_unary(struct pr_ex *x, int op, const struct pr_ev *a,
-                 struct pr_ev *ret);
-bool pr_ex_arith(struct pr_ex *x, int op, const struct pr_ev *a,
-                 const struct pr_ev *b, struct pr_ev *ret);
-bool pr_ex_power(struct pr_ex *x, const struct pr_ev *a, const struct pr_ev *b,
-                 struct pr_ev *ret);
-bool pr_ex_bad_operands(struct pr_ex *x, int op, const struct pr_ev *a,
-                        const struct pr_ev *b);
-bool pr_ex_compare(struct pr_ex *x, int op, const struct pr_ev *a,
-                   const struct pr_ev *b, bool *ret);
-bool pr_ex_equal(struct pr_ex *x, const struct pr_ev *a, const struct pr_ev *b,
-                 bool *ret);
-bool pr_ex_sort(struct pr_ex *x, struct pr_ev *keys, struct pr_ev *items,
-                size_t n, bool reverse); /* stable */
+bool pr_expr_eval_binary(struct pr_expr *x, int op,
+                         const struct pr_expr_value *a,
+                         const struct pr_expr_value *b,
+                         struct pr_expr_value *ret);
+bool pr_expr_eval_unary(struct pr_expr *x, int op,
+                        const struct pr_expr_value *a,
+                        struct pr_expr_value *ret);
+bool pr_expr_eval_arith(struct pr_expr *x, int op,
+                        const struct pr_expr_value *a,
+                        const struct pr_expr_value *b,
+                        struct pr_expr_value *ret);
+bool pr_expr_eval_power(struct pr_expr *x, const struct pr_expr_value *a,
+                        const struct pr_expr_value *b,
+                        struct pr_expr_value *ret);
+bool pr_expr_fail_operands(struct pr_expr *x, int op,
+                           const struct pr_expr_value *a,
+                           const struct pr_expr_value *b);
+bool pr_expr_compare(struct pr_expr *x, int op, const struct pr_expr_value *a,
+                     const struct pr_expr_value *b, bool *ret);
+bool pr_expr_equal(struct pr_expr *x, const struct pr_expr_value *a,
+                   const struct pr_expr_value *b, bool *ret);
+bool pr_expr_sort(struct pr_expr *x, struct pr_expr_value *keys,
+                  struct pr_expr_value *items, size_t n,
+                  bool reverse); /* stable */
 
 /* expr_index.c */
-bool pr_ex_index(struct pr_ex *x, const struct pr_ev *v, const struct pr_ev *at,
-                 struct pr_ev *ret);
+bool pr_expr_index(struct pr_expr *x, const struct pr_expr_value *v,
+                   const struct pr_expr_value *at, struct pr_expr_value *ret);
 /* from, to, step: EV_MISSING when left out. */
-bool pr_ex_slice(struct pr_ex *x, const struct pr_ev *v,
-                 const struct pr_ev from_to_step[3], struct pr_ev *ret);
-size_t pr_ex_cp_count(const char *s, size_t len);
-size_t pr_ex_cp_offset(const char *s, size_t len, size_t index);
-size_t pr_ex_cp_len(const char *s, size_t avail); /* bytes; 1 for a stray */
-unsigned pr_ex_cp(const char *s, size_t avail);   /* stray: 0xdc80 + byte */
+bool pr_expr_slice(struct pr_expr *x, const struct pr_expr_value *v,
+                   const struct pr_expr_value from_to_step[3],
+                   struct pr_expr_value *ret);
+size_t pr_expr_codepoint_count(const char *s, size_t len);
+size_t pr_expr_codepoint_offset(const char *s, size_t len, size_t index);
+size_t pr_expr_codepoint_len(const char *s,
+                             size_t avail); /* bytes; 1 for a stray */
+unsigned pr_expr_codepoint_at(const char *s,
+                              size_t avail); /* stray: 0xdc80 + byte */
 
 /* expr_format.c, expr_percent.c, expr_spec.c */
-bool pr_ex_percent(struct pr_ex *x, const struct pr_ev *fmt,
-                   const struct pr_ev *args, struct pr_ev *ret);
-struct pr_ex_spec {
+bool pr_expr_format_percent(struct pr_expr *x, const struct pr_expr_value *fmt,
+                            const struct pr_expr_value *args,
+                            struct pr_expr_value *ret);
+struct pr_expr_spec {
     char fill[4];
     uint8_t fill_len;
     char align; /* 0, or one of <>=^ */
@@ -247,28 +268,34 @@ struct pr_ex_spec {
     int width;     /* 0: none */
     int precision; /* -1: none */
 };
-bool pr_ex_format_value(struct pr_ex_sb *b, const struct pr_ev *v,
-                        const char *spec, size_t len);
+bool pr_expr_format_value(struct pr_expr_buf *b, const struct pr_expr_value *v,
+                          const char *spec, size_t len);
 /* Text of a number without its sign, for any type but none ('r': repr). */
-bool pr_ex_float_digits(struct pr_ex *x, double f,
-                        const struct pr_ex_spec *spec, struct pr_ev *ret);
-bool pr_ex_int_digits(struct pr_ex *x, int64_t i, const struct pr_ex_spec *spec,
-                      struct pr_ev *ret);
+bool pr_expr_float_digits(struct pr_expr *x, double f,
+                          const struct pr_expr_spec *spec,
+                          struct pr_expr_value *ret);
+bool pr_expr_int_digits(struct pr_expr *x, int64_t i,
+                        const struct pr_expr_spec *spec,
+                        struct pr_expr_value *ret);
 /* Sign, prefix, grouping and padding around it. */
-bool pr_ex_put_number(struct pr_ex_sb *b, const struct pr_ex_spec *spec,
-                      bool negative, const struct pr_ev *digits);
-bool pr_ex_put_text(struct pr_ex_sb *b, const struct pr_ex_spec *spec,
-                    const struct pr_ev *text);
+bool pr_expr_write_number(struct pr_expr_buf *b,
+                          const struct pr_expr_spec *spec, bool negative,
+                          const struct pr_expr_value *digits);
+bool pr_expr_write_padded(struct pr_expr_buf *b,
+                          const struct pr_expr_spec *spec,
+                          const struct pr_expr_value *text);
 /* A number from *p on; -1: over 1 MiB, which is refused. 0: none there. */
-int pr_ex_format_number(const char **p, const char *end);
+int pr_expr_read_spec_number(const char **p, const char *end);
 
 /* expr_convert.c, expr_str.c, expr_module.c, expr_re.c, expr_match.c */
-bool pr_ex_float_to_int(struct pr_ex *x, double f, struct pr_ev *ret);
-size_t pr_ex_space_len(const char *s, size_t avail); /* 0: no white space */
-void pr_ex_trim(const char **s, size_t *len);        /* white space */
-bool pr_ex_getenv(struct pr_ex *x, const struct pr_ev *name, struct pr_ev *ret,
-                  bool *ret_found);
-void pr_ex_regexes_free(struct pr_ex *x);
-struct pr_ev pr_ex_group(const struct pr_ev_match *m, unsigned i);
+bool pr_expr_float_to_int(struct pr_expr *x, double f,
+                          struct pr_expr_value *ret);
+size_t pr_expr_space_len(const char *s, size_t avail); /* 0: no white space */
+void pr_expr_trim(const char **s, size_t *len);        /* white space */
+bool pr_expr_getenv(struct pr_expr *x, const struct pr_expr_value *name,
+                    struct pr_expr_value *ret, bool *ret_found);
+void pr_expr_regexes_free(struct pr_expr *x);
+struct pr_expr_value pr_expr_match_group(const struct pr_expr_match *m,
+                                         unsigned i);
 
 #endif
