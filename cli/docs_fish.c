@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static const char head[] =
+static const char docs_fish_head[] =
     "# fish completion for prony. Written by \"prony __complete fish\"; do "
     "not\n"
     "# edit.\n"
@@ -160,7 +160,7 @@ void complete_fish(struct pr_buf *out)
     const struct option *o;
     const struct verb *v;
 
-    pr_buf_str(out, head);
+    pr_buf_str(out, docs_fish_head);
     fish_write_names(out);
     fish_write_settings(out);
     fish_write_verbs(out);

@@ -15,12 +15,12 @@ static const char *const actions[] = {
     [WORD_TOPIC] = "_prony_topics",
 };
 
-static const char head[] =
+static const char docs_zsh_head[] =
     "#compdef prony\n"
     "# zsh completion for prony. Written by \"prony __complete zsh\"; do not "
     "edit.\n\n";
 
-static const char functions[] =
+static const char docs_zsh_functions[] =
     "\n"
     "_prony_names() {\n"
     "    _describe -t parameters parameter _prony_params\n"
@@ -177,9 +177,9 @@ void complete_zsh(struct pr_buf *out)
 {
     const struct verb *v;
 
-    pr_buf_str(out, head);
+    pr_buf_str(out, docs_zsh_head);
     zsh_write_lists(out);
     for (size_t i = 0; (v = verb_at(i)); i++)
         zsh_write_verb(out, v);
-    pr_buf_str(out, functions);
+    pr_buf_str(out, docs_zsh_functions);
 }

@@ -8,13 +8,13 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { BLOCK = PR_RESULTS_TAR_BLOCK };
+enum { BENCH_TAR_BLOCK = PR_RESULTS_TAR_BLOCK };
 
 struct pr_results_tar {
     struct pr_results_reader *r;
     const char *path;
     struct pr_results_intake *in; /* of the member */
-    char head[BLOCK];
+    char head[BENCH_TAR_BLOCK];
     size_t have;   /* of the head */
     uint64_t left; /* of the member, then of its padding */
     uint64_t pad;
@@ -94,11 +94,12 @@ static int tar_header(struct pr_results_tar *t, struct pr_err *err)
         return PR_OK;
     }
     t->left = tar_number(t->head + 124, 12);
-    if (!pr_results_is_tar(t->head, BLOCK) || t->left > (uint64_t)1 << 50)
+    if (!pr_results_is_tar(t->head, BENCH_TAR_BLOCK) || t->left > (uint64_t)1
+                                                                      << 50)
         return pr_fail(err, PR_E_FORMAT, t->path,
                        "a damaged archive: no member begins after '%.100s'",
                        t->name);
-    t->pad = (BLOCK - t->left % BLOCK) % BLOCK;
+    t->pad = (BENCH_TAR_BLOCK - t->left % BENCH_TAR_BLOCK) % BENCH_TAR_BLOCK;
     if (kind == 'L') {
         t->state = LONG_NAME;
         t->next_len = 0;
@@ -144,10 +145,11 @@ int pr_results_tar_feed(struct pr_results_tar *t, const char *bytes, size_t len,
         size_t n;
 
         if (t->state == HEADER) {
-            n = len < BLOCK - t->have ? len : BLOCK - t->have;
+            n = len < BENCH_TAR_BLOCK - t->have ? len
+                                                : BENCH_TAR_BLOCK - t->have;
             memcpy(t->head + t->have, bytes, n);
             t->have += n;
-            if (t->have == BLOCK)
+            if (t->have == BENCH_TAR_BLOCK)
                 rc = tar_header(t, err);
         } else {
             n = len < t->left ? len : (size_t)t->left;

@@ -15,8 +15,8 @@
 
 enum {
     END_BYTES = 64 << 10,
-    MAX_PARA = 4096,
-    MAX_LOG = 1 << 30,
+    GATHER_LOGS_MAX_PARA = 4096,
+    GATHER_LOGS_MAX_LOG = 1 << 30,
 };
 
 static bool log_name_ends_with(const char *s, const char *end)
@@ -40,7 +40,8 @@ static void cell_read_para(const char *path, struct pr_gpu_systems_cell *cell,
     const char *text;
     size_t len;
 
-    if (pr_file_read_in(NULL, path, MAX_PARA, a, &text, &len, NULL) == PR_OK)
+    if (pr_file_read_in(NULL, path, GATHER_LOGS_MAX_PARA, a, &text, &len,
+                        NULL) == PR_OK)
         pr_gpu_task_para_read(text, len, &cell->para);
 }
 
@@ -191,7 +192,8 @@ static bool log_read_item(struct pr_gpu_systems_work *w,
     log->reading.end = PR_GPU_TASK_UNREADABLE;
     if (fd < 0)
         return true;
-    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size < MAX_LOG) {
+    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
+        st.st_size < GATHER_LOGS_MAX_LOG) {
         size_t size = (size_t)st.st_size;
         if (w->opts->full)
             ok = log_read_full(w, fd, size, item, room);

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { MAX_DEPTH = 64, LOOK = 4096 };
+enum { SUITE_FIND_MAX_DEPTH = 64, LOOK = 4096 };
 
 static bool suite_name_ends_with(const char *s, const char *end)
 {
@@ -122,8 +122,9 @@ static int suite_walk_folder(struct pr_suite_files *f, const char *dir,
 
     if (rc == PR_E_IO && depth) /* one below that we may not see */
         rc = PR_OK;
-    for (size_t i = 0;
-         !rc && !is_enough(f) && depth < MAX_DEPTH && i < v.dirs.count; i++)
+    for (size_t i = 0; !rc && !is_enough(f) && depth < SUITE_FIND_MAX_DEPTH &&
+                       i < v.dirs.count;
+         i++)
         rc = suite_walk_folder(f, v.dirs.list[i], depth + 1, err);
     return rc;
 }

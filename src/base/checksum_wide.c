@@ -11,7 +11,7 @@
 
 #define WIDE __attribute__((target("avx2,pclmul,vpclmulqdq")))
 
-enum { VECTORS = 8, STEP = VECTORS * 32 };
+enum { VECTORS = 8, CHECKSUM_WIDE_STEP = VECTORS * 32 };
 
 /* x^(2048+32) and x^(2048-32) modulo the polynomial, reflected, shifted by
  * one: of CRC-32 and of CRC-32C. */
@@ -52,7 +52,9 @@ WIDE void pr_crc32_wide_fold(enum pr_crc32_kind kind, uint32_t crc,
         x[i] = crc_load_block(data + 32 * i);
     x[0] = _mm256_xor_si256(x[0],
                             _mm256_set_epi32(0, 0, 0, 0, 0, 0, 0, (int)~crc));
-    for (data += STEP, len -= STEP; len >= STEP; data += STEP, len -= STEP)
+    for (data += CHECKSUM_WIDE_STEP, len -= CHECKSUM_WIDE_STEP;
+         len >= CHECKSUM_WIDE_STEP;
+         data += CHECKSUM_WIDE_STEP, len -= CHECKSUM_WIDE_STEP)
 #pragma GCC unroll 8
         for (int i = 0; i < VECTORS; i++)
             x[i] = crc_fold_block(x[i], factors, crc_load_block(data + 32 * i));

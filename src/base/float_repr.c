@@ -37,7 +37,7 @@ static void set_digits(struct shortest *s, uint64_t digits, int exponent)
     s->exponent = exponent;
 }
 
-static const double powers[] = {
+static const double float_repr_powers[] = {
     1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
     1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
 };
@@ -48,13 +48,13 @@ static int exponent_of(double f)
     int e = 0;
 
     if (f >= 1) {
-        while (f >= powers[e + 1])
+        while (f >= float_repr_powers[e + 1])
             e++;
         return e;
     }
     /* The quotients are rounded, so this may be one off just below a power of
      * ten; the callers check what they make of it. */
-    while (f * powers[-e] < 1)
+    while (f * float_repr_powers[-e] < 1)
         e--;
     return e;
 }
@@ -69,8 +69,9 @@ static bool short_digits(double f, int exponent, struct shortest *s)
 
     if (FLT_EVAL_METHOD != 0 || scale < 0 || scale > 22)
         return false;
-    digits = rint(f * powers[scale]);
-    if (digits >= 1e15 || digits < 1e14 || digits / powers[scale] != f)
+    digits = rint(f * float_repr_powers[scale]);
+    if (digits >= 1e15 || digits < 1e14 ||
+        digits / float_repr_powers[scale] != f)
         return false;
     set_digits(s, (uint64_t)digits, exponent);
     return true;

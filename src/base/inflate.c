@@ -18,8 +18,8 @@ struct pr_inflate {
         HEAD_NAME,
         HEAD_COMMENT,
         HEAD_SUM,
-        BODY,
-        TAIL,
+        INFLATE_BODY,
+        INFLATE_TAIL,
         BETWEEN, /* a member ended; another may follow */
         ENDED,
         BROKEN,
@@ -65,7 +65,7 @@ void pr_inflate_start(struct pr_inflate *z, enum pr_wrap wrap)
     z->put = 0;
     z->edge_len = 0;
     z->head_sum = 0;
-    z->state = wrap == PR_WRAP_NONE ? BODY : HEAD_FIXED;
+    z->state = wrap == PR_WRAP_NONE ? INFLATE_BODY : HEAD_FIXED;
 }
 
 /* ---- header */
@@ -91,7 +91,7 @@ static void next_part(struct pr_inflate *z)
             z->state = parts[i].state;
             return;
         }
-    z->state = BODY;
+    z->state = INFLATE_BODY;
 }
 
 static void end_gzip_fixed(struct pr_inflate *z)
@@ -114,7 +114,7 @@ static void end_zlib_fixed(struct pr_inflate *z)
     if ((h >> 8 & 15) != 8 || h >> 12 > 7 || h % 31 || h & 0x20)
         z->state = BROKEN;
     else
-        z->state = BODY;
+        z->state = INFLATE_BODY;
     z->edge_len = 0;
 }
 
@@ -188,8 +188,8 @@ static size_t wrap_bytes(struct pr_inflate *z, const uint8_t *in, size_t len)
 {
     size_t i = 0;
 
-    while (i < len && z->state != BODY && z->state < ENDED) {
-        if (z->state == TAIL) {
+    while (i < len && z->state != INFLATE_BODY && z->state < ENDED) {
+        if (z->state == INFLATE_TAIL) {
             tail_byte(z, in[i++]);
         } else if (z->state == BETWEEN) {
             if (in[i])
@@ -211,9 +211,9 @@ static void end_body(struct pr_inflate *z, const struct pr_inflate_back *back)
         z->state = ENDED;
         return;
     }
-    z->state = TAIL;
+    z->state = INFLATE_TAIL;
     z->edge_len = 0;
-    for (unsigned i = 0; i < back->len && z->state == TAIL; i++)
+    for (unsigned i = 0; i < back->len && z->state == INFLATE_TAIL; i++)
         tail_byte(z, back->bytes[i]);
 }
 
@@ -262,15 +262,15 @@ enum pr_inflate_end pr_inflate_run(struct pr_inflate *z, const uint8_t **in,
     while (go_on && z->state < ENDED) {
         size_t n = room - put;
 
-        if (z->state == BODY) {
+        if (z->state == INFLATE_BODY) {
             go_on = body_bytes(z, &p, in_len, out + put, &n);
             put += n;
-            go_on = go_on && (z->state != BODY || put < room);
+            go_on = go_on && (z->state != INFLATE_BODY || put < room);
         } else {
             taken = wrap_bytes(z, p, *in_len);
             p += taken;
             *in_len -= taken;
-            go_on = *in_len > 0 || z->state == BODY;
+            go_on = *in_len > 0 || z->state == INFLATE_BODY;
         }
     }
     if (p != nothing)

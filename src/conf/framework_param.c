@@ -73,7 +73,7 @@ static int read_choices(struct pr_framework_reader *r, const struct pr_value *v,
     return PR_OK;
 }
 
-static const struct pr_framework_key keys[] = {
+static const struct pr_framework_key framework_param_keys[] = {
     {"default", read_default, PARAM(def)},
     {"type", framework_read_type, PARAM(type)},
     {"choices", read_choices, PARAM(choices)},
@@ -173,8 +173,9 @@ static int read_param(struct pr_framework_reader *r, const struct pr_member *m)
         return pr_hint(r->err, "NAME, which becomes %s.NAME", r->f->family);
     }
     if (m->value.kind == PR_MAP)
-        rc = pr_framework_read_map(r, &m->value, "a parameter", keys,
-                                   sizeof keys / sizeof *keys, &p);
+        rc = pr_framework_read_map(
+            r, &m->value, "a parameter", framework_param_keys,
+            sizeof framework_param_keys / sizeof *framework_param_keys, &p);
     else
         p.def = m->value;
     return rc ? rc : pr_framework_add_param(r, m->key, &at, &p);

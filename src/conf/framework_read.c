@@ -167,7 +167,7 @@ static int read_later(struct pr_framework_reader *r, const struct pr_value *v,
     return PR_OK;
 }
 
-static const struct pr_framework_key keys[] = {
+static const struct pr_framework_key framework_read_keys_table[] = {
     {"framework", read_later, 0},
     {"title", pr_framework_read_text, FRAMEWORK(title)},
     {"about", pr_framework_read_text, FRAMEWORK(desc)},
@@ -258,8 +258,10 @@ static int framework_read_keys(struct pr_framework_reader *r,
 {
     struct pr_framework *f = r->f;
     const struct pr_value *params = pr_get(v, "parameters");
-    int rc = pr_framework_read_map(r, v, "a framework", keys,
-                                   sizeof keys / sizeof *keys, f);
+    int rc = pr_framework_read_map(
+        r, v, "a framework", framework_read_keys_table,
+        sizeof framework_read_keys_table / sizeof *framework_read_keys_table,
+        f);
 
     if (!rc)
         rc = framework_check_name(r, v);

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_LIST = 4 << 20, MAX_GPUS = 100000 };
+enum { SYSTEMS_MAX_LIST = 4 << 20, MAX_GPUS = 100000 };
 
 struct row {
     const char *name; /* of the file */
@@ -123,7 +123,7 @@ int pr_systems_read(struct pr_systems *s, const char *path, struct pr_arena *a,
     struct pr_system row;
     const char *text;
     size_t len;
-    int rc = pr_file_read(path, MAX_LIST, a, &text, &len, err);
+    int rc = pr_file_read(path, SYSTEMS_MAX_LIST, a, &text, &len, err);
 
     if (!rc)
         rc = pr_yaml_read(text, len, path, a, &root, err);

@@ -11,7 +11,7 @@
 #include <string.h>
 
 /* Above it Python writes ZIP64 fields, at half of what would still fit. */
-static const uint64_t limit = ((uint64_t)1 << 31) - 1;
+static const uint64_t zip_build_limit = ((uint64_t)1 << 31) - 1;
 
 enum { DATE = 0x21 }; /* 1980-01-01 */
 
@@ -33,7 +33,7 @@ static uint8_t *zip_put_text(uint8_t *out, const char *text)
 
 static bool is_large(const struct pr_zip_member *m)
 {
-    return m->bytes > limit || m->packed > limit;
+    return m->bytes > zip_build_limit || m->packed > zip_build_limit;
 }
 
 /* What local header and directory entry have in common: from the version that
@@ -122,7 +122,7 @@ size_t pr_zip_build_descriptor(const struct pr_zip_member *m, uint8_t *out)
 size_t pr_zip_build_entry(const struct pr_zip_member *m, const char *name,
                           uint8_t *out)
 {
-    bool is_far = m->at > limit;
+    bool is_far = m->at > zip_build_limit;
     unsigned version = is_large(m) || is_far ? 45 : 20;
     unsigned extra = (is_large(m) ? 16 : 0) + (is_far ? 8 : 0);
     uint8_t *p = zip_put_text(out, "PK\x01\x02");
@@ -175,7 +175,8 @@ size_t pr_zip_build_end(const struct pr_zip *zip, uint8_t *out)
     uint64_t members = zip->members < 0xffff ? zip->members : 0xffff;
     uint8_t *p = out;
 
-    if (zip->dir_at > limit || zip->dir_bytes > limit || members == 0xffff)
+    if (zip->dir_at > zip_build_limit || zip->dir_bytes > zip_build_limit ||
+        members == 0xffff)
         p = put_end64(p, zip);
     p = zip_put_text(p, "PK\x05\x06");
     p = zip_put_number(p, 0, 4); /* disks */

@@ -4,11 +4,12 @@
 #include <math.h>
 #include <string.h>
 
-static const char *const names[PR_PROBE_PHASES] = {"IO", "SYNTHETIC", "FULL"};
+static const char *const probe_figures_names[PR_PROBE_PHASES] = {
+    "IO", "SYNTHETIC", "FULL"};
 
 const char *pr_probe_phase_name(enum pr_probe_phase phase)
 {
-    return (unsigned)phase < PR_PROBE_PHASES ? names[phase] : "";
+    return (unsigned)phase < PR_PROBE_PHASES ? probe_figures_names[phase] : "";
 }
 
 void pr_probe_spread(const struct pr_probe_record *r, double *ret_mean,

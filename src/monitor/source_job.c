@@ -21,11 +21,11 @@ static const struct pr_monitor_column columns[] = {
 
 enum {
     CPU,
-    RSS,
+    SOURCE_JOB_RSS,
     VIRT,
     SHARED,
     PROCESSES,
-    THREADS,
+    SOURCE_JOB_THREADS,
     READ_S,
     WRITE_S,
     COLUMNS,
@@ -68,11 +68,11 @@ static void job_set_columns(struct job *s, struct pr_monitor_sample *l)
         any = true;
         sum[CPU] += limit_ticks_gained(s, l, p);
         cpu += process_ticks_gained(p);
-        sum[RSS] += (double)p->rss_bytes;
+        sum[SOURCE_JOB_RSS] += (double)p->rss_bytes;
         sum[VIRT] += (double)p->virt_bytes;
         sum[SHARED] += (double)p->shared_bytes;
         sum[PROCESSES] += !p->zombie;
-        sum[THREADS] += p->zombie ? 0 : (double)p->threads;
+        sum[SOURCE_JOB_THREADS] += p->zombie ? 0 : (double)p->threads;
         sum[READ_S] += p->gain[PR_JOB_READ];
         sum[WRITE_S] += p->gain[PR_JOB_WRITTEN];
         p->known = true;
@@ -82,7 +82,8 @@ static void job_set_columns(struct job *s, struct pr_monitor_sample *l)
     pr_monitor_sample_set_rate(l, s->column[CPU], sum[CPU] / s->hz / l->dt,
                                cpu / s->hz);
     /* After the end there is nothing that could have a size. */
-    for (int i = RSS; sum[PROCESSES] > 0 && i <= THREADS; i++)
+    for (int i = SOURCE_JOB_RSS; sum[PROCESSES] > 0 && i <= SOURCE_JOB_THREADS;
+         i++)
         pr_monitor_sample_set(l, s->column[i], sum[i]);
     pr_monitor_sample_set_rate(l, s->column[READ_S], sum[READ_S] / l->dt,
                                sum[READ_S]);

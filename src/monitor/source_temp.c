@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-static const struct pr_sensors like = {
+static const struct pr_sensors source_temp_like = {
     .kind = "temp",
     .like = {.unit = "°C", .sum = PR_SUM_MEAN, .decimals = 1},
     .name_start = "temp.",
@@ -30,7 +30,7 @@ static void temperature_sample(void *state, struct pr_monitor_sample *l)
     struct pr_sensors *s = state;
 
     if (!s->kind)
-        *s = like;
+        *s = source_temp_like;
     if (l->rescan) {
         pr_sensors_find_hwmon(s, l);
         pr_kernel_file_each_entry(l, "/sys/class/thermal", "thermal_zone",

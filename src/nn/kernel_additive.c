@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-struct job {
+struct kernel_additive_job {
     const struct pr_additive *a;
     const struct pr_additive_back *b;
     float *y;
@@ -78,7 +78,7 @@ PR_INLINE void weigh_rows(const float *p, size_t step, size_t n, const float *x,
 PR_INLINE void additive_forward_body(void *ctx, unsigned thread,
                                      unsigned threads)
 {
-    const struct job *j = ctx;
+    const struct kernel_additive_job *j = ctx;
     const struct pr_additive *a = j->a;
     size_t from, to;
 
@@ -103,7 +103,7 @@ PR_KERNEL(additive_forward)
 void pr_kernel_additive(const struct pr_threads *par,
                         const struct pr_additive *a, float *y)
 {
-    struct job j = {.a = a, .y = y};
+    struct kernel_additive_job j = {.a = a, .y = y};
 
     pr_kernel_run(par, a->samples * a->queries * a->keys * a->width,
                   additive_forward(), &j);
@@ -120,7 +120,7 @@ size_t pr_kernel_additive_work(const struct pr_additive *a)
 PR_INLINE void additive_scores_back_body(void *ctx, unsigned thread,
                                          unsigned threads)
 {
-    const struct job *j = ctx;
+    const struct kernel_additive_job *j = ctx;
     const struct pr_additive *a = j->a;
     size_t width = a->value_width, from, to;
 
@@ -142,7 +142,7 @@ PR_KERNEL(additive_scores_back)
 PR_INLINE void additive_values_back_body(void *ctx, unsigned thread,
                                          unsigned threads)
 {
-    const struct job *j = ctx;
+    const struct kernel_additive_job *j = ctx;
     const struct pr_additive *a = j->a;
     size_t width = a->value_width, from, to;
 
@@ -158,13 +158,13 @@ PR_INLINE void additive_values_back_body(void *ctx, unsigned thread,
 PR_KERNEL(additive_values_back)
 
 /* Columns of a sample, a cache line of them or less. */
-enum { LINE = 16 };
+enum { KERNEL_ADDITIVE_LINE = 16 };
 
 /* One vector of columns: rows q, k; sums over all pairs. With u = ds * (1 -
  * tanh²): dq = w * sum over keys of u, dk = w * sum over queries of u, dw = sum
  * of ds * tanh. */
-PR_INLINE void additive_pair_columns(const struct job *j, size_t sample,
-                                     size_t c, size_t count)
+PR_INLINE void additive_pair_columns(const struct kernel_additive_job *j,
+                                     size_t sample, size_t c, size_t count)
 {
     const struct pr_additive *a = j->a;
     const float *q = a->q + sample * a->queries * a->width + c;
@@ -204,14 +204,17 @@ PR_INLINE void additive_pair_columns(const struct job *j, size_t sample,
 PR_INLINE void additive_pairs_back_body(void *ctx, unsigned thread,
                                         unsigned threads)
 {
-    const struct job *j = ctx;
-    size_t width = j->a->width, lines = (width + LINE - 1) / LINE, from, to;
+    const struct kernel_additive_job *j = ctx;
+    size_t width = j->a->width,
+           lines = (width + KERNEL_ADDITIVE_LINE - 1) / KERNEL_ADDITIVE_LINE,
+           from, to;
 
     pr_threads_part(j->a->samples * lines, 1, thread, threads, &from, &to);
     for (size_t i = from; i < to; i++) {
-        size_t c = i % lines * LINE;
+        size_t c = i % lines * KERNEL_ADDITIVE_LINE;
 
-        for (size_t k = 0; k < LINE && c < width; k += PR_LANES, c += PR_LANES)
+        for (size_t k = 0; k < KERNEL_ADDITIVE_LINE && c < width;
+             k += PR_LANES, c += PR_LANES)
             if (width - c >= PR_LANES)
                 additive_pair_columns(j, i / lines, c, PR_LANES);
             else
@@ -220,7 +223,7 @@ PR_INLINE void additive_pairs_back_body(void *ctx, unsigned thread,
 }
 PR_KERNEL(additive_pairs_back)
 
-static void sum_additive_weights(const struct job *j, float *to)
+static void sum_additive_weights(const struct kernel_additive_job *j, float *to)
 {
     size_t width = j->a->width;
 
@@ -238,7 +241,8 @@ void pr_kernel_additive_back(const struct pr_threads *par,
                              const struct pr_additive_back *b)
 {
     size_t scored = a->samples * a->queries * a->keys;
-    struct job j = {.a = a, .b = b, .ds = b->work, .dw = b->work + scored};
+    struct kernel_additive_job j = {
+        .a = a, .b = b, .ds = b->work, .dw = b->work + scored};
 
     if (b->dv)
         pr_kernel_run(par, scored * a->value_width, additive_values_back(), &j);

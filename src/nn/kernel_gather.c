@@ -5,9 +5,9 @@
 #include <string.h>
 
 /* Columns that are one piece of work on the way back. */
-enum { CHUNK = 256 };
+enum { KERNEL_GATHER_CHUNK = 256 };
 
-struct job {
+struct kernel_gather_job {
     const struct pr_gather_args *g;
     const float *from;
     float *to;
@@ -15,7 +15,7 @@ struct job {
 
 static void gather_sample_rows(void *ctx, unsigned thread, unsigned threads)
 {
-    const struct job *j = ctx;
+    const struct kernel_gather_job *j = ctx;
     const struct pr_gather_args *g = j->g;
     size_t from, to;
 
@@ -31,14 +31,14 @@ static void gather_sample_rows(void *ctx, unsigned thread, unsigned threads)
 void pr_kernel_gather(const struct pr_threads *p,
                       const struct pr_gather_args *g, const float *x, float *y)
 {
-    struct job j = {g, x, y};
+    struct kernel_gather_job j = {g, x, y};
 
     pr_kernel_run(p, g->samples * g->count * g->width, gather_sample_rows, &j);
 }
 
 /* Columns [column, end) of a sample. */
-PR_INLINE void gather_back_piece(const struct job *j, size_t sample,
-                                 size_t column, size_t end)
+PR_INLINE void gather_back_piece(const struct kernel_gather_job *j,
+                                 size_t sample, size_t column, size_t end)
 {
     const struct pr_gather_args *g = j->g;
     const float *dy = j->from + sample * g->count * g->width;
@@ -60,16 +60,19 @@ PR_INLINE void gather_back_piece(const struct job *j, size_t sample,
 
 PR_INLINE void gather_back_body(void *ctx, unsigned thread, unsigned threads)
 {
-    const struct job *j = ctx;
-    size_t width = j->g->width, pieces = (width + CHUNK - 1) / CHUNK;
+    const struct kernel_gather_job *j = ctx;
+    size_t width = j->g->width,
+           pieces = (width + KERNEL_GATHER_CHUNK - 1) / KERNEL_GATHER_CHUNK;
     size_t from, to;
 
     pr_threads_part(j->g->samples * pieces, 1, thread, threads, &from, &to);
     for (size_t i = from; i < to; i++) {
-        size_t column = i % pieces * CHUNK;
+        size_t column = i % pieces * KERNEL_GATHER_CHUNK;
 
         gather_back_piece(j, i / pieces, column,
-                          width - column < CHUNK ? width : column + CHUNK);
+                          width - column < KERNEL_GATHER_CHUNK
+                              ? width
+                              : column + KERNEL_GATHER_CHUNK);
     }
 }
 PR_KERNEL(gather_back)
@@ -78,7 +81,7 @@ void pr_kernel_gather_back(const struct pr_threads *p,
                            const struct pr_gather_args *g, const float *dy,
                            float *dx)
 {
-    struct job j = {g, dy, dx};
+    struct kernel_gather_job j = {g, dy, dx};
 
     pr_kernel_run(p, g->samples * g->rows * g->width, gather_back(), &j);
 }

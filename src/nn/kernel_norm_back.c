@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-struct job {
+struct kernel_norm_back_job {
     const struct pr_threads *par;
     const struct pr_grid *v;
     const struct pr_norm_back *b;
@@ -138,8 +138,8 @@ PR_UNIT_LOOP(dx)
 
 /* ---- channels */
 
-static void set_means(const struct job *j, const struct pr_unit *u,
-                      struct pr_lanes *l)
+static void set_means(const struct kernel_norm_back_job *j,
+                      const struct pr_unit *u, struct pr_lanes *l)
 {
     for (size_t i = 0; i < u->lanes; i++)
         l->p[0][i] = i < u->real ? j->b->norm->mean[u->first + i] : 0;
@@ -153,7 +153,8 @@ static void put_unit_lane(float *to, const struct pr_unit *u, size_t i,
         to[u->first + i] = i < u->real ? (float)value : 0;
 }
 
-static void keep_unit_gradients(const struct job *j, const struct pr_unit *u,
+static void keep_unit_gradients(const struct kernel_norm_back_job *j,
+                                const struct pr_unit *u,
                                 const struct pr_tally *t)
 {
     for (size_t i = 0; i < u->lanes; i++) {
@@ -166,7 +167,8 @@ static void keep_unit_gradients(const struct job *j, const struct pr_unit *u,
 }
 
 /* The other parameters; p0 is there. */
-static void set_backward_lanes(const struct job *j, const struct pr_unit *u,
+static void set_backward_lanes(const struct kernel_norm_back_job *j,
+                               const struct pr_unit *u,
                                const struct pr_tally *t, struct pr_lanes *l)
 {
     const struct pr_norm *norm = j->b->norm;
@@ -190,7 +192,7 @@ static void set_backward_lanes(const struct job *j, const struct pr_unit *u,
 PR_INLINE void norm_units_back_body(void *ctx, unsigned thread,
                                     unsigned threads)
 {
-    const struct job *j = ctx;
+    const struct kernel_norm_back_job *j = ctx;
     size_t rows = j->v->n * j->v->s, from, to;
 
     pr_threads_part(pr_unit_count(j->v), 1, thread, threads, &from, &to);
@@ -213,7 +215,7 @@ PR_KERNEL(norm_units_back)
 PR_INLINE void norm_tally_back_body(void *ctx, unsigned thread,
                                     unsigned threads)
 {
-    const struct job *j = ctx;
+    const struct kernel_norm_back_job *j = ctx;
     struct pr_tally *t = pr_threads_scratch(j->par, thread);
     size_t units = pr_unit_count(j->v), turn = pr_unit_turn(j->v);
     size_t from, to, rows;
@@ -238,7 +240,7 @@ PR_KERNEL(norm_tally_back)
 /* Puts the sums of all threads together, in the memory of the first. */
 static void norm_gather_back(void *ctx, unsigned thread, unsigned threads)
 {
-    const struct job *j = ctx;
+    const struct kernel_norm_back_job *j = ctx;
     struct pr_tally *all = pr_threads_scratch(j->par, 0);
     size_t from, to;
 
@@ -262,7 +264,7 @@ static void norm_gather_back(void *ctx, unsigned thread, unsigned threads)
 
 PR_INLINE void norm_rows_back_body(void *ctx, unsigned thread, unsigned threads)
 {
-    const struct job *j = ctx;
+    const struct kernel_norm_back_job *j = ctx;
     const struct pr_tally *all = pr_threads_scratch(j->par, 0);
     size_t units = pr_unit_count(j->v), turn = pr_unit_turn(j->v);
     size_t from, to, rows;
@@ -284,7 +286,7 @@ PR_INLINE void norm_rows_back_body(void *ctx, unsigned thread, unsigned threads)
 PR_KERNEL(norm_rows_back)
 
 /* Where g is left by the first pass, and found by the second. */
-static void set_norm_back_io(struct job *j)
+static void set_norm_back_io(struct kernel_norm_back_job *j)
 {
     const struct pr_norm_back *b = j->b;
     bool lone = b->term_count == 1 && !b->y;
@@ -307,7 +309,7 @@ static void set_norm_back_io(struct job *j)
 void pr_kernel_norm_back(const struct pr_threads *p, const struct pr_grid *v,
                          const struct pr_norm_back *b)
 {
-    struct job j = {.par = p, .v = v, .b = b};
+    struct kernel_norm_back_job j = {.par = p, .v = v, .b = b};
     size_t elements = pr_grid_elements(v);
 
     set_norm_back_io(&j);

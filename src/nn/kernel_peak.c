@@ -19,7 +19,7 @@ struct work {
     X(12) X(13) X(14) X(15) X(16) X(17) X(18) X(19) X(20) X(21) X(22) X(23)
 
 #define OPEN(i) vec a##i = start + (float)(i);
-#define STEP(i) a##i = a##i * factor + more;
+#define KERNEL_PEAK_STEP(i) a##i = a##i * factor + more;
 #define CLOSE(i) start += a##i;
 
 /* A loop NAME on vectors of so many bytes, with the sums of LIST; NAME_flops is
@@ -36,7 +36,7 @@ struct work {
         (void)threads;                                                       \
         LIST(OPEN)                                                           \
         for (size_t n = 0; n < w->steps; n++) {                              \
-            LIST(STEP)                                                       \
+            LIST(KERNEL_PEAK_STEP)                                           \
         }                                                                    \
         LIST(CLOSE)                                                          \
         for (size_t i = 0; i < (bytes) / 4; i++)                             \

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-struct job {
+struct kernel_view_job {
     const struct pr_grid *v;
     struct pr_io io;
     const float *dy;
@@ -64,7 +64,7 @@ PR_UNIT_LOOP(view_sums)
 
 PR_INLINE void view_mean_body(void *ctx, unsigned thread, unsigned threads)
 {
-    const struct job *j = ctx;
+    const struct kernel_view_job *j = ctx;
     const struct pr_grid *v = j->v;
     size_t units = pr_unit_count(v), from, to;
 
@@ -87,7 +87,7 @@ PR_KERNEL(view_mean)
 void pr_kernel_mean(const struct pr_threads *p, const struct pr_grid *v,
                     const float *x, float *y)
 {
-    struct job j = {.v = v, .io = {.in = {x}, .ins = 1}, .y = y};
+    struct kernel_view_job j = {.v = v, .io = {.in = {x}, .ins = 1}, .y = y};
 
     pr_kernel_run(p, pr_grid_elements(v), view_mean(), &j);
 }
@@ -110,7 +110,7 @@ PR_UNIT_LOOP(view_fill)
 
 PR_INLINE void view_mean_back_body(void *ctx, unsigned thread, unsigned threads)
 {
-    const struct job *j = ctx;
+    const struct kernel_view_job *j = ctx;
     const struct pr_grid *v = j->v;
     size_t units = pr_unit_count(v), from, to;
 
@@ -132,7 +132,8 @@ PR_KERNEL(view_mean_back)
 void pr_kernel_mean_back(const struct pr_threads *p, const struct pr_grid *v,
                          const float *dy, float *dx)
 {
-    struct job j = {.v = v, .io = {.out = {dx}, .outs = 1}, .dy = dy};
+    struct kernel_view_job j = {
+        .v = v, .io = {.out = {dx}, .outs = 1}, .dy = dy};
 
     pr_kernel_run(p, pr_grid_elements(v), view_mean_back(), &j);
 }

@@ -9,7 +9,7 @@
 
 #define OPTS "exp.model_opts"
 
-static const struct pr_model_env no_env;
+static const struct pr_model_env model_given_no_env;
 
 int pr_model_given_index(const struct pr_model_builder *b, const char *name)
 {
@@ -151,7 +151,8 @@ static int set_given(struct pr_model_builder *b, const struct sizes *s,
     const struct pr_value *tiny = pr_get(s->tiny, m->key);
     const struct pr_value *opt = pr_get(s->opts, m->key);
     struct pr_value is;
-    int rc = pr_model_eval(b, &no_env, tiny ? tiny : &m->value, &is);
+    int rc =
+        pr_model_eval(b, &model_given_no_env, tiny ? tiny : &m->value, &is);
 
     if (rc)
         return rc;
@@ -199,11 +200,11 @@ static int set_classes(struct pr_model_builder *b, const struct sizes *s)
     int rc = PR_OK;
 
     if (v)
-        rc = pr_model_eval_int(b, &no_env, v, "classes", 1, PR_MODEL_DIM,
-                               classes);
+        rc = pr_model_eval_int(b, &model_given_no_env, v, "classes", 1,
+                               PR_MODEL_DIM, classes);
     if (!rc && tiny)
-        rc = pr_model_eval_int(b, &no_env, tiny, "classes", 1, PR_MODEL_DIM,
-                               classes);
+        rc = pr_model_eval_int(b, &model_given_no_env, tiny, "classes", 1,
+                               PR_MODEL_DIM, classes);
     if (rc || !opt)
         return rc;
     if (opt->kind != PR_INT || opt->i < 1 || opt->i > PR_MODEL_DIM)
@@ -238,7 +239,7 @@ static int read_input_shape(struct pr_model_builder *b,
                             struct pr_layer_shape *ret)
 {
     struct pr_value is;
-    int rc = pr_model_eval(b, &no_env, v, &is);
+    int rc = pr_model_eval(b, &model_given_no_env, v, &is);
 
     if (rc || pr_shape_read(&is, ret))
         return rc;

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-static const struct pr_model_env no_env;
+static const struct pr_model_env model_keys_no_env;
 
 int pr_model_fail_unknown(struct pr_model_builder *b, const struct pr_member *m,
                           const char *what, const char *const *names,
@@ -200,8 +200,8 @@ static int read_late_model_keys(struct pr_model_builder *b)
     int rc = optimizer ? pr_model_read_optimizer(b, optimizer) : PR_OK;
 
     if (!rc && items)
-        rc = pr_model_eval_int(b, &no_env, items, "items", 1, PR_MODEL_DIM,
-                               &count);
+        rc = pr_model_eval_int(b, &model_keys_no_env, items, "items", 1,
+                               PR_MODEL_DIM, &count);
     b->m->items = (uint64_t)count;
     return rc;
 }

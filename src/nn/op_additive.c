@@ -3,7 +3,13 @@
 #include "nn/op_ids.h"
 
 /* What the node keeps: inputs as they were taken, probabilities. */
-enum { Q, K, V, LENGTHS, PROBABILITIES };
+enum {
+    OP_ADDITIVE_Q,
+    OP_ADDITIVE_K,
+    OP_ADDITIVE_V,
+    OP_ADDITIVE_LENGTHS,
+    OP_ADDITIVE_PROBABILITIES
+};
 
 static void additive_fill_shape(const struct pr_net *net,
                                 const struct pr_layer *l,
@@ -12,8 +18,8 @@ static void additive_fill_shape(const struct pr_net *net,
     *ret = (struct pr_additive){
         .samples = net->opts.batch,
         .queries = (size_t)l->shape.at[0],
-        .keys = (size_t)pr_op_input(net, l, K)->shape.at[0],
-        .width = (size_t)pr_op_input(net, l, K)->shape.at[1],
+        .keys = (size_t)pr_op_input(net, l, OP_ADDITIVE_K)->shape.at[0],
+        .width = (size_t)pr_op_input(net, l, OP_ADDITIVE_K)->shape.at[1],
         .value_width = (size_t)l->shape.at[1],
     };
 }
@@ -60,18 +66,22 @@ static int additive_attention_forward(struct pr_net *net, unsigned layer,
     struct pr_additive a;
 
     additive_fill_shape(net, n->layer, &a);
-    x[LENGTHS] = PR_NO_TENSOR;
-    for (unsigned i = Q; i <= (n->layer->has_lengths ? LENGTHS : V) && !rc; i++)
+    x[OP_ADDITIVE_LENGTHS] = PR_NO_TENSOR;
+    for (unsigned i = OP_ADDITIVE_Q;
+         i <= (n->layer->has_lengths ? OP_ADDITIVE_LENGTHS : OP_ADDITIVE_V) &&
+         !rc;
+         i++)
         rc = pr_op_input_tensor(net, layer, i, &x[i], err);
     if (!rc)
         rc = pr_op_new_room(net, a.samples * a.queries * a.keys,
-                            &x[PROBABILITIES], err);
+                            &x[OP_ADDITIVE_PROBABILITIES], err);
     if (!rc)
         rc = pr_op_new_output(net, layer, err);
     if (rc)
         return rc;
-    return PR_OP_STEP(net, run_additive, err, n->out, x[Q], x[K], x[V],
-                      x[PROBABILITIES], x[LENGTHS]);
+    return PR_OP_STEP(net, run_additive, err, n->out, x[OP_ADDITIVE_Q],
+                      x[OP_ADDITIVE_K], x[OP_ADDITIVE_V],
+                      x[OP_ADDITIVE_PROBABILITIES], x[OP_ADDITIVE_LENGTHS]);
 }
 
 /* ---- backward. Tensors: dy, dq, dk, dv, dw (where dy stands for those that
@@ -93,9 +103,9 @@ static int run_additive_back(struct pr_net *net, struct pr_net_step *s,
     pr_kernel_additive_back(net->par, &a,
                             &(struct pr_additive_back){
                                 .dy = pr_op_data(net, s, 0),
-                                .dq = to[Q],
-                                .dk = to[K],
-                                .dv = to[V],
+                                .dq = to[OP_ADDITIVE_Q],
+                                .dk = to[OP_ADDITIVE_K],
+                                .dv = to[OP_ADDITIVE_V],
                                 .dw = to[DW],
                                 .work = pr_op_data(net, s, 1 + GRADIENTS),
                             });
@@ -108,7 +118,7 @@ static int additive_make_gradients(struct pr_net *net, unsigned layer, int dy,
     const struct pr_net_node *n = &net->nodes[layer];
 
     to[DW] = dy;
-    for (unsigned i = Q; i <= V; i++) {
+    for (unsigned i = OP_ADDITIVE_Q; i <= OP_ADDITIVE_V; i++) {
         to[i] = pr_op_needs_gradient(net, layer, i)
                     ? pr_net_tensor_new(
                           net, pr_net_tensor_layout(net, n->extra[i]), 0, err)
@@ -134,9 +144,11 @@ static int additive_emit_backward(struct pr_net *net, unsigned layer, int dy,
     if (!rc)
         rc = pr_op_new_room(net, pr_kernel_additive_work(&a), &work, err);
     return rc ? rc
-              : PR_OP_STEP(net, run_additive_back, err, dy, to[Q], to[K], to[V],
-                           to[DW], work, x[Q], x[K], x[V], x[PROBABILITIES],
-                           x[LENGTHS]);
+              : PR_OP_STEP(net, run_additive_back, err, dy, to[OP_ADDITIVE_Q],
+                           to[OP_ADDITIVE_K], to[OP_ADDITIVE_V], to[DW], work,
+                           x[OP_ADDITIVE_Q], x[OP_ADDITIVE_K], x[OP_ADDITIVE_V],
+                           x[OP_ADDITIVE_PROBABILITIES],
+                           x[OP_ADDITIVE_LENGTHS]);
 }
 
 static int additive_attention_backward(struct pr_net *net, unsigned layer,
@@ -148,7 +160,7 @@ static int additive_attention_backward(struct pr_net *net, unsigned layer,
     rc = pr_op_gradient(net, layer, &dy, &own, err);
     if (!rc)
         rc = additive_emit_backward(net, layer, dy, to, err);
-    for (unsigned i = Q; i <= V && !rc; i++)
+    for (unsigned i = OP_ADDITIVE_Q; i <= OP_ADDITIVE_V && !rc; i++)
         if (to[i] != dy)
             rc = pr_op_give_gradient(net, layer, i, to[i], err);
     if (!rc && pr_net_param_is_updated(net, layer))

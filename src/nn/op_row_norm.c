@@ -2,7 +2,7 @@
 #include "nn/kernels_rows.h"
 #include "nn/net_impl.h"
 
-enum { WEIGHT, BIAS };
+enum { OP_ROW_NORM_WEIGHT, OP_ROW_NORM_BIAS };
 
 static bool is_layer_norm(const struct pr_net_node *n)
 {
@@ -11,7 +11,7 @@ static bool is_layer_norm(const struct pr_net_node *n)
 
 static unsigned row_norm_first_param(const struct pr_net_node *n)
 {
-    return n->layer->has_scale ? WEIGHT : BIAS;
+    return n->layer->has_scale ? OP_ROW_NORM_WEIGHT : OP_ROW_NORM_BIAS;
 }
 
 static const float *row_norm_param(const struct pr_net *net, unsigned layer,
@@ -27,7 +27,7 @@ static float *row_norm_gradient(const struct pr_net *net,
                                 const struct pr_net_step *s, unsigned at,
                                 unsigned i)
 {
-    at += i == WEIGHT;
+    at += i == OP_ROW_NORM_WEIGHT;
     return at < s->count ? pr_op_data(net, s, at) : NULL;
 }
 
@@ -43,8 +43,8 @@ static void row_norm_fill_args(const struct pr_net *net,
     *ret = (struct pr_row_norm){
         .rows = s->elements / width,
         .width = width,
-        .gamma = row_norm_param(net, s->layer, WEIGHT),
-        .beta = row_norm_param(net, s->layer, BIAS),
+        .gamma = row_norm_param(net, s->layer, OP_ROW_NORM_WEIGHT),
+        .beta = row_norm_param(net, s->layer, OP_ROW_NORM_BIAS),
         .mean = pr_op_data(net, s, mean),
         .inv_std = pr_op_data(net, s, mean + 1),
         .epsilon = (float)l->epsilon,
@@ -73,8 +73,8 @@ static int run_layer_norm_back(struct pr_net *net, struct pr_net_step *s,
         .x = pr_op_data(net, s, 2),
         .dy = pr_op_data(net, s, 1),
         .dx = s->tensors[0] == s->tensors[2] ? NULL : pr_op_data(net, s, 0),
-        .dgamma = row_norm_gradient(net, s, 5, WEIGHT),
-        .dbeta = row_norm_gradient(net, s, 5, BIAS),
+        .dgamma = row_norm_gradient(net, s, 5, OP_ROW_NORM_WEIGHT),
+        .dbeta = row_norm_gradient(net, s, 5, OP_ROW_NORM_BIAS),
     };
 
     (void)err;
@@ -90,8 +90,8 @@ static void instance_norm_fill_args(const struct pr_net *net,
                                     struct pr_norm *ret)
 {
     *ret = (struct pr_norm){
-        .gamma = row_norm_param(net, s->layer, WEIGHT),
-        .beta = row_norm_param(net, s->layer, BIAS),
+        .gamma = row_norm_param(net, s->layer, OP_ROW_NORM_WEIGHT),
+        .beta = row_norm_param(net, s->layer, OP_ROW_NORM_BIAS),
         .mean = pr_op_data(net, s, mean),
         .inv_std = pr_op_data(net, s, mean + 1),
         .epsilon = (float)pr_op_layer(net, s)->epsilon,
@@ -120,8 +120,8 @@ static int run_instance_norm_back(struct pr_net *net, struct pr_net_step *s,
         .x = pr_op_data(net, s, 2),
         .dy = pr_op_data(net, s, 1),
         .dx = pr_op_data(net, s, 0),
-        .dgamma = row_norm_gradient(net, s, 6, WEIGHT),
-        .dbeta = row_norm_gradient(net, s, 6, BIAS),
+        .dgamma = row_norm_gradient(net, s, 6, OP_ROW_NORM_WEIGHT),
+        .dbeta = row_norm_gradient(net, s, 6, OP_ROW_NORM_BIAS),
         .work = pr_op_data(net, s, 5),
     };
 
@@ -172,7 +172,8 @@ static int row_norm_op_forward(struct pr_net *net, unsigned layer,
     struct pr_net_node *n = &net->nodes[layer];
     int rc = take_input(net, layer, err);
 
-    for (unsigned i = row_norm_first_param(n); i <= BIAS && !rc; i++)
+    for (unsigned i = row_norm_first_param(n); i <= OP_ROW_NORM_BIAS && !rc;
+         i++)
         rc = pr_net_param_new(net, layer, i, NULL, true, err);
     if (!rc)
         rc = pr_op_new_room(net, mean_count(net, n), &n->mean, err);
@@ -203,9 +204,10 @@ static int row_norm_make_gradients(struct pr_net *net, unsigned layer,
     *dbeta = *dgamma = PR_NO_TENSOR;
     if (!pr_net_param_is_updated(net, layer))
         return PR_OK;
-    rc = pr_net_param_gradient(net, layer, BIAS, NULL, dbeta, err);
+    rc = pr_net_param_gradient(net, layer, OP_ROW_NORM_BIAS, NULL, dbeta, err);
     if (!rc && n->layer->has_scale)
-        rc = pr_net_param_gradient(net, layer, WEIGHT, NULL, dgamma, err);
+        rc = pr_net_param_gradient(net, layer, OP_ROW_NORM_WEIGHT, NULL, dgamma,
+                                   err);
     return rc;
 }
 

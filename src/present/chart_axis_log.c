@@ -4,10 +4,10 @@
 
 #include <math.h>
 
-enum { GAP = 14, Y_APART = 28, Y_TICKS = 10 };
+enum { CHART_AXIS_LOG_GAP = 14, Y_APART = 28, CHART_AXIS_LOG_Y_TICKS = 10 };
 
-#define PADDING 0.03          /* of the axis */
-#define MOST_BINARY 2097152.0 /* times the least, in powers of two */
+#define CHART_AXIS_LOG_PADDING 0.03 /* of the axis */
+#define MOST_BINARY 2097152.0       /* times the least, in powers of two */
 
 /* Powers of two, each or as many as there is room for. */
 static void binary_ticks(struct pr_axis *a, const struct pr_axis_wish *w)
@@ -23,7 +23,8 @@ static void binary_ticks(struct pr_axis *a, const struct pr_axis_wish *w)
             continue;
         for (double e = first; e <= last; e += every)
             a->ticks[a->tick_count++] = exp2(e);
-        if (a->tick_count < 3 || apart >= pr_axis_widest(a, w->v) + GAP)
+        if (a->tick_count < 3 ||
+            apart >= pr_axis_widest(a, w->v) + CHART_AXIS_LOG_GAP)
             return;
     }
 }
@@ -76,7 +77,7 @@ static void axis_set_log_ends(struct pr_axis *a, const struct pr_axis_wish *w)
     pr_axis_choose_unit(a, w->max);
     a->low = log2(w->min);
     a->high = log2(w->max);
-    pad = (a->high - a->low) * PADDING;
+    pad = (a->high - a->low) * CHART_AXIS_LOG_PADDING;
     if (pad < 1e-6) /* a single value is in the middle */
         pad = 1;
     a->low -= pad;
@@ -96,5 +97,5 @@ void pr_axis_x_log(struct pr_axis *a, const struct pr_axis_wish *w)
 void pr_axis_y_log(struct pr_axis *a, const struct pr_axis_wish *w)
 {
     axis_set_log_ends(a, w);
-    decimal_ticks(a, fmin(Y_TICKS, fmax(2, w->room / Y_APART)));
+    decimal_ticks(a, fmin(CHART_AXIS_LOG_Y_TICKS, fmax(2, w->room / Y_APART)));
 }

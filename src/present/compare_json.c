@@ -102,20 +102,20 @@ int pr_compare_json(const struct pr_compare *c,
 enum {
     FROM,
     TO,
-    TEST,
-    MEASURE,
-    A,
-    B,
+    COMPARE_JSON_TEST,
+    COMPARE_JSON_MEASURE,
+    COMPARE_JSON_A,
+    COMPARE_JSON_B,
     RUNS_A,
     RUNS_B,
     FAILED_A,
     FAILED_B,
-    RATIO,
+    COMPARE_JSON_RATIO,
     LOW,
     HIGH,
     P,
-    VERDICT,
-    COLUMNS
+    COMPARE_JSON_VERDICT,
+    COMPARE_JSON_COLUMNS
 };
 
 static void csv_row(struct pr_table *t, const struct pr_compare_pair *p,
@@ -124,43 +124,44 @@ static void csv_row(struct pr_table *t, const struct pr_compare_pair *p,
     pr_table_row(t);
     pr_table_set_str(t, FROM, p->label_a);
     pr_table_set_str(t, TO, p->label_b);
-    pr_table_set_str(t, TEST, r->name);
-    pr_table_set_str(t, MEASURE, r->measure);
-    pr_table_set_float(t, A, r->a);
-    pr_table_set_float(t, B, r->b);
+    pr_table_set_str(t, COMPARE_JSON_TEST, r->name);
+    pr_table_set_str(t, COMPARE_JSON_MEASURE, r->measure);
+    pr_table_set_float(t, COMPARE_JSON_A, r->a);
+    pr_table_set_float(t, COMPARE_JSON_B, r->b);
     pr_table_set_int(t, RUNS_A, (int64_t)r->runs_a);
     pr_table_set_int(t, RUNS_B, (int64_t)r->runs_b);
     pr_table_set_int(t, FAILED_A, (int64_t)r->failed_a);
     pr_table_set_int(t, FAILED_B, (int64_t)r->failed_b);
-    pr_table_set_float(t, RATIO, r->ratio);
+    pr_table_set_float(t, COMPARE_JSON_RATIO, r->ratio);
     pr_table_set_float(t, LOW, r->low);
     pr_table_set_float(t, HIGH, r->high);
     pr_table_set_float(t, P, r->p);
-    pr_table_set_str(t, VERDICT, pr_compare_verdict_word(r->verdict));
+    pr_table_set_str(t, COMPARE_JSON_VERDICT,
+                     pr_compare_verdict_word(r->verdict));
 }
 
 int pr_compare_csv(const struct pr_compare *c,
                    const struct pr_compare_show *how, struct pr_buf *out,
                    struct pr_err *err)
 {
-    static const struct pr_table_column cols[COLUMNS] = {
+    static const struct pr_table_column cols[COMPARE_JSON_COLUMNS] = {
         [FROM] = {.title = "from", .kind = PR_COL_STR},
         [TO] = {.title = "to", .kind = PR_COL_STR},
-        [TEST] = {.title = "test", .kind = PR_COL_STR},
-        [MEASURE] = {.title = "measure", .kind = PR_COL_STR},
-        [A] = {.title = "a", .kind = PR_COL_FLOAT},
-        [B] = {.title = "b", .kind = PR_COL_FLOAT},
+        [COMPARE_JSON_TEST] = {.title = "test", .kind = PR_COL_STR},
+        [COMPARE_JSON_MEASURE] = {.title = "measure", .kind = PR_COL_STR},
+        [COMPARE_JSON_A] = {.title = "a", .kind = PR_COL_FLOAT},
+        [COMPARE_JSON_B] = {.title = "b", .kind = PR_COL_FLOAT},
         [RUNS_A] = {.title = "runs_a", .kind = PR_COL_INT},
         [RUNS_B] = {.title = "runs_b", .kind = PR_COL_INT},
         [FAILED_A] = {.title = "failed_a", .kind = PR_COL_INT},
         [FAILED_B] = {.title = "failed_b", .kind = PR_COL_INT},
-        [RATIO] = {.title = "ratio", .kind = PR_COL_FLOAT},
+        [COMPARE_JSON_RATIO] = {.title = "ratio", .kind = PR_COL_FLOAT},
         [LOW] = {.title = "low", .kind = PR_COL_FLOAT},
         [HIGH] = {.title = "high", .kind = PR_COL_FLOAT},
         [P] = {.title = "p", .kind = PR_COL_FLOAT},
-        [VERDICT] = {.title = "verdict", .kind = PR_COL_STR},
+        [COMPARE_JSON_VERDICT] = {.title = "verdict", .kind = PR_COL_STR},
     };
-    struct pr_table *t = pr_table_new(cols, COLUMNS);
+    struct pr_table *t = pr_table_new(cols, COMPARE_JSON_COLUMNS);
     int rc;
 
     if (!t)

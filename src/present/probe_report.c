@@ -100,7 +100,7 @@ int pr_probe_report(const char *id, const struct pr_value *results,
     return rc;
 }
 
-struct reports {
+struct probe_report_reports {
     enum pr_table_format format;
     const struct pr_table_style *style;
     struct pr_buf *out;
@@ -109,7 +109,7 @@ struct reports {
 static int probe_add_report(void *ctx, const char *id,
                             const struct pr_value *results, struct pr_err *err)
 {
-    struct reports *r = ctx;
+    struct probe_report_reports *r = ctx;
 
     if (!pr_is_probed(results))
         return PR_OK;
@@ -121,7 +121,8 @@ int pr_probe_report_run(const char *dir, enum pr_table_format format,
                         const struct pr_table_style *style, struct pr_buf *out,
                         struct pr_err *err)
 {
-    struct reports r = {.format = format, .style = style, .out = out};
+    struct probe_report_reports r = {
+        .format = format, .style = style, .out = out};
 
     return pr_run_each_result(dir, probe_add_report, &r, err);
 }

@@ -192,7 +192,7 @@ int pr_trained_report(const char *id, const struct pr_value *results,
 
 /* ---- a whole run */
 
-struct reports {
+struct trained_report_reports {
     enum pr_table_format format;
     const struct pr_table_style *style;
     struct pr_buf *out;
@@ -205,7 +205,7 @@ static int trained_add_report(void *ctx, const char *id,
                               const struct pr_value *results,
                               struct pr_err *err)
 {
-    struct reports *r = ctx;
+    struct trained_report_reports *r = ctx;
 
     if (!pr_is_trained(results))
         return PR_OK;
@@ -217,7 +217,8 @@ int pr_trained_report_run(const char *dir, enum pr_table_format format,
                           const struct pr_table_style *style,
                           struct pr_buf *out, struct pr_err *err)
 {
-    struct reports r = {.format = format, .style = style, .out = out};
+    struct trained_report_reports r = {
+        .format = format, .style = style, .out = out};
 
     return pr_run_each_result(dir, trained_add_report, &r, err);
 }
@@ -225,7 +226,7 @@ int pr_trained_report_run(const char *dir, enum pr_table_format format,
 static int trained_add_json(void *ctx, const char *id,
                             const struct pr_value *results, struct pr_err *err)
 {
-    struct reports *r = ctx;
+    struct trained_report_reports *r = ctx;
 
     (void)err;
     if (!pr_is_trained(results))
@@ -242,7 +243,7 @@ static int trained_add_json(void *ctx, const char *id,
 int pr_trained_report_json(const char *dir, struct pr_json_writer *jb,
                            const char *key, struct pr_err *err)
 {
-    struct reports r = {.jb = jb, .key = key};
+    struct trained_report_reports r = {.jb = jb, .key = key};
     int rc = pr_run_each_result(dir, trained_add_json, &r, err);
 
     if (r.count)

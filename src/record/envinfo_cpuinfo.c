@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#define CPU "/sys/devices/system/cpu"
+#define ENVINFO_CPUINFO_CPU "/sys/devices/system/cpu"
 
 static void cpuinfo_copy_first(char *to, size_t size, const char *from)
 {
@@ -76,8 +76,9 @@ static void cpuinfo_read_line(struct pr_machine_env_cpus *c, const char *line)
                            pr_machine_env_field(line, "Features"));
         break;
     case 'C':
-        cpuinfo_copy_first(c->vendor, sizeof c->vendor,
-                           pr_machine_env_field(line, "CPU implementer"));
+        cpuinfo_copy_first(
+            c->vendor, sizeof c->vendor,
+            pr_machine_env_field(line, "ENVINFO_CPUINFO_CPU implementer"));
         break;
     }
 }
@@ -91,11 +92,13 @@ static void count_by_topology(struct pr_machine_env *e,
         uint64_t first;
 
         if (pr_machine_env_uint(e, &first,
-                                CPU "/cpu%u/topology/thread_siblings_list",
+                                ENVINFO_CPUINFO_CPU
+                                "/cpu%u/topology/thread_siblings_list",
                                 (unsigned)i))
             c->cores += first == i;
         c->has_socket = pr_machine_env_uint(
-            e, &c->socket, CPU "/cpu%u/topology/physical_package_id",
+            e, &c->socket,
+            ENVINFO_CPUINFO_CPU "/cpu%u/topology/physical_package_id",
             (unsigned)i);
         end_processor(c);
     }

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static const char *const words[] = {
+static const char *const status_words_table[] = {
 #define X(name, word) word,
     PR_STATUSES(X)
 #undef X
@@ -11,14 +11,14 @@ static const char *const words[] = {
 
 const char *pr_status_word(enum pr_status s)
 {
-    return s < PR_STATUS_COUNT ? words[s] : "unknown";
+    return s < PR_STATUS_COUNT ? status_words_table[s] : "unknown";
 }
 
 enum pr_status pr_status_from_word(const char *word)
 {
     int s = 0;
 
-    while (s < PR_STATUS_COUNT && strcmp(words[s], word) != 0)
+    while (s < PR_STATUS_COUNT && strcmp(status_words_table[s], word) != 0)
         s++;
     return (enum pr_status)s;
 }

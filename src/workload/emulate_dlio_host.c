@@ -11,7 +11,7 @@
 
 enum { PROC_MAX = 32 << 20, PAIRS_MAX = 256 };
 
-static const double gib = 1024.0 * 1024 * 1024;
+static const double emulate_dlio_host_gib = 1024.0 * 1024 * 1024;
 
 static const char *proc_file(const char *path, struct pr_arena *a)
 {
@@ -28,7 +28,7 @@ static double memory_gb(const char *meminfo)
 
     if (!at || sscanf(at, "MemTotal: %llu", &kb) != 1)
         return 0;
-    return (double)kb * 1024 / gib;
+    return (double)kb * 1024 / emulate_dlio_host_gib;
 }
 
 void pr_dlio_host_read(struct pr_dlio_host *h, struct pr_arena *a)
@@ -130,9 +130,10 @@ static double dlio_record_bytes(const struct pr_emulate *e)
 double pr_dlio_data_gb(const struct pr_emulate *e)
 {
     if (e->train_bytes > 0)
-        return e->train_bytes / gib;
+        return e->train_bytes / emulate_dlio_host_gib;
     return (double)e->set.opts.num_samples_per_file *
-           (double)e->set.files[PR_TRAIN] * dlio_record_bytes(e) / gib;
+           (double)e->set.files[PR_TRAIN] * dlio_record_bytes(e) /
+           emulate_dlio_host_gib;
 }
 
 int pr_dlio_can_cache(const struct pr_emulate *e, const struct pr_dlio_host *h)

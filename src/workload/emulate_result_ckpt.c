@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const words[2] = {"write", "read"};
+static const char *const emulate_result_ckpt_words[2] = {"write", "read"};
 
 static void checkpoint_sum_here_and_all(const struct pr_emulate *e,
                                         struct pr_checkpoint_sum *here,
@@ -58,11 +58,12 @@ static void checkpoint_put_total(struct pr_result_lines *k, int which,
     };
     char name[64];
 
-    snprintf(name, sizeof name, "checkpoint_%ss", words[which]);
+    snprintf(name, sizeof name, "checkpoint_%ss",
+             emulate_result_ckpt_words[which]);
     pr_result_lines_put_uint(k, name, t->count);
     for (size_t i = 0; t->count && i < sizeof rows / sizeof *rows; i++) {
-        snprintf(name, sizeof name, "checkpoint_%s_%s", words[which],
-                 rows[i].name);
+        snprintf(name, sizeof name, "checkpoint_%s_%s",
+                 emulate_result_ckpt_words[which], rows[i].name);
         pr_result_lines_put_float(k, name, rows[i].value);
     }
 }
@@ -70,7 +71,7 @@ static void checkpoint_put_total(struct pr_result_lines *k, int which,
 static void put_op(struct pr_json_writer *jb, const struct pr_checkpoint_op *op)
 {
     pr_json_open_object(jb, NULL);
-    pr_json_put_str(jb, "operation", words[op->is_read]);
+    pr_json_put_str(jb, "operation", emulate_result_ckpt_words[op->is_read]);
     pr_json_put_uint(jb, "epoch", op->at.epoch);
     pr_json_put_uint(jb, "step", op->at.step);
     pr_json_put_float(jb, "seconds", op->slowest_s);

@@ -3,12 +3,12 @@
 #include "workload/task.h"
 #include "workload/task_waves.h"
 
-enum { IMAGE, NOISE };
+enum { TASK_FACES_IMAGE, TASK_FACES_NOISE };
 
 static int faces_open(struct pr_task_run *t, struct pr_err *err)
 {
-    if (pr_task_input_shape(t, IMAGE)->dims == 3 &&
-        pr_task_input_shape(t, NOISE)->dims == 1)
+    if (pr_task_input_shape(t, TASK_FACES_IMAGE)->dims == 3 &&
+        pr_task_input_shape(t, TASK_FACES_NOISE)->dims == 1)
         return PR_OK;
     return pr_fail(err, PR_E_CONF, t->model->path,
                    "data 'faces' wants an 'image' of [channels, rows, columns] "
@@ -42,15 +42,16 @@ static void draw_head(const struct pr_layer_shape *s, struct pr_rng *rng,
 static void faces_fill(const struct pr_task_run *t, const struct pr_task_at *at,
                        void *const *out)
 {
-    const struct pr_layer_shape *s = pr_task_input_shape(t, IMAGE);
-    float *noise = out[NOISE];
+    const struct pr_layer_shape *s = pr_task_input_shape(t, TASK_FACES_IMAGE);
+    float *noise = out[TASK_FACES_NOISE];
     struct pr_rng rng;
 
     pr_task_seed_rng(t, at, 0, &rng);
     pr_waves_draw(&rng, s->at[0], s->at[1], s->at[2], (double)s->at[1],
-                  out[IMAGE]);
-    draw_head(s, &rng, out[IMAGE]);
-    for (int64_t i = 0; i < pr_task_input_shape(t, NOISE)->at[0]; i++)
+                  out[TASK_FACES_IMAGE]);
+    draw_head(s, &rng, out[TASK_FACES_IMAGE]);
+    for (int64_t i = 0; i < pr_task_input_shape(t, TASK_FACES_NOISE)->at[0];
+         i++)
         noise[i] = (float)pr_rng_gauss(&rng);
 }
 

@@ -6,7 +6,15 @@
 #include "base/rng.h"
 #include "workload/task_words.h"
 
-enum { WORDS, PLACES, SENTENCES, LENGTH, MASKED, MISSING, FOLLOWS };
+enum {
+    TASK_MASKED_TEXT_WORDS,
+    TASK_MASKED_TEXT_PLACES,
+    SENTENCES,
+    LENGTH,
+    MASKED,
+    MISSING,
+    FOLLOWS
+};
 enum { MASK = 1, BEGIN, BETWEEN, FIRST_WORD };
 
 static int64_t ids_of(const struct pr_task_run *t, unsigned i)
@@ -16,18 +24,20 @@ static int64_t ids_of(const struct pr_task_run *t, unsigned i)
 
 static int masked_text_open(struct pr_task_run *t, struct pr_err *err)
 {
-    int64_t rows = pr_task_input_shape(t, WORDS)->at[0];
+    int64_t rows = pr_task_input_shape(t, TASK_MASKED_TEXT_WORDS)->at[0];
     int64_t masked = pr_task_input_shape(t, MASKED)->at[0];
-    bool fits =
-        ids_of(t, WORDS) > FIRST_WORD + 1 && rows >= 8 && masked <= rows / 4;
+    bool fits = ids_of(t, TASK_MASKED_TEXT_WORDS) > FIRST_WORD + 1 &&
+                rows >= 8 && masked <= rows / 4;
 
     for (unsigned i = 0; i <= FOLLOWS; i++)
         fits = fits && pr_task_input_shape(t, i)->dims == 1;
-    for (unsigned i = PLACES; i <= SENTENCES; i++)
+    for (unsigned i = TASK_MASKED_TEXT_PLACES; i <= SENTENCES; i++)
         fits = fits && pr_task_input_shape(t, i)->at[0] == rows;
-    fits = fits && ids_of(t, PLACES) >= rows && ids_of(t, SENTENCES) > 1 &&
-           ids_of(t, LENGTH) > rows && ids_of(t, MASKED) >= rows &&
-           ids_of(t, MISSING) >= ids_of(t, WORDS) && ids_of(t, FOLLOWS) > 1;
+    fits = fits && ids_of(t, TASK_MASKED_TEXT_PLACES) >= rows &&
+           ids_of(t, SENTENCES) > 1 && ids_of(t, LENGTH) > rows &&
+           ids_of(t, MASKED) >= rows &&
+           ids_of(t, MISSING) >= ids_of(t, TASK_MASKED_TEXT_WORDS) &&
+           ids_of(t, FOLLOWS) > 1;
     if (fits && pr_task_input_shape(t, MISSING)->at[0] == masked)
         return PR_OK;
     return pr_fail(err, PR_E_CONF, t->model->path,
@@ -43,12 +53,12 @@ static int64_t masked_text_write_words(const struct pr_task_run *t,
                                        bool follows, int32_t *words,
                                        int32_t *sentences)
 {
-    int64_t rows = pr_task_input_shape(t, WORDS)->at[0];
+    int64_t rows = pr_task_input_shape(t, TASK_MASKED_TEXT_WORDS)->at[0];
     int64_t length = rows - (int64_t)(pr_rng_u64(rng) % (uint64_t)(rows / 4));
     int64_t half = length / 2;
     struct pr_words w;
 
-    pr_words_init(&w, t->seed, FIRST_WORD, ids_of(t, WORDS));
+    pr_words_init(&w, t->seed, FIRST_WORD, ids_of(t, TASK_MASKED_TEXT_WORDS));
     for (int64_t i = 0; i < rows; i++) {
         bool second = i > half;
         /* A piece that does not follow is of another text. */
@@ -99,12 +109,13 @@ static void masked_text_fill(const struct pr_task_run *t,
 
     pr_task_seed_rng(t, at, 0, &rng);
     follows = pr_rng_u64(&rng) & 1;
-    length = masked_text_write_words(t, &rng, text, follows, out[WORDS],
-                                     out[SENTENCES]);
-    masked_text_mask_words(t, &rng, length, out[WORDS], out[MASKED],
-                           out[MISSING]);
-    for (int64_t i = 0; i < pr_task_input_shape(t, PLACES)->at[0]; i++)
-        ((int32_t *)out[PLACES])[i] = (int32_t)i;
+    length = masked_text_write_words(
+        t, &rng, text, follows, out[TASK_MASKED_TEXT_WORDS], out[SENTENCES]);
+    masked_text_mask_words(t, &rng, length, out[TASK_MASKED_TEXT_WORDS],
+                           out[MASKED], out[MISSING]);
+    for (int64_t i = 0;
+         i < pr_task_input_shape(t, TASK_MASKED_TEXT_PLACES)->at[0]; i++)
+        ((int32_t *)out[TASK_MASKED_TEXT_PLACES])[i] = (int32_t)i;
     *(int32_t *)out[LENGTH] = (int32_t)length;
     *(int32_t *)out[FOLLOWS] = follows;
 }
@@ -114,8 +125,9 @@ const struct pr_task pr_task_masked_text = {
     .says = "pairs of sentences with masked words",
     .inputs = {"words", "places", "sentences", "length", "masked", "missing",
                "follows"},
-    .ids = 1 << WORDS | 1 << PLACES | 1 << SENTENCES | 1 << LENGTH |
-           1 << MASKED | 1 << MISSING | 1 << FOLLOWS,
+    .ids = 1 << TASK_MASKED_TEXT_WORDS | 1 << TASK_MASKED_TEXT_PLACES |
+           1 << SENTENCES | 1 << LENGTH | 1 << MASKED | 1 << MISSING |
+           1 << FOLLOWS,
     .open = masked_text_open,
     .fill = masked_text_fill,
 };

@@ -2,11 +2,11 @@
 #include "workload/task.h"
 #include "workload/task_waves.h"
 
-enum { IMAGE, STYLE };
+enum { TASK_STYLE_IMAGE, STYLE };
 
 static int style_open(struct pr_task_run *t, struct pr_err *err)
 {
-    if (pr_task_input_shape(t, IMAGE)->dims == 3 &&
+    if (pr_task_input_shape(t, TASK_STYLE_IMAGE)->dims == 3 &&
         pr_task_input_shape(t, STYLE)->dims == 3)
         return PR_OK;
     return pr_fail(err, PR_E_CONF, t->model->path,
@@ -29,7 +29,8 @@ static void style_fill(const struct pr_task_run *t, const struct pr_task_at *at,
     struct pr_rng rng;
 
     pr_task_seed_rng(t, at, STREAM_IMAGE, &rng);
-    style_draw_waves(pr_task_input_shape(t, IMAGE), &rng, 1, out[IMAGE]);
+    style_draw_waves(pr_task_input_shape(t, TASK_STYLE_IMAGE), &rng, 1,
+                     out[TASK_STYLE_IMAGE]);
     pr_task_seed_rng(t, &none, STREAM_STYLE, &rng);
     style_draw_waves(pr_task_input_shape(t, STYLE), &rng, 6, out[STYLE]);
 }

@@ -2,12 +2,12 @@
  * the next. */
 #include "workload/task_words.h"
 
-enum { WORDS, NEXT };
+enum { TASK_TEXT_WORDS, TASK_TEXT_NEXT };
 
 static int task_text_open(struct pr_task_run *t, struct pr_err *err)
 {
-    const struct pr_layer *a = &t->model->layers[t->input[WORDS]];
-    const struct pr_layer *b = &t->model->layers[t->input[NEXT]];
+    const struct pr_layer *a = &t->model->layers[t->input[TASK_TEXT_WORDS]];
+    const struct pr_layer *b = &t->model->layers[t->input[TASK_TEXT_NEXT]];
 
     if (a->ids > 2 && a->ids == b->ids && a->shape.dims == 1 &&
         b->shape.dims == 1 && a->shape.at[0] == b->shape.at[0])
@@ -20,12 +20,13 @@ static int task_text_open(struct pr_task_run *t, struct pr_err *err)
 static void task_text_fill(const struct pr_task_run *t,
                            const struct pr_task_at *at, void *const *out)
 {
-    int32_t *words = out[WORDS], *next = out[NEXT];
-    uint64_t rows = (uint64_t)pr_task_input_shape(t, WORDS)->at[0];
+    int32_t *words = out[TASK_TEXT_WORDS], *next = out[TASK_TEXT_NEXT];
+    uint64_t rows = (uint64_t)pr_task_input_shape(t, TASK_TEXT_WORDS)->at[0];
     uint64_t from = at->step * rows;
     struct pr_words w;
 
-    pr_words_init(&w, t->seed, 1, t->model->layers[t->input[WORDS]].ids);
+    pr_words_init(&w, t->seed, 1,
+                  t->model->layers[t->input[TASK_TEXT_WORDS]].ids);
     words[0] = pr_words_get(&w, at->column, from);
     for (uint64_t i = 0; i < rows; i++) {
         next[i] = pr_words_get(&w, at->column, from + i + 1);
@@ -38,7 +39,7 @@ const struct pr_task pr_task_text = {
     .name = "text",
     .says = "texts of words as frequent as in a language",
     .inputs = {"words", "next"},
-    .ids = 1 << WORDS | 1 << NEXT,
+    .ids = 1 << TASK_TEXT_WORDS | 1 << TASK_TEXT_NEXT,
     .open = task_text_open,
     .fill = task_text_fill,
 };

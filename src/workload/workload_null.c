@@ -57,14 +57,15 @@ static int null_estimate(struct pr_job *job, struct pr_cost *ret,
     return PR_OK;
 }
 
-static const struct pr_honour honours[] = {{"null.*", NULL, false}, {0}};
+static const struct pr_honour workload_null_honours[] = {
+    {"null.*", NULL, false}, {0}};
 
 const struct pr_workload pr_workload_null = {
     .abi = PR_WORKLOAD_ABI,
     .name = "null",
     .desc = "nothing: what the harness itself costs",
     .options = &pr_null_section,
-    .honours = honours,
+    .honours = workload_null_honours,
     .prepare = null_prepare,
     .run = null_run,
     .estimate = null_estimate,

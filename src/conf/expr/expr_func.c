@@ -245,7 +245,7 @@ static bool fn_isinstance(struct pr_expr *x, const struct pr_expr_call *c,
     return true;
 }
 
-static const struct pr_expr_def defs[] = {
+static const struct pr_expr_def expr_func_defs[] = {
     {"len", fn_len, 1, 1, NULL},
     {"str", fn_str, 0, 1, "object"},
     {"int", pr_expr_to_int, 0, 2, "(x),base"},
@@ -265,4 +265,4 @@ static const struct pr_expr_def defs[] = {
     {"isinstance", fn_isinstance, 2, 2, NULL},
 };
 
-const struct pr_expr_table pr_expr_builtins = PR_EXPR_TABLE(defs);
+const struct pr_expr_table pr_expr_builtins = PR_EXPR_TABLE(expr_func_defs);

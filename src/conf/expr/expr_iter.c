@@ -381,7 +381,7 @@ static bool fn_reversed(struct pr_expr *x, const struct pr_expr_call *c,
     return true;
 }
 
-static const struct pr_expr_def defs[] = {
+static const struct pr_expr_def expr_iter_defs[] = {
     {"max", fn_max, 1, PR_EXPR_MANY, NULL},
     {"min", fn_min, 1, PR_EXPR_MANY, NULL},
     {"sum", fn_sum, 1, 2, "(iterable),start"},
@@ -400,4 +400,5 @@ static const struct pr_expr_def defs[] = {
     {"reversed", fn_reversed, 1, 1, NULL},
 };
 
-const struct pr_expr_table pr_expr_builtins_more = PR_EXPR_TABLE(defs);
+const struct pr_expr_table pr_expr_builtins_more =
+    PR_EXPR_TABLE(expr_iter_defs);

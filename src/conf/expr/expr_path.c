@@ -195,7 +195,7 @@ static bool path_attr(struct pr_expr *x, const char *name, size_t len,
     return true;
 }
 
-static const struct pr_expr_def defs[] = {
+static const struct pr_expr_def expr_path_defs[] = {
     {"dirname", path_dirname, 1, 1, "p"},
     {"basename", path_basename, 1, 1, "p"},
     {"abspath", path_abspath, 1, 1, "path"},
@@ -205,13 +205,13 @@ static const struct pr_expr_def defs[] = {
     {"split", path_split, 1, 1, "p"},
     {"isabs", path_isabs, 1, 1, "s"},
 };
-static const char *const refused[] = {
+static const char *const expr_path_refused[] = {
     "exists",   "isfile",   "isdir",    "islink",     "getsize", "lexists",
     "getmtime", "realpath", "samefile", "expanduser", "ismount", NULL};
 const struct pr_expr_module pr_expr_module_os_path = {
     .name = "os.path",
-    .table = PR_EXPR_TABLE(defs),
+    .table = PR_EXPR_TABLE(expr_path_defs),
     .attr = path_attr,
-    .refused = refused,
+    .refused = expr_path_refused,
     .refusal = "an expression touches no file",
 };

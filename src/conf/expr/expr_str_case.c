@@ -183,7 +183,7 @@ static bool str_iscase(struct pr_expr *x, const struct pr_expr_call *c,
     return pr_expr_charge_work(x, s->len);
 }
 
-static const struct pr_expr_def defs[] = {
+static const struct pr_expr_def expr_str_case_defs[] = {
     {"lower", str_change, 0, 0, NULL},
     {"upper", str_change, 0, 0, NULL},
     {"title", str_change, 0, 0, NULL},
@@ -199,4 +199,5 @@ static const struct pr_expr_def defs[] = {
     {"islower", str_iscase, 0, 0, NULL},
 };
 
-const struct pr_expr_table pr_expr_str_cases = PR_EXPR_TABLE(defs);
+const struct pr_expr_table pr_expr_str_cases =
+    PR_EXPR_TABLE(expr_str_case_defs);

@@ -213,7 +213,7 @@ static bool str_zfill(struct pr_expr *x, const struct pr_expr_call *c,
     return pr_expr_buf_value(&b, ret);
 }
 
-static const struct pr_expr_def defs[] = {
+static const struct pr_expr_def expr_str_find_defs[] = {
     {"startswith", str_with, 1, 3, NULL},
     {"endswith", str_with, 1, 3, NULL},
     {"find", str_find, 1, 3, NULL},
@@ -229,4 +229,5 @@ static const struct pr_expr_def defs[] = {
     {"center", str_just, 1, 2, NULL},
 };
 
-const struct pr_expr_table pr_expr_str_finders = PR_EXPR_TABLE(defs);
+const struct pr_expr_table pr_expr_str_finders =
+    PR_EXPR_TABLE(expr_str_find_defs);
