@@ -5,7 +5,7 @@
  * virtual machines that give it back when it is free: both the best round and
  * the median are printed, and what is wanted is of the best.
  */
-#include "base/checksum.h"
+#include "base/codec/checksum.h"
 #include "base/noise.h"
 #include "fio.h"
 

@@ -4,7 +4,7 @@
  * with as many threads as its slot has cores, makes of that: its rate and how
  * much that varies, alone, with isolation and without, in turn.
  */
-#include "launch/keeper.h"
+#include "launch/keeper/keeper.h"
 #include "native.h"
 #include "rig.h"
 

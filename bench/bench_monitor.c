@@ -3,8 +3,8 @@
  * experiment costs that is over before it is looked at, and whether a training
  * is slower for being watched: run against run, and block against block of one.
  */
-#include "base/json.h"
-#include "base/student.h"
+#include "base/json/json.h"
+#include "base/stats/student.h"
 #include "monitor/monitor.h"
 #include "native.h"
 #include "prony.h"

@@ -4,8 +4,8 @@
  * by each rank at the same time; and how long a small one takes. Best of
  * rounds, of the slowest rank.
  */
+#include "native/replica/replicas.h"
 #include "rig.h"
-#include "workload/replicas.h"
 
 #include <sys/mman.h>
 

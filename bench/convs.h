@@ -6,7 +6,7 @@
 #ifndef BENCH_CONVS_H
 #define BENCH_CONVS_H
 
-#include "nn/model.h"
+#include "nn/model/model.h"
 
 struct bench_convs;
 

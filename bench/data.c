@@ -1,8 +1,8 @@
 /* Data sets to measure with, and ways to read them; see data.h. */
 #include "data.h"
 
-#include "base/json.h"
-#include "workload/generate.h"
+#include "base/json/json.h"
+#include "generate/generate.h"
 
 #include <errno.h>
 #include <sys/stat.h>

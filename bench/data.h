@@ -6,7 +6,7 @@
 #define BENCH_DATA_H
 
 #include "base/arena.h"
-#include "format/dataset.h"
+#include "format/dataset/dataset.h"
 #include "rig.h"
 
 struct bench_set {

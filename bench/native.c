@@ -1,11 +1,11 @@
 /* Our engine as a contender; see native.h. */
 #include "native.h"
 
-#include "conf/yaml.h"
+#include "conf/read/yaml.h"
 #include "contender.h"
-#include "nn/dnn.h"
-#include "workload/native_cart.h"
-#include "workload/task_batches.h"
+#include "native/native_cart.h"
+#include "native/task/task_batches.h"
+#include "nn/engine/dnn.h"
 
 /* Small, so that no network of random weights on noise blows up. */
 #define RATE 1e-4

@@ -5,7 +5,7 @@
 #ifndef BENCH_NATIVE_H
 #define BENCH_NATIVE_H
 
-#include "nn/net.h"
+#include "nn/engine/net.h"
 
 /* The definition of a bundled model; ends the program when it cannot. It is
  * never freed. Options may stand behind the name: "bert {depth: 2}". */

@@ -1,7 +1,7 @@
 /* Runs of the program, and lines for what they report; see prony.h. */
 #include "prony.h"
 
-#include "base/json.h"
+#include "base/json/json.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,8 +1,8 @@
 /* What verbs that read results share: --query, --select, --recursive. */
-#ifndef CLI_BENCH_ARGS_H
-#define CLI_BENCH_ARGS_H
+#ifndef PR_CLI_BENCH_ARGS_H
+#define PR_CLI_BENCH_ARGS_H
 
-#include "analyse/bench.h"
+#include "analyse/results/bench.h"
 #include "cli/cli.h"
 
 enum { RESULTS_MAX_FILTERS = 32 };

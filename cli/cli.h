@@ -3,8 +3,8 @@
  * Answers go to stdout, everything else to stderr, the verdict is the exit
  * status. One file a verb (cmd_*.c), no logic in them.
  */
-#ifndef CLI_CLI_H
-#define CLI_CLI_H
+#ifndef PR_CLI_H
+#define PR_CLI_H
 
 #include "base/arena.h"
 #include "base/buf.h"

@@ -1,8 +1,8 @@
 /* `prony compare`: faster, slower, or the same? */
-#include "analyse/compare.h"
+#include "analyse/compare/compare.h"
 #include "cli/bench_args.h"
 #include "cli/report.h"
-#include "present/compare_report.h"
+#include "present/report/compare_report.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -5,8 +5,8 @@
 #include "base/which.h"
 #include "cli/cli.h"
 #include "cli/docs.h"
-#include "present/html.h"
-#include "present/results_each.h"
+#include "present/html/html.h"
+#include "present/report/results_each.h"
 #include "prony_config.h"
 #include "workload/engine.h"
 

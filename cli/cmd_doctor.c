@@ -1,11 +1,11 @@
 /* `prony doctor`: what this machine and this build have and lack. */
-#include "base/json.h"
-#include "base/json_build.h"
+#include "base/json/json.h"
+#include "base/json/json_build.h"
 #include "base/units.h"
 #include "cli/doctor.h"
 #include "cli/report.h"
-#include "present/table.h"
-#include "record/sysinfo.h"
+#include "machine/describe/sysinfo.h"
+#include "present/table/table.h"
 #include "run/session.h"
 #include "study/harness.h"
 

@@ -1,10 +1,9 @@
 /* `prony gather`: tables of GPU systems and their tasks. */
-#include "cli/cli.h"
-
 #include "analyse/gather.h"
 #include "base/file.h"
-#include "present/gather_csv.h"
-#include "present/gather_report.h"
+#include "cli/cli.h"
+#include "present/report/gather_csv.h"
+#include "present/report/gather_report.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -1,15 +1,15 @@
 /* `prony generate`: only make the data set. */
 #include "base/clock.h"
-#include "base/json_build.h"
+#include "base/json/json_build.h"
 #include "base/units.h"
 #include "cli/report.h"
 #include "cli/targets.h"
+#include "generate/generate.h"
 #include "present/live.h"
 #include "present/screen.h"
 #include "run/datasets.h"
 #include "run/stop.h"
 #include "run/task_data.h"
-#include "workload/generate.h"
 
 #include <inttypes.h>
 #include <stdio.h>

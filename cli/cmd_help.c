@@ -2,8 +2,8 @@
 #include "base/nearest.h"
 #include "cli/docs.h"
 #include "cli/help_frameworks.h"
-#include "conf/alias.h"
-#include "conf/regex.h"
+#include "conf/expr/regex.h"
+#include "conf/option/alias.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,10 +2,10 @@
 #include "base/units.h"
 #include "cli/cli.h"
 #include "cli/docs.h"
-#include "conf/share.h"
-#include "nn/model.h"
+#include "conf/read/share.h"
+#include "nn/model/model.h"
 #include "present/screen.h"
-#include "present/table.h"
+#include "present/table/table.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* `prony parse`: numbers out of logs. */
-#include "analyse/pivot.h"
-#include "base/json.h"
+#include "analyse/series/pivot.h"
+#include "base/json/json.h"
 #include "cli/bench_args.h"
-#include "present/bench_out.h"
-#include "present/pivot_report.h"
+#include "present/report/bench_out.h"
+#include "present/report/pivot_report.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -1,8 +1,7 @@
 /* `prony plot`: series of figures, and charts of them. */
+#include "base/file.h"
 #include "cli/bench_args.h"
 #include "cli/plot_args.h"
-
-#include "base/file.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* `prony report`: the results of a run, an experiment, a suite, or DLIO. */
 #include "cli/report.h"
 #include "cli/suite_report.h"
-#include "present/html.h"
+#include "present/html/html.h"
 #include "prony_config.h"
 
 #include <unistd.h>

@@ -1,9 +1,9 @@
 /* `prony scaling`: how time changes with devices and batches. */
-#include "analyse/scaling.h"
+#include "analyse/series/scaling.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "cli/bench_args.h"
-#include "present/scaling_report.h"
+#include "present/report/scaling_report.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -3,12 +3,12 @@
  * the reference. Writers append to a buffer and check nothing: its failure is
  * seen once, when the answer is printed.
  */
-#ifndef CLI_DOCS_H
-#define CLI_DOCS_H
+#ifndef PR_CLI_DOCS_H
+#define PR_CLI_DOCS_H
 
-#include "base/json_build.h"
+#include "base/json/json_build.h"
 #include "cli/cli.h"
-#include "conf/opt.h"
+#include "conf/option/opt.h"
 
 enum { DOCS_WIDTH = 80, DOCS_MAX = 4 << 20 };
 
@@ -44,8 +44,6 @@ void param_older(const char *name, bool notes, struct pr_buf *out);
 void param_example(const struct param *p, struct pr_buf *out);
 /* The default for a reader: "(empty)", "16", "computed: $(…)$". */
 void param_default(const struct param *p, struct pr_buf *out);
-/* "0 to 1000"; nothing when any number will do. */
-void param_range(const struct param *p, struct pr_buf *out);
 
 /* Appends text wrapped at DOCS_WIDTH: begins at column col, further lines are
  * indented. A word longer than a line is not broken. */

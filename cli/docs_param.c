@@ -1,6 +1,6 @@
 /* Parameters: finding rows, and showing them to a reader. */
 #include "cli/docs.h"
-#include "conf/alias.h"
+#include "conf/option/alias.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -105,7 +105,8 @@ void param_default(const struct param *p, struct pr_buf *out)
         pr_buf_str(out, def);
 }
 
-void param_range(const struct param *p, struct pr_buf *out)
+/* "0 to 1000"; nothing when any number will do. */
+static void param_range(const struct param *p, struct pr_buf *out)
 {
     if (p->opt->min || p->opt->max)
         pr_buf_printf(out, "%.16g to %.16g", p->opt->min, p->opt->max);

@@ -1,8 +1,7 @@
 /* Parameters for other programs, and a value to try for each of them. */
-#include "cli/docs.h"
-
 #include "base/units.h"
-#include "conf/alias.h"
+#include "cli/docs.h"
+#include "conf/option/alias.h"
 
 #include <string.h>
 

@@ -1,17 +1,18 @@
 /* `prony doctor`: what was built in, and what would add the rest. */
 #include "base/buf.h"
 #include "cli/doctor.h"
-#include "conf/regex.h"
-#include "conf/share.h"
-#include "conf/yaml.h"
+#include "conf/expr/regex.h"
+#include "conf/read/share.h"
+#include "conf/read/yaml.h"
 #include "format/format.h"
+
 #if PR_HAVE_HDF5
-#include "format/hdf5_api.h"
+#include "format/hdf5/hdf5_api.h"
 #endif
-#include "present/canvas.h"
+#include "native/replica/mpi.h"
+#include "present/chart/canvas.h"
 #include "prony_config.h"
 #include "workload/engine.h"
-#include "workload/mpi.h"
 #include "workload/workload.h"
 
 #include <string.h>

@@ -1,8 +1,8 @@
 /* `prony doctor`: what the monitor can see here, GPUs first. */
 #include "base/buf.h"
-#include "base/nvml.h"
 #include "cli/doctor.h"
-#include "conf/opt.h"
+#include "conf/option/opt.h"
+#include "machine/nvml.h"
 
 #include <dirent.h>
 #include <stdio.h>

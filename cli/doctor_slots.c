@@ -1,10 +1,10 @@
 /* `prony doctor`: what can hold copies that run side by side apart, and the
  * parts this machine would be split into. */
 #include "base/buf.h"
-#include "base/nvml.h"
 #include "base/units.h"
 #include "cli/doctor.h"
-#include "launch/slots.h"
+#include "launch/slots/slots.h"
+#include "machine/nvml.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* What is known of one framework, for a reader and as JSON. */
-#include "base/json.h"
+#include "base/json/json.h"
 #include "cli/docs.h"
 #include "cli/help_frameworks.h"
 #include "workload/framework_here.h"

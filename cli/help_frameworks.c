@@ -2,7 +2,7 @@
 #include "cli/help_frameworks.h"
 
 #include "cli/docs.h"
-#include "present/table.h"
+#include "present/table/table.h"
 #include "workload/framework_here.h"
 
 #include <string.h>

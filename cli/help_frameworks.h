@@ -1,10 +1,10 @@
 /* `prony help --frameworks [NAME]`. */
-#ifndef CLI_HELP_FRAMEWORKS_H
-#define CLI_HELP_FRAMEWORKS_H
+#ifndef PR_CLI_HELP_FRAMEWORKS_H
+#define PR_CLI_HELP_FRAMEWORKS_H
 
-#include "base/json_build.h"
+#include "base/json/json_build.h"
+#include "catalog/framework.h"
 #include "cli/cli.h"
-#include "conf/framework.h"
 
 /* A framework and whether this machine has it. */
 struct framework_row {

@@ -1,14 +1,14 @@
 /* The program: finds the verb, reads its options, runs it, tells the verdict.
  */
-#include "base/json_build.h"
+#include "base/json/json_build.h"
 #include "base/nearest.h"
 #include "cli/cli.h"
-#include "cli/dlio.h"
-#include "cli/milarun.h"
 #include "cli/ranks.h"
+#include "compat/dlio/dlio.h"
+#include "compat/milarun/milarun.h"
+#include "native/replica/mpi.h"
 #include "prony_config.h"
 #include "run/attempt.h"
-#include "workload/mpi.h"
 
 #include <errno.h>
 #include <signal.h>

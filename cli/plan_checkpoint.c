@@ -1,10 +1,10 @@
 /* The checkpoints that the experiments of a plan would write: as a table for
  * people, and as an array for programs. */
-#include "base/json_build.h"
+#include "base/json/json_build.h"
+#include "checkpoint/checkpoint_shape.h"
 #include "cli/targets.h"
-#include "present/table.h"
+#include "present/table/table.h"
 #include "run/jobs.h"
-#include "workload/checkpoint_shape.h"
 
 #include <stdio.h>
 #include <string.h>

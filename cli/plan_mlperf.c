@@ -4,10 +4,10 @@
  * that can be checked before the run.
  */
 #include "base/units.h"
+#include "checkpoint/checkpoint_shape.h"
 #include "cli/targets.h"
-#include "present/mlperf_report.h"
+#include "present/report/mlperf_report.h"
 #include "run/jobs.h"
-#include "workload/checkpoint_shape.h"
 
 #include <string.h>
 #include <unistd.h>

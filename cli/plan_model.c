@@ -1,8 +1,8 @@
 /* The networks that the experiments of a plan would compute: a line for each
  * model and batch. */
 #include "cli/targets.h"
+#include "job/job_model.h"
 #include "run/jobs.h"
-#include "workload/job_model.h"
 
 #include <string.h>
 

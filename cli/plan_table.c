@@ -1,6 +1,6 @@
 /* A plan as a table for people. */
 #include "cli/targets.h"
-#include "present/table.h"
+#include "present/table/table.h"
 
 #include <stdio.h>
 #include <string.h>

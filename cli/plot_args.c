@@ -1,7 +1,7 @@
 /* Options of `prony plot`. */
 #include "cli/plot_args.h"
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/units.h"
 #include "cli/bench_args.h"
 

@@ -1,10 +1,10 @@
 /* Options of `prony plot`. */
-#ifndef CLI_PLOT_ARGS_H
-#define CLI_PLOT_ARGS_H
+#ifndef PR_CLI_PLOT_ARGS_H
+#define PR_CLI_PLOT_ARGS_H
 
-#include "analyse/plotdata.h"
+#include "analyse/series/plotdata.h"
 #include "cli/cli.h"
-#include "present/plot.h"
+#include "present/chart/plot.h"
 
 struct plot_args {
     enum { PLOT_RESULTS, PLOT_MONITOR, PLOT_RATES } source;

@@ -1,6 +1,6 @@
 /* What `prony probe` adds to a run: parameters, and a chart. */
-#ifndef CLI_PROBE_ARGS_H
-#define CLI_PROBE_ARGS_H
+#ifndef PR_CLI_PROBE_ARGS_H
+#define PR_CLI_PROBE_ARGS_H
 
 #include "cli/cli.h"
 #include "plan/plan.h"

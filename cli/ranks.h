@@ -3,8 +3,8 @@
  * the ranks of one job. Programs that know nothing of it would each do all of
  * the work, side by side, into the same files.
  */
-#ifndef CLI_RANKS_H
-#define CLI_RANKS_H
+#ifndef PR_CLI_RANKS_H
+#define PR_CLI_RANKS_H
 
 #include "base/err.h"
 

@@ -1,11 +1,11 @@
 /* Showing runs: tables, the JSON document, the live line. */
 #include "cli/report.h"
 
-#include "present/emulate_report.h"
-#include "present/mlperf_report.h"
-#include "present/run_json.h"
-#include "present/run_table.h"
-#include "present/run_warnings.h"
+#include "present/report/emulate_report.h"
+#include "present/report/mlperf_report.h"
+#include "present/report/run_json.h"
+#include "present/report/run_table.h"
+#include "present/report/run_warnings.h"
 
 #include <string.h>
 #include <unistd.h>

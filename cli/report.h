@@ -1,10 +1,10 @@
 /* What verbs that show or watch a run share. */
-#ifndef CLI_REPORT_H
-#define CLI_REPORT_H
+#ifndef PR_CLI_REPORT_H
+#define PR_CLI_REPORT_H
 
 #include "cli/cli.h"
 #include "present/live.h"
-#include "present/table.h"
+#include "present/table/table.h"
 
 #include <stdint.h>
 

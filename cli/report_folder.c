@@ -5,22 +5,22 @@
  * search for the capacity: its answer. Results of GPU systems: their full
  * table.
  */
-#include "analyse/columns.h"
-#include "analyse/rundata.h"
+#include "analyse/run/columns.h"
+#include "analyse/run/rundata.h"
 #include "base/file.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "cli/report.h"
 #include "cli/suite_report.h"
-#include "present/capacity_report.h"
-#include "present/dlio_report.h"
-#include "present/emulate_report.h"
-#include "present/gather_report.h"
-#include "present/mlperf_report.h"
-#include "present/probe_report.h"
-#include "present/run_table.h"
+#include "present/report/capacity_report.h"
+#include "present/report/dlio_report.h"
+#include "present/report/emulate_report.h"
+#include "present/report/gather_report.h"
+#include "present/report/mlperf_report.h"
+#include "present/report/probe_report.h"
+#include "present/report/run_table.h"
+#include "present/report/trained_report.h"
+#include "present/report/unfinished_text.h"
 #include "present/screen.h"
-#include "present/trained_report.h"
-#include "present/unfinished_text.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #include "cli/suite_call.h"
 
 #include "base/file.h"
-#include "base/json.h"
+#include "base/json/json.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* One call of an experiment, as a result of milarun's or of ours tells it: what
  * `prony rerun` and milarun's run and rerun do again. */
-#ifndef CLI_SUITE_CALL_H
-#define CLI_SUITE_CALL_H
+#ifndef PR_CLI_SUITE_CALL_H
+#define PR_CLI_SUITE_CALL_H
 
 #include "base/value.h"
 #include "cli/cli.h"

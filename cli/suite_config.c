@@ -2,10 +2,10 @@
 #include "cli/suite_config.h"
 
 #include "base/file.h"
-#include "base/json.h"
-#include "conf/share.h"
-#include "conf/toml.h"
-#include "conf/yaml.h"
+#include "base/json/json.h"
+#include "conf/read/share.h"
+#include "conf/read/toml.h"
+#include "conf/read/yaml.h"
 
 #include <stdlib.h>
 #include <string.h>

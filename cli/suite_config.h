@@ -1,6 +1,6 @@
 /* Options that take a file of configuration or JSON right away. */
-#ifndef CLI_SUITE_CONFIG_H
-#define CLI_SUITE_CONFIG_H
+#ifndef PR_CLI_SUITE_CONFIG_H
+#define PR_CLI_SUITE_CONFIG_H
 
 #include "base/value.h"
 #include "cli/cli.h"

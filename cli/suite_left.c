@@ -1,8 +1,7 @@
 /* A run that was stopped, or still goes on: its report says so. */
 #include "cli/suite_report.h"
-
+#include "present/report/unfinished_text.h"
 #include "present/screen.h"
-#include "present/unfinished_text.h"
 
 void print_unfinished(const char *path, const struct pr_run_unfinished *u)
 {

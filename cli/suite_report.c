@@ -6,9 +6,9 @@
 #include "base/file.h"
 #include "cli/report.h"
 #include "cli/suite_config.h"
-#include "present/html.h"
+#include "present/html/html.h"
+#include "present/report/suite_report.h"
 #include "present/screen.h"
-#include "present/suite_report.h"
 #include "prony_config.h"
 
 #include <inttypes.h>

@@ -2,10 +2,10 @@
  * Reports and summaries of suites, for `report`, `summary` and the command
  * line of milarun.
  */
-#ifndef CLI_SUITE_REPORT_H
-#define CLI_SUITE_REPORT_H
+#ifndef PR_CLI_SUITE_REPORT_H
+#define PR_CLI_SUITE_REPORT_H
 
-#include "analyse/suite.h"
+#include "analyse/suite/suite.h"
 #include "cli/cli.h"
 
 /* What a report is asked for. Zeroed with price NAN: nothing. */

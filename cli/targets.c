@@ -4,8 +4,8 @@
 #include "base/nearest.h"
 #include "base/units.h"
 #include "cli/probe_args.h"
-#include "conf/override.h"
-#include "conf/share.h"
+#include "conf/option/override.h"
+#include "conf/read/share.h"
 #include "record/plan_file.h"
 
 #include <ctype.h>

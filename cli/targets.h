@@ -1,6 +1,6 @@
 /* What verbs that take TARGETs share: from arguments to a built plan. */
-#ifndef CLI_TARGETS_H
-#define CLI_TARGETS_H
+#ifndef PR_CLI_TARGETS_H
+#define PR_CLI_TARGETS_H
 
 #include "cli/cli.h"
 #include "plan/plan.h"

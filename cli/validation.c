@@ -1,9 +1,9 @@
 /* What a plan needs and this machine lacks, for people and programs. */
 #include "cli/validation.h"
 
-#include "base/json_build.h"
+#include "base/json/json_build.h"
 #include "present/screen.h"
-#include "run/validate.h"
+#include "run/validate/validate.h"
 
 #include <string.h>
 

@@ -1,9 +1,9 @@
 /* Showing what a plan needs and this machine lacks. */
-#ifndef CLI_VALIDATION_H
-#define CLI_VALIDATION_H
+#ifndef PR_CLI_VALIDATION_H
+#define PR_CLI_VALIDATION_H
 
 #include "cli/cli.h"
-#include "run/validate.h"
+#include "run/validate/validate.h"
 
 /* `plan --validate`: all of it on stdout. Anything missing is the error. */
 int validation_show(const struct pr_validation *v, bool json,

@@ -7,14 +7,14 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/file.h"
-#include "base/json.h"
-#include "present/probe_chart.h"
+#include "base/json/json.h"
+#include "job/probe_result.h"
+#include "present/chart/probe_chart.h"
 #include "prony/plan.h"
 #include "record/event.h"
 #include "record/plan_file.h"
 #include "record/result.h"
 #include "run/session.h"
-#include "workload/probe_result.h"
 
 #include <string.h>
 

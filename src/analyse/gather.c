@@ -29,9 +29,10 @@ static bool is_task_folder(int at, const struct dirent *e)
     return strncmp(e->d_name, "PyTorch_", 8) == 0 && pr_entry_is_folder(at, e);
 }
 
-int pr_gpu_systems_list_folders(const char *dir, struct pr_arena *a,
-                                const char ***ret, size_t *ret_count,
-                                struct pr_err *err)
+/* The system's folders below a results folder, sorted. In the arena. */
+static int gpu_systems_list_folders(const char *dir, struct pr_arena *a,
+                                    const char ***ret, size_t *ret_count,
+                                    struct pr_err *err)
 {
     return pr_folder_names(dir, is_system_folder, a, ret, ret_count, err);
 }
@@ -42,7 +43,7 @@ bool pr_gpu_systems_is_tree(const char *dir)
     const char **systems, **tasks;
     size_t n = 0, k = 0;
 
-    if (!a || pr_gpu_systems_list_folders(dir, a, &systems, &n, NULL))
+    if (!a || gpu_systems_list_folders(dir, a, &systems, &n, NULL))
         return false;
     for (size_t i = 0; i < n && !k; i++) {
         const char *path = pr_arena_printf(a, "%s/%s", dir, systems[i]);
@@ -70,7 +71,7 @@ int pr_gpu_systems_find_dialect(const char *dir,
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(16384);
     const char **names;
     size_t n = 0;
-    int rc = a ? pr_gpu_systems_list_folders(dir, a, &names, &n, err)
+    int rc = a ? gpu_systems_list_folders(dir, a, &names, &n, err)
                : pr_fail_nomem(err);
 
     *ret = PR_GPU_TASK_V2;
@@ -202,7 +203,7 @@ static int add_folders(struct pr_gpu_systems *g, struct pr_arena *a,
 {
     const char **names;
     size_t n = 0;
-    int rc = pr_gpu_systems_list_folders(g->dir, a, &names, &n, err);
+    int rc = gpu_systems_list_folders(g->dir, a, &names, &n, err);
 
     for (size_t i = 0; !rc && i < n; i++) {
         const struct pr_system *s = pr_system_find(o->systems, names[i]);
@@ -224,7 +225,7 @@ static int no_such_system(const struct pr_gpu_systems *g,
     size_t n = 0;
     struct pr_nearest near;
 
-    if (pr_gpu_systems_list_folders(g->dir, a, &names, &n, NULL))
+    if (gpu_systems_list_folders(g->dir, a, &names, &n, NULL))
         n = 0;
     pr_nearest_init(&near, o->system);
     for (size_t i = 0; i < n; i++)

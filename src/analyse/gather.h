@@ -1,13 +1,13 @@
 /*
  * A folder of results in Lambda's layout, SYSTEM/TASK/DATE.txt with
  * benchmark.para beside, as rows of systems and cells of tasks. Logs are read
- * by several threads. present/gather_csv.h writes Lambda's tables from it,
- * present/gather_report.h what can be said besides.
+ * by several threads. present/report/gather_csv.h writes Lambda's tables from
+ * it, present/report/gather_report.h what can be said besides.
  */
 #ifndef PR_ANALYSE_GATHER_H
 #define PR_ANALYSE_GATHER_H
 
-#include "conf/systems.h"
+#include "catalog/systems.h"
 #include "record/gpu_task_log.h"
 
 enum { PR_GPU_SYSTEMS_MAX_THREADS = 16 };
@@ -78,10 +78,5 @@ int pr_gpu_systems_read(const char *dir, const struct pr_gpu_systems_opts *opts,
 bool pr_gpu_systems_is_tree(const char *dir);
 /* Whether it is the folder of one system. */
 bool pr_gpu_systems_is_system(const char *dir);
-
-/* The system's folders below a results folder, sorted. In the arena. */
-int pr_gpu_systems_list_folders(const char *dir, struct pr_arena *a,
-                                const char ***ret, size_t *ret_count,
-                                struct pr_err *err) PR_MUST_CHECK;
 
 #endif

@@ -4,7 +4,7 @@
 #include "analyse/mlperf_impl.h"
 #include "base/file.h"
 #include "base/hash.h"
-#include "base/json.h"
+#include "base/json/json.h"
 
 #include <math.h>
 #include <string.h>

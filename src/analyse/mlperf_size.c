@@ -1,6 +1,5 @@
 /* How large MLPerf wants a data set: as `mlpstorage training datasize`. */
 #include "analyse/mlperf.h"
-
 #include "base/units.h"
 
 #include <math.h>

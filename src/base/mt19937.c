@@ -40,7 +40,8 @@ uint32_t pr_mt_u32(struct pr_mt *mt)
     return y ^ y >> 18;
 }
 
-double pr_mt_double(struct pr_mt *mt)
+/* random_sample: [0, 1) */
+static double mt_double(struct pr_mt *mt)
 {
     uint32_t a = pr_mt_u32(mt) >> 5, b = pr_mt_u32(mt) >> 6;
 
@@ -57,8 +58,8 @@ double pr_mt_gauss(struct pr_mt *mt)
         return mt->gauss;
     }
     do {
-        x1 = 2.0 * pr_mt_double(mt) - 1.0;
-        x2 = 2.0 * pr_mt_double(mt) - 1.0;
+        x1 = 2.0 * mt_double(mt) - 1.0;
+        x2 = 2.0 * mt_double(mt) - 1.0;
         r2 = x1 * x1 + x2 * x2;
     } while (r2 >= 1.0 || r2 == 0.0);
     f = sqrt(-2.0 * log(r2) / r2);

@@ -17,7 +17,6 @@ struct pr_mt {
 
 void pr_mt_seed(struct pr_mt *mt, uint32_t seed); /* numpy.random.seed */
 uint32_t pr_mt_u32(struct pr_mt *mt);
-double pr_mt_double(struct pr_mt *mt); /* random_sample: [0, 1) */
-double pr_mt_gauss(struct pr_mt *mt);  /* standard_normal */
+double pr_mt_gauss(struct pr_mt *mt); /* standard_normal */
 
 #endif

@@ -1,7 +1,7 @@
 /* Values: making, comparing, copying, and writing as Python would. */
 #include "base/value.h"
 
-#include "base/json.h"
+#include "base/json/json.h"
 
 #include <math.h>
 #include <string.h>

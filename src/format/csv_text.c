@@ -2,9 +2,8 @@
  * Elements as decimal text: whole numbers by tables, floating-point numbers as
  * the shortest text that reads back as the same number of their type.
  */
-#include "format/csv.h"
-
 #include "base/value.h"
+#include "format/csv.h"
 
 #include <math.h>
 #include <string.h>

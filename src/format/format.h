@@ -9,8 +9,8 @@
  * Writing: a writer belongs to one thread; it makes a file from a
  * specification, contents included, for these follow from the seed.
  */
-#ifndef PR_FORMAT_FORMAT_H
-#define PR_FORMAT_FORMAT_H
+#ifndef PR_FORMAT_H
+#define PR_FORMAT_H
 
 #include "format/dtype.h"
 #include "storage/storage.h"

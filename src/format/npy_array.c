@@ -63,8 +63,9 @@ int pr_npy_array_init(struct pr_npy_array *a, const struct pr_npy *npy,
     return PR_OK;
 }
 
-void pr_npy_array_sample(const struct pr_npy_array *a, const void *data,
-                         struct pr_sample *ret)
+/* All of ret but the label; the bytes lie in the file's order. */
+static void npy_array_sample(const struct pr_npy_array *a, const void *data,
+                             struct pr_sample *ret)
 {
     *ret = (struct pr_sample){
         .data = data,
@@ -84,7 +85,7 @@ void pr_npy_array_native(const struct pr_npy_array *a, const uint8_t *data,
         pr_dtype_swap(a->npy.dtype, buf, (size_t)a->bytes);
         data = buf;
     }
-    pr_npy_array_sample(a, data, ret);
+    npy_array_sample(a, data, ret);
 }
 
 /* ---- picking out */

@@ -26,10 +26,6 @@ int pr_npy_array_init(struct pr_npy_array *a, const struct pr_npy *npy,
                       const struct pr_reader *r, uint64_t at, uint64_t n,
                       struct pr_err *err) PR_MUST_CHECK;
 
-/* All of ret but the label; the bytes lie in the file's order. */
-void pr_npy_array_sample(const struct pr_npy_array *a, const void *data,
-                         struct pr_sample *ret);
-
 /* The same from the stored bytes: turns them around if that is needed, in buf,
  * where data is or else a copy is made. */
 void pr_npy_array_native(const struct pr_npy_array *a, const uint8_t *data,

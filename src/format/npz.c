@@ -3,7 +3,7 @@
  * their labels, as numpy.savez writes it, or deflated as savez_compressed
  * does. This is the table and the writer; npz_read.c has the reader.
  */
-#include "base/checksum.h"
+#include "base/codec/checksum.h"
 #include "format/fill.h"
 #include "format/npy_write.h"
 #include "format/npz_impl.h"

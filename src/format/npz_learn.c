@@ -3,7 +3,7 @@
  * their labels, and the heads of both. Labels are taken along at once: there
  * are few, and next to the directory as a rule.
  */
-#include "base/checksum.h"
+#include "base/codec/checksum.h"
 #include "base/mem.h"
 #include "format/npz_impl.h"
 

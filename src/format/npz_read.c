@@ -5,7 +5,7 @@
  * a stream that goes back to the start when a sample before the last is asked
  * for.
  */
-#include "base/checksum.h"
+#include "base/codec/checksum.h"
 #include "base/mem.h"
 #include "format/npz_impl.h"
 

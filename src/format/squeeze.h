@@ -4,7 +4,7 @@
 #ifndef PR_FORMAT_SQUEEZE_H
 #define PR_FORMAT_SQUEEZE_H
 
-#include "base/deflate.h"
+#include "base/codec/deflate.h"
 #include "format/out.h"
 
 struct pr_squeeze {

@@ -11,7 +11,7 @@
  */
 #include "format/tensors_found.h"
 
-#include "base/checksum.h"
+#include "base/codec/checksum.h"
 #include "base/mem.h"
 #include "format/tfrecord.h"
 #include "format/zip.h"
@@ -31,8 +31,10 @@ static int tensor_compare_places(const void *a, const void *b)
     return (x->at > y->at) - (x->at < y->at);
 }
 
-int pr_tensor_find_sort(struct pr_tensor_found_list *l, uint64_t file_bytes,
-                        const char *name, struct pr_err *err)
+/* Sorts them by place, leaves empty ones out, and checks that all lie in a file
+ * of so many bytes. */
+static int tensor_find_sort(struct pr_tensor_found_list *l, uint64_t file_bytes,
+                            const char *name, struct pr_err *err)
 {
     uint64_t end = 0;
     size_t n = 0;
@@ -223,7 +225,7 @@ int pr_tensor_find_torch(struct pr_storage *st, const char *path,
     if (!rc) {
         rc = read_archive(f, a, &found, err);
         if (!rc)
-            rc = pr_tensor_find_sort(&found, f->r.obj.size, path, err);
+            rc = tensor_find_sort(&found, f->r.obj.size, path, err);
         pr_object_close(&f->r.obj);
     }
     pr_free(f->r.scratch);
@@ -509,7 +511,7 @@ int pr_tensor_find_bundle(const void *table, size_t len, uint64_t data_bytes,
     t.found.is_crc32c = true;
     rc = read_blocks(&t);
     if (!rc)
-        rc = pr_tensor_find_sort(&t.found, data_bytes, name, err);
+        rc = tensor_find_sort(&t.found, data_bytes, name, err);
     if (!rc)
         *ret = t.found;
     return rc;

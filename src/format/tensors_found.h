@@ -39,11 +39,6 @@ int pr_tensor_find_bundle(const void *table, size_t len, uint64_t data_bytes,
                           struct pr_tensor_found_list *ret,
                           struct pr_err *err) PR_MUST_CHECK;
 
-/* Sorts them by place, leaves empty ones out, and checks that all lie in a file
- * of so many bytes. */
-int pr_tensor_find_sort(struct pr_tensor_found_list *l, uint64_t file_bytes,
-                        const char *name, struct pr_err *err) PR_MUST_CHECK;
-
 /* ---- of torch.save, for tests */
 
 /* A storage is a row of elements that tensors lie in; number i is in the

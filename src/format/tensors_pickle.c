@@ -6,7 +6,6 @@
  * functions are names, and nothing is called.
  */
 #include "format/tensors_found.h"
-
 #include "format/tensors_impl.h"
 
 #include <endian.h>

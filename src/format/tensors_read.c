@@ -1,7 +1,7 @@
 /* Reading a safetensors file. */
 #include "format/tensors_read.h"
 
-#include "base/json.h"
+#include "base/json/json.h"
 
 #include <endian.h>
 #include <errno.h>
@@ -134,10 +134,11 @@ static int tensor_read_entry(const struct head *h, const struct pr_member *m,
     return rc ? rc : read_place(h, m, t, each, err);
 }
 
-int pr_tensor_head_parse(const char *text, size_t len, uint64_t body_bytes,
-                         const char *name, struct pr_arena *a,
-                         struct pr_tensor_stored **ret, size_t *ret_count,
-                         struct pr_err *err)
+/* The header alone, as text; body_bytes is what follows it in the file. */
+static int tensor_head_parse(const char *text, size_t len, uint64_t body_bytes,
+                             const char *name, struct pr_arena *a,
+                             struct pr_tensor_stored **ret, size_t *ret_count,
+                             struct pr_err *err)
 {
     struct head h = {.name = name, .body_bytes = body_bytes};
     struct pr_json_in in = {
@@ -217,8 +218,8 @@ static int tensor_read_head(struct pr_tensor_file *f, uint64_t size,
     rc = tensor_read_at(f, 8, text, (size_t)len, err);
     f->body = 8 + len;
     if (!rc)
-        rc = pr_tensor_head_parse(text, (size_t)len, size - f->body, f->path, a,
-                                  &f->tensors, &f->count, err);
+        rc = tensor_head_parse(text, (size_t)len, size - f->body, f->path, a,
+                               &f->tensors, &f->count, err);
     return rc;
 }
 

@@ -53,12 +53,6 @@ int pr_tensor_file_open(const char *path, struct pr_arena *a,
                         struct pr_err *err) PR_MUST_CHECK;
 void pr_tensor_file_close(struct pr_tensor_file *f);
 
-/* The header alone, as text; body_bytes is what follows it in the file. */
-int pr_tensor_head_parse(const char *text, size_t len, uint64_t body_bytes,
-                         const char *name, struct pr_arena *a,
-                         struct pr_tensor_stored **ret, size_t *ret_count,
-                         struct pr_err *err) PR_MUST_CHECK;
-
 /* NULL: there is none of this name. */
 const struct pr_tensor_stored *
 pr_tensor_file_find(const struct pr_tensor_file *f, const char *name);

@@ -7,10 +7,9 @@
  *
  * A CRC comes after the contents it is of, so a file is made in one go.
  */
-#include "format/tensors_impl.h"
-
-#include "base/checksum.h"
+#include "base/codec/checksum.h"
 #include "base/hash.h"
+#include "format/tensors_impl.h"
 #include "format/zip.h"
 
 #include <endian.h>

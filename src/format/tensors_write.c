@@ -1,7 +1,7 @@
 /* Writing a safetensors file of tensors. */
 #include "format/tensors_write.h"
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/units.h"
 
 #include <assert.h>

@@ -1,7 +1,7 @@
 /* TFRecord files: the format, and what its readers have in common. */
 #include "format/tfrecord.h"
 
-#include "base/checksum.h"
+#include "base/codec/checksum.h"
 #include "format/example.h"
 
 #include <endian.h>

@@ -8,7 +8,7 @@
 #ifndef PR_FORMAT_TFRECORD_H
 #define PR_FORMAT_TFRECORD_H
 
-#include "base/deflate.h"
+#include "base/codec/deflate.h"
 #include "format/fill.h"
 #include "format/squeeze.h"
 

@@ -1,7 +1,6 @@
 /* Where the records of a TFRecord file are, in bounded memory. */
-#include "format/tfrecord.h"
-
 #include "base/mem.h"
+#include "format/tfrecord.h"
 
 void pr_tfrecord_offsets_clear(struct pr_tfrecord_offsets *o)
 {

@@ -3,9 +3,8 @@
  * of a window that is read ahead, others straight into the caller's buffer,
  * with the head of the record after them, so that each costs one request.
  */
+#include "base/codec/checksum.h"
 #include "format/tfrecord.h"
-
-#include "base/checksum.h"
 
 #include <string.h>
 

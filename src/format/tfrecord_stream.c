@@ -2,9 +2,8 @@
  * Reading compressed TFRecord files: one gzip or zlib stream, inflated into
  * the caller's buffer as it goes by. Going backward starts it again.
  */
+#include "base/codec/checksum.h"
 #include "format/tfrecord.h"
-
-#include "base/checksum.h"
 
 enum {
     INPUT = PR_TFRECORD_PIECE + PR_IO_SLACK, /* compressed bytes */

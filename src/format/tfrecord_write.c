@@ -3,10 +3,9 @@
  * NVIDIA's tfrecord2idx makes of them: a line for each record with its offset
  * and its bytes, framing included (of a compressed file: when inflated).
  */
-#include "format/tfrecord.h"
-
-#include "base/checksum.h"
+#include "base/codec/checksum.h"
 #include "format/example.h"
+#include "format/tfrecord.h"
 
 #include <endian.h>
 #include <inttypes.h>

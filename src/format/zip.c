@@ -1,7 +1,7 @@
 /* Reading the structure of ZIP archives; see zip.h. */
 #include "format/zip.h"
 
-#include "base/checksum.h"
+#include "base/codec/checksum.h"
 
 #include <endian.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* Members of ZIP archives as streams; see zip_stream.h. */
 #include "format/zip_stream.h"
 
-#include "base/checksum.h"
+#include "base/codec/checksum.h"
 #include "base/mem.h"
 
 #include <assert.h>

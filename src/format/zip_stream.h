@@ -6,7 +6,7 @@
 #ifndef PR_FORMAT_ZIP_STREAM_H
 #define PR_FORMAT_ZIP_STREAM_H
 
-#include "base/deflate.h"
+#include "base/codec/deflate.h"
 #include "format/zip.h"
 
 enum { PR_ZIP_PIECE = 256 << 10 }; /* what is done at a time */

@@ -1,7 +1,8 @@
 /* Containers: which program it is, and what its answers mean. */
-#include "launch/container_impl.h"
+#include "launch/container.h"
 
-#include "conf/words.h"
+#include "conf/read/words.h"
+#include "launch/container_impl.h"
 
 #include <limits.h>
 #include <stdlib.h>

@@ -4,9 +4,8 @@
  * program takes two mounts in one place: what the user's own arguments mount
  * holds, then the first of ours.
  */
-#include "launch/container_impl.h"
-
 #include "base/buf.h"
+#include "launch/container_impl.h"
 
 #include <string.h>
 

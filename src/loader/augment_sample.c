@@ -3,9 +3,8 @@
  * of columns, perhaps of channels. Numbers: as many as the model's input has.
  * All else does not fit, and is never cut or repeated until it does.
  */
-#include "loader/augment.h"
-
 #include "base/mem.h"
+#include "loader/augment.h"
 
 #include <stdio.h>
 #include <string.h>

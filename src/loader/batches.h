@@ -10,8 +10,8 @@
 #ifndef PR_LOADER_BATCHES_H
 #define PR_LOADER_BATCHES_H
 
-#include "conf/sections.h"
-#include "format/dataset.h"
+#include "conf/option/sections.h"
+#include "format/dataset/dataset.h"
 
 struct pr_batches;
 

@@ -1,6 +1,6 @@
 /* What a reading thread does with a sample: makes it fit for the model, at its
  * place in its batch, and finds its label. */
-#include "format/dataset_classes.h"
+#include "format/dataset/dataset_classes.h"
 #include "loader/batches_impl.h"
 
 #include <string.h>

@@ -12,9 +12,9 @@
 #define PR_LOADER_FEED_H
 
 #include "base/clock.h"
-#include "base/histogram.h"
-#include "conf/sections.h"
-#include "format/dataset.h"
+#include "base/stats/histogram.h"
+#include "conf/option/sections.h"
+#include "format/dataset/dataset.h"
 #include "loader/duration.h"
 #include "loader/order.h"
 

@@ -1,9 +1,9 @@
 /* What the files of prony/loader.h share. */
-#ifndef PR_LOADER_LOADER_IMPL_H
-#define PR_LOADER_LOADER_IMPL_H
+#ifndef PR_LOADER_IMPL_H
+#define PR_LOADER_IMPL_H
 
 #include "base/arena.h"
-#include "format/dataset_classes.h"
+#include "format/dataset/dataset_classes.h"
 #include "loader/batches.h"
 #include "prony/loader.h"
 

@@ -1,6 +1,6 @@
 /* From a folder and a few settings to a data set that can be read. */
 #include "base/mem.h"
-#include "conf/literal.h"
+#include "conf/read/literal.h"
 #include "loader/loader_impl.h"
 
 #include <sched.h>

@@ -7,9 +7,8 @@
  * A network over a handful of cells has not every permutation, so up to
  * sixteen are really shuffled: four bits for each in one word.
  */
-#include "loader/order.h"
-
 #include "base/hash.h"
+#include "loader/order.h"
 
 /* The fewer cells, the more rounds until pairs of indices are independent. */
 enum { TABLE_MAX = 16, FEW = 512, ROUNDS_FEW = 10, ROUNDS = 6 };

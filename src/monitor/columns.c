@@ -2,7 +2,7 @@
  * to monitor.ndjson. Sums are in columns_sum.c. */
 #include "monitor/columns.h"
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/mem.h"
 
 #include <math.h>

@@ -5,8 +5,8 @@
  * result. docs/monitor.md has the format. Several experiments may be watched
  * at once: the machine is looked at once for all of them.
  */
-#ifndef PR_MONITOR_MONITOR_H
-#define PR_MONITOR_MONITOR_H
+#ifndef PR_MONITOR_H
+#define PR_MONITOR_H
 
 #include "base/buf.h"
 #include "base/err.h"

@@ -3,7 +3,7 @@
  * (by place on the PCI bus, as nvidia-smi). Without a driver there is nothing
  * to see. A device that is lost sets nothing until it answers again.
  */
-#include "base/nvml.h"
+#include "machine/nvml.h"
 #include "monitor/source.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
  * of one; power is in watts. What is not known is -1. */
 #include "monitor/timeseries.h"
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/mem.h"
 #include "base/units.h"
 #include "base/value.h"

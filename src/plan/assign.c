@@ -1,9 +1,9 @@
 /* What the command line says of parameters: -P, -V, -E, --set-file, hydra. */
 #include "base/file.h"
-#include "base/json.h"
-#include "conf/alias.h"
-#include "conf/literal.h"
-#include "conf/override.h"
+#include "base/json/json.h"
+#include "conf/option/alias.h"
+#include "conf/option/override.h"
+#include "conf/read/literal.h"
 #include "plan/spec.h"
 
 #include <string.h>

@@ -4,7 +4,7 @@
  * users add names freely.
  */
 #include "base/nearest.h"
-#include "conf/alias.h"
+#include "conf/option/alias.h"
 #include "plan/spec.h"
 
 #include <stdio.h>

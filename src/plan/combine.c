@@ -4,7 +4,7 @@
  */
 #include "plan/combine.h"
 
-#include "conf/alias.h"
+#include "conf/option/alias.h"
 #include "plan/below.h"
 #include "plan/weak.h"
 

@@ -1,9 +1,9 @@
 /* The story of one parameter. */
 #include "plan/explain.h"
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/nearest.h"
-#include "conf/alias.h"
+#include "conf/option/alias.h"
 #include "plan/spec.h"
 
 #include <stdio.h>

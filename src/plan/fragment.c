@@ -2,7 +2,7 @@
 #include "plan/fragment.h"
 
 #include "base/hash.h"
-#include "conf/alias.h"
+#include "conf/option/alias.h"
 
 #include <string.h>
 

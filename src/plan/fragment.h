@@ -6,9 +6,9 @@
 #ifndef PR_PLAN_FRAGMENT_H
 #define PR_PLAN_FRAGMENT_H
 
-#include "conf/decl.h"
-#include "conf/params.h"
-#include "conf/query.h"
+#include "conf/option/decl.h"
+#include "conf/option/params.h"
+#include "conf/option/query.h"
 #include "plan/warn.h"
 
 /* A growing list of settings. */

@@ -10,10 +10,9 @@
  *         extensions: [{condition: {…}, parameters: {…}, cases: […]}]
  * A map inside parameters or variables nests names; unknown keys are errors.
  */
-#include "plan/source.h"
-
 #include "base/nearest.h"
-#include "conf/alias.h"
+#include "conf/option/alias.h"
+#include "plan/source.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* Whether a DLIO file, or what is laid over it, is written in the names of
  * DLIO's first documentation. */
-#include "conf/alias.h"
+#include "conf/option/alias.h"
 #include "plan/spec.h"
 
 #include <string.h>

@@ -3,10 +3,10 @@
  * use. Its experiments are walked one by one; they are made as they are asked
  * for, so a plan of a million experiments takes the memory of ten.
  */
-#ifndef PR_PLAN_PLAN_H
-#define PR_PLAN_PLAN_H
+#ifndef PR_PLAN_H
+#define PR_PLAN_H
 
-#include "conf/expand.h"
+#include "conf/expr/expand.h"
 #include "prony/plan.h"
 
 int pr_plan_param_text(struct pr_plan *p, const char *name, const char *text,

@@ -6,8 +6,8 @@
  *     {"id": "0002-…", "params": {…}}
  *     ]}
  */
-#ifndef PR_PLAN_PLAN_JSON_H
-#define PR_PLAN_PLAN_JSON_H
+#ifndef PR_PLAN_JSON_H
+#define PR_PLAN_JSON_H
 
 #include "plan/plan.h"
 

@@ -1,8 +1,7 @@
 /* A plan to JSON, experiment by experiment. */
-#include "plan/plan_json.h"
-
 #include "base/file.h"
-#include "base/json.h"
+#include "base/json/json.h"
+#include "plan/plan_json.h"
 #include "plan/spec.h"
 
 #include <stdio.h>

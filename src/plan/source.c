@@ -2,9 +2,9 @@
 #include "plan/source.h"
 
 #include "base/file.h"
-#include "base/json.h"
-#include "conf/toml.h"
-#include "conf/yaml.h"
+#include "base/json/json.h"
+#include "conf/read/toml.h"
+#include "conf/read/yaml.h"
 
 #include <string.h>
 

@@ -5,12 +5,12 @@
 #include "plan/spec.h"
 
 #include "base/mem.h"
-#include "base/nvml.h"
-#include "conf/alias.h"
-#include "conf/literal.h"
-#include "conf/override.h"
+#include "conf/option/alias.h"
+#include "conf/option/override.h"
+#include "conf/read/literal.h"
+#include "machine/nvml.h"
 #include "plan/below.h"
-#include "plan/devices.h"
+#include "plan/from/devices.h"
 #include "plan/source.h"
 #include "plan/weak.h"
 

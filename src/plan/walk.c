@@ -4,7 +4,7 @@
  */
 #include "base/hash.h"
 #include "base/mem.h"
-#include "conf/gpu_tasks.h"
+#include "catalog/gpu_tasks.h"
 #include "plan/combine.h"
 #include "plan/only.h"
 

@@ -6,7 +6,7 @@
 #ifndef PR_PLAN_WEAK_H
 #define PR_PLAN_WEAK_H
 
-#include "conf/framework.h"
+#include "catalog/framework.h"
 #include "plan/spec.h"
 
 /* Reads the files of all frameworks that the groups name, and gives their

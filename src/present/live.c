@@ -1,10 +1,11 @@
 /* The live progress: when to write, and where. */
-#include "present/live_impl.h"
+#include "present/live.h"
 
 #include "base/clock.h"
 #include "base/file.h"
-#include "base/json_build.h"
+#include "base/json/json_build.h"
 #include "base/mem.h"
+#include "present/live_impl.h"
 #include "present/screen.h"
 
 #include <errno.h>

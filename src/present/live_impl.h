@@ -33,9 +33,6 @@ struct pr_live_line {
     double item_s;
 };
 
-/* Seconds until all is done; false while that cannot be told. */
-bool pr_live_eta(const struct pr_live_line *l, uint64_t now_ns, double *ret_s);
-
 /* Append to l->out: the line without its line end, at most columns wide; the
  * plain line; the object. */
 void pr_live_add_line(struct pr_live_line *l, uint64_t now_ns,

@@ -1,8 +1,7 @@
 /* The live progress: the words, the bar and the guess at what remains. */
-#include "present/live_impl.h"
-
-#include "base/json_build.h"
+#include "base/json/json_build.h"
 #include "base/units.h"
+#include "present/live_impl.h"
 #include "present/screen.h"
 
 #include <inttypes.h>
@@ -12,7 +11,9 @@
 
 enum { BAR_COLUMNS = 14, LEAST_LABEL = 8 };
 
-bool pr_live_eta(const struct pr_live_line *l, uint64_t now_ns, double *ret_s)
+/* Seconds until all is done; false while that cannot be told. */
+static bool live_eta(const struct pr_live_line *l, uint64_t now_ns,
+                     double *ret_s)
 {
     double end_s, least_s, since_s = (double)(now_ns - l->window_ns) / 1e9;
 
@@ -32,7 +33,7 @@ static void add_eta(struct pr_live_line *l, uint64_t now_ns, const char *before)
     char text[24];
     double s;
 
-    if (!pr_live_eta(l, now_ns, &s))
+    if (!live_eta(l, now_ns, &s))
         return;
     if (s < 59.5)
         pr_buf_printf(&l->out, "%seta %.0f s", before, s);
@@ -173,7 +174,7 @@ void pr_live_add_object(struct pr_live_line *l, uint64_t now_ns,
     pr_json_put_str(&jb, "extra", l->extra.len ? l->extra.data : NULL);
     pr_json_put_float(&jb, "elapsed_s",
                       round((double)(now_ns - l->start_ns) / 1e6) / 1e3);
-    if (pr_live_eta(l, now_ns, &s))
+    if (live_eta(l, now_ns, &s))
         pr_json_put_float(&jb, "eta_s", (double)(uint64_t)(s * 10 + 0.5) / 10);
     pr_json_close(&jb);
     pr_buf_char(&l->out, '\n');

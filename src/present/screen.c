@@ -65,7 +65,8 @@ static bool in_ranges(unsigned code, const struct range *r, size_t n)
     return low < n && code >= r[low].first;
 }
 
-unsigned pr_screen_width_of(unsigned code)
+/* Columns of a code point: 0 for marks that combine, 2 for wide ones. */
+static unsigned screen_width_of(unsigned code)
 {
     if (code < 0x300)
         return 1;
@@ -97,7 +98,7 @@ static size_t next_char(const char *s, size_t len, unsigned *ret_columns)
 {
     size_t n = pr_utf8_len(s, len);
 
-    *ret_columns = n ? pr_screen_width_of(screen_decode_utf8(s, n)) : 1;
+    *ret_columns = n ? screen_width_of(screen_decode_utf8(s, n)) : 1;
     return n ? n : 1;
 }
 

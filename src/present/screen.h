@@ -10,9 +10,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Columns of a code point: 0 for marks that combine, 2 for wide ones. */
-unsigned pr_screen_width_of(unsigned code);
-
 /* Columns of valid UTF-8 text without control characters. */
 size_t pr_screen_columns(const char *s, size_t len);
 

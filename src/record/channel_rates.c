@@ -2,7 +2,7 @@
 #include "record/channel_rates.h"
 
 #include "base/err.h"
-#include "base/json_build.h"
+#include "base/json/json_build.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 

@@ -1,9 +1,8 @@
 /* Reading a channel from its file: all of it, and its last lines. */
-#include "record/channel.h"
-
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "record/channel.h"
 #include "record/channel_row.h"
 
 #include <errno.h>

@@ -2,7 +2,7 @@
 #include "record/event.h"
 
 #include "base/clock.h"
-#include "base/json.h"
+#include "base/json/json.h"
 
 #include <math.h>
 #include <stdio.h>

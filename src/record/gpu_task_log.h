@@ -5,7 +5,7 @@
 #ifndef PR_RECORD_GPU_TASK_LOG_H
 #define PR_RECORD_GPU_TASK_LOG_H
 
-#include "conf/gpu_tasks.h"
+#include "catalog/gpu_tasks.h"
 
 #include <stdint.h>
 

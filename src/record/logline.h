@@ -48,11 +48,6 @@ int pr_log_scan(const char *path, pr_log_param *param, void *ctx,
                 struct pr_log_counts *ret_counts,
                 struct pr_err *err) PR_MUST_CHECK;
 
-/* The same from an open file; name is for errors. */
-int pr_log_scan_fd(int fd, const char *name, pr_log_param *param, void *ctx,
-                   struct pr_log_counts *ret_counts,
-                   struct pr_err *err) PR_MUST_CHECK;
-
 /* The same for bytes that come from elsewhere, in pieces of any size: a
  * compressed log, a pipe. Free with pr_log_scanner_free. */
 struct pr_log_scanner;

@@ -3,9 +3,8 @@
  * where it is; only one that spans pieces is copied, and only as long as it can
  * still be a parameter line. Other lines are not looked at one by one.
  */
-#include "record/logline.h"
-
 #include "base/mem.h"
+#include "record/logline.h"
 #include "record/logline_find.h"
 
 #include <errno.h>
@@ -301,8 +300,9 @@ static int log_feed_file(struct pr_log_scanner *s, int fd, char *piece,
     }
 }
 
-int pr_log_scan_fd(int fd, const char *name, pr_log_param *param, void *ctx,
-                   struct pr_log_counts *ret_counts, struct pr_err *err)
+/* The same from an open file; name is for errors. */
+static int log_scan_fd(int fd, const char *name, pr_log_param *param, void *ctx,
+                       struct pr_log_counts *ret_counts, struct pr_err *err)
 {
     struct pr_log_scanner *s = pr_log_scanner_new(name, param, ctx);
     char *piece = pr_alloc(PIECE_BYTES);
@@ -324,7 +324,7 @@ int pr_log_scan(const char *path, pr_log_param *param, void *ctx,
 
     if (fd < 0)
         return pr_fail_errno(err, PR_E_IO, path, "cannot open");
-    rc = pr_log_scan_fd(fd, path, param, ctx, ret_counts, err);
+    rc = log_scan_fd(fd, path, param, ctx, ret_counts, err);
     close(fd);
     return rc;
 }

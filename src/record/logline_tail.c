@@ -1,8 +1,7 @@
 /* The last lines of a log, made safe to show. */
-#include "record/logline.h"
-
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "record/logline.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -6,7 +6,7 @@
 #define PR_RECORD_PLAN_FILE_H
 
 #include "base/file.h"
-#include "base/json.h"
+#include "base/json/json.h"
 
 struct pr_plan_file {
     struct pr_view view;

@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/sync.h"
 
 #include <errno.h>

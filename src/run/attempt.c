@@ -5,8 +5,8 @@
 #include "run/attempt.h"
 
 #include "base/clock.h"
+#include "machine/describe/sysinfo.h"
 #include "record/channel.h"
-#include "record/sysinfo.h"
 #include "run/attempt_impl.h"
 #include "run/contained.h"
 #include "run/contract.h"

@@ -3,7 +3,7 @@
 #ifndef PR_RUN_ATTEMPT_H
 #define PR_RUN_ATTEMPT_H
 
-#include "launch/keeper.h"
+#include "launch/keeper/keeper.h"
 #include "monitor/monitor.h"
 #include "record/status.h"
 #include "run/stop.h"

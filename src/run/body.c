@@ -4,7 +4,7 @@
  * to the log, where stdout and stderr already point.
  */
 #include "base/file.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "run/attempt.h"
 
 #include <stdio.h>

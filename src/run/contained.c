@@ -5,12 +5,12 @@
  */
 #include "run/contained.h"
 
+#include "job/job_env.h"
+#include "job/job_places.h"
+#include "native/replica/mpi.h"
 #include "record/channel.h"
 #include "run/contained_mounts.h"
 #include "run/contained_slot.h"
-#include "workload/job_env.h"
-#include "workload/job_places.h"
-#include "workload/mpi.h"
 
 #include <fcntl.h>
 #include <limits.h>

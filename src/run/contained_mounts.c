@@ -6,8 +6,8 @@
 #include "run/contained_mounts.h"
 
 #include "base/file.h"
-#include "conf/share.h"
-#include "workload/job_places.h"
+#include "conf/read/share.h"
+#include "job/job_places.h"
 
 #include <limits.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #ifndef PR_RUN_CONTAINED_MOUNTS_H
 #define PR_RUN_CONTAINED_MOUNTS_H
 
-#include "conf/sections.h"
+#include "conf/option/sections.h"
 #include "launch/container.h"
 #include "workload/workload.h"
 

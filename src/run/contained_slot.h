@@ -3,7 +3,7 @@
 #define PR_RUN_CONTAINED_SLOT_H
 
 #include "launch/container.h"
-#include "launch/slots.h"
+#include "launch/slots/slots.h"
 
 /* Puts what the slot has into o: processors, memory, device, and what it says
  * in the environment; o->env is filled already. */

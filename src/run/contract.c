@@ -2,7 +2,7 @@
 #include "run/contract.h"
 
 #include "base/file.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/utf8.h"
 #include "record/channel.h"
 #include "record/logline.h"

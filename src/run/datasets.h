@@ -2,8 +2,8 @@
 #ifndef PR_RUN_DATASETS_H
 #define PR_RUN_DATASETS_H
 
+#include "generate/generate.h"
 #include "plan/plan.h"
-#include "workload/generate.h"
 
 struct pr_plan_dataset {
     struct pr_dataset set;

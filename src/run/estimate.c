@@ -2,7 +2,7 @@
 #include "run/estimate.h"
 
 #include "run/jobs.h"
-#include "run/validate.h"
+#include "run/validate/validate.h"
 
 static void add_cost(struct pr_plan_cost *sum, const struct pr_cost *one)
 {

@@ -3,7 +3,7 @@
 
 #include "base/file.h"
 #include "base/filename.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "record/gpu_task_log.h"
 
 #include <fcntl.h>

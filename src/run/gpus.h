@@ -3,7 +3,7 @@
 #ifndef PR_RUN_GPUS_H
 #define PR_RUN_GPUS_H
 
-#include "base/nvml.h"
+#include "machine/nvml.h"
 
 struct pr_gpu {
     char name[PR_NVML_NAME]; /* "": not told */

@@ -5,7 +5,7 @@
  * meanwhile, so that a resumed run finds everything in order.
  */
 #include "base/clock.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/names.h"
 #include "record/channel.h"
 #include "record/result.h"

@@ -2,7 +2,7 @@
 #include "run/metrics.h"
 
 #include "base/file.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/mem.h"
 #include "base/names.h"
 #include "base/utf8.h"

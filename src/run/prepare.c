@@ -7,7 +7,7 @@
  */
 #include "base/clock.h"
 #include "base/file.h"
-#include "conf/words.h"
+#include "conf/read/words.h"
 #include "run/metrics.h"
 #include "run/runner.h"
 

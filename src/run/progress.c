@@ -1,8 +1,8 @@
 /* Progress of an experiment, from wherever it says something. */
 #include "run/progress.h"
 
+#include "job/progress.h"
 #include "record/channel.h"
-#include "workload/progress.h"
 
 #include <stdio.h>
 

@@ -1,4 +1,6 @@
 /* The loop over the experiments of a run directory. */
+#include "run/run.h"
+
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/names.h"

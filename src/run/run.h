@@ -3,8 +3,8 @@
  * result whatever happens to it. The same code starts a run and resumes one:
  * what has a result is skipped.
  */
-#ifndef PR_RUN_RUN_H
-#define PR_RUN_RUN_H
+#ifndef PR_RUN_H
+#define PR_RUN_H
 
 #include "record/event.h"
 #include "record/rundir.h"

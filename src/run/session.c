@@ -2,13 +2,13 @@
 #include "run/session.h"
 
 #include "base/file.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/sync.h"
-#include "conf/regex.h"
-#include "conf/yaml.h"
+#include "conf/expr/regex.h"
+#include "conf/read/yaml.h"
+#include "machine/describe/envinfo.h"
 #include "plan/plan_json.h"
 #include "prony_config.h"
-#include "record/envinfo.h"
 #include "record/plan_file.h"
 #include "run/run.h"
 

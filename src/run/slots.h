@@ -3,8 +3,8 @@
 #define PR_RUN_SLOTS_H
 
 #include "base/buf.h"
-#include "conf/sections.h"
-#include "launch/keeper.h"
+#include "conf/option/sections.h"
+#include "launch/keeper/keeper.h"
 #include "run/gpus.h"
 
 /* Those made so far: one set for each way the machine is split. */

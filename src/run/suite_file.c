@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/filename.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/utf8.h"
 #include "record/result.h"
 #include "run/metrics.h"

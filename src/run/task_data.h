@@ -2,7 +2,7 @@
 #ifndef PR_RUN_TASK_DATA_H
 #define PR_RUN_TASK_DATA_H
 
-#include "conf/gpu_tasks.h"
+#include "catalog/gpu_tasks.h"
 #include "run/datasets.h"
 
 /* A folder below the root of data. */

@@ -4,7 +4,7 @@
  * from going on is an error.
  */
 #include "base/file.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "record/channel.h"
 #include "record/result.h"
 #include "run/contained.h"

@@ -1,7 +1,6 @@
 /* Engine memory: objects in the process. Reading one copies nothing. */
-#include "storage/memory.h"
-
 #include "base/mem.h"
+#include "storage/memory.h"
 #include "storage/tree.h"
 
 #include <string.h>

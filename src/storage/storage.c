@@ -2,6 +2,8 @@
  * Opening a storage, that is choosing its engine and stacking the wrappers
  * around it, and what belongs to it as a whole: notes, buffers.
  */
+#include "storage/storage.h"
+
 #include "base/mem.h"
 #include "storage/storage_impl.h"
 

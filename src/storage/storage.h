@@ -8,11 +8,11 @@
  * of a sample locks or allocates. Names are relative to the storage's root,
  * or absolute.
  */
-#ifndef PR_STORAGE_STORAGE_H
-#define PR_STORAGE_STORAGE_H
+#ifndef PR_STORAGE_H
+#define PR_STORAGE_H
 
 #include "base/err.h"
-#include "conf/sections.h"
+#include "conf/option/sections.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -5,8 +5,8 @@
  * with the same object: the object's fields belong to the innermost engine,
  * but for map, which a wrapper clears so that nothing goes past it.
  */
-#ifndef PR_STORAGE_STORAGE_IMPL_H
-#define PR_STORAGE_STORAGE_IMPL_H
+#ifndef PR_STORAGE_IMPL_H
+#define PR_STORAGE_IMPL_H
 
 #include "storage/storage.h"
 

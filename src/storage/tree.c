@@ -1,4 +1,6 @@
 /* Names, folders and contents in the process: a hash table under a lock. */
+#include "storage/tree.h"
+
 #include "base/hash.h"
 #include "base/mem.h"
 #include "storage/path.h"

@@ -6,7 +6,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/file.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/mem.h"
 #include "storage/path.h"
 #include "storage/wrap.h"

@@ -5,8 +5,8 @@
  */
 #include "base/clock.h"
 #include "base/units.h"
+#include "generate/generate.h"
 #include "study/capacity_impl.h"
-#include "workload/generate.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -2,9 +2,9 @@
 #ifndef PR_STUDY_CAPACITY_IMPL_H
 #define PR_STUDY_CAPACITY_IMPL_H
 
+#include "emulate/emulate.h"
 #include "run/stop.h"
 #include "study/capacity_study.h"
-#include "workload/emulate.h"
 
 struct pr_capacity_study {
     const char *dir;

@@ -7,7 +7,7 @@
 #ifndef PR_STUDY_CAPACITY_STUDY_H
 #define PR_STUDY_CAPACITY_STUDY_H
 
-#include "analyse/capacity_record.h"
+#include "analyse/capacity/capacity_record.h"
 #include "present/live.h"
 #include "run/session.h"
 

@@ -4,8 +4,8 @@
  * follows it in every trial.
  */
 #include "base/file.h"
-#include "base/json.h"
-#include "base/json_build.h"
+#include "base/json/json.h"
+#include "base/json/json_build.h"
 #include "run/jobs.h"
 #include "study/capacity_impl.h"
 

@@ -1,5 +1,5 @@
 /* One trial: how long, with which data, run, and read back. */
-#include "analyse/rundata.h"
+#include "analyse/run/rundata.h"
 #include "base/clock.h"
 #include "run/progress.h"
 #include "run/run.h"

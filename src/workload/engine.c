@@ -3,7 +3,7 @@
 
 #if PR_HAVE_ONEDNN
 
-#include "nn/net.h"
+#include "nn/engine/net.h"
 
 bool pr_engine_is_there(char version[static 32], struct pr_err *err)
 {

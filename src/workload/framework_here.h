@@ -2,7 +2,7 @@
 #ifndef PR_WORKLOAD_FRAMEWORK_HERE_H
 #define PR_WORKLOAD_FRAMEWORK_HERE_H
 
-#include "conf/framework.h"
+#include "catalog/framework.h"
 
 enum pr_framework_state {
     PR_FRAMEWORK_ABSENT,

@@ -1,11 +1,11 @@
 /* Arguments and environment of launchers, by DLBS's contract. */
 #include "workload/framework_script.h"
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/which.h"
-#include "conf/share.h"
-#include "conf/words.h"
-#include "workload/argv.h"
+#include "conf/read/share.h"
+#include "conf/read/words.h"
+#include "job/argv.h"
 
 #include <math.h>
 #include <stdio.h>

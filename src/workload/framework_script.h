@@ -7,7 +7,7 @@
 #ifndef PR_WORKLOAD_FRAMEWORK_SCRIPT_H
 #define PR_WORKLOAD_FRAMEWORK_SCRIPT_H
 
-#include "conf/framework.h"
+#include "catalog/framework.h"
 #include "workload/workload.h"
 
 /* FRAMEWORK.name, else FAMILY.name: text or a list; NULL: neither is set. */

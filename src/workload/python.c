@@ -6,7 +6,7 @@
 #include "workload/python.h"
 
 #include "base/which.h"
-#include "conf/share.h"
+#include "conf/read/share.h"
 
 #include <glob.h>
 #include <limits.h>

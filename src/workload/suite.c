@@ -3,7 +3,7 @@
 
 #include "base/folder.h"
 #include "base/which.h"
-#include "workload/argv.h"
+#include "job/argv.h"
 #include "workload/python.h"
 #include "workload/suite_args.h"
 

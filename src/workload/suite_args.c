@@ -2,7 +2,7 @@
 #include "workload/suite_args.h"
 
 #include "base/buf.h"
-#include "conf/words.h"
+#include "conf/read/words.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* The list of workloads and what they share. */
 #include "workload/workload.h"
 
+#include "job/probe.h"
 #include "workload/engine.h"
 #include "workload/framework_script.h"
-#include "workload/probe.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,10 +1,10 @@
 /*
  * The list of workloads, and which of them a job is for.
  */
-#ifndef PR_WORKLOAD_WORKLOAD_H
-#define PR_WORKLOAD_WORKLOAD_H
+#ifndef PR_WORKLOAD_H
+#define PR_WORKLOAD_H
 
-#include "workload/job.h"
+#include "job/job.h"
 
 #include <stddef.h>
 

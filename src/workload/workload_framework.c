@@ -7,12 +7,12 @@
  * else from params.json.
  */
 #include "base/file.h"
-#include "conf/share.h"
-#include "workload/argv.h"
+#include "conf/read/share.h"
+#include "job/argv.h"
+#include "job/job_model.h"
+#include "native/task/task_batches.h"
 #include "workload/framework_here.h"
 #include "workload/framework_script.h"
-#include "workload/job_model.h"
-#include "workload/task_batches.h"
 
 #include <limits.h>
 #include <stdio.h>

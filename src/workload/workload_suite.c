@@ -3,9 +3,9 @@
  * itself, the job's own command, or an equivalent of ours, which runs without a
  * program unless words are to stand before it.
  */
-#include "workload/argv.h"
-#include "workload/job_env.h"
-#include "workload/mpi.h"
+#include "job/argv.h"
+#include "job/job_env.h"
+#include "native/replica/mpi.h"
 #include "workload/suite.h"
 
 #include <limits.h>

@@ -3,11 +3,11 @@
  * Whatever they are, one thread and the rows it finds, two reports of these,
  * and an end.
  */
-#include "analyse/pivot.h"
-#include "analyse/scaling.h"
-#include "present/bench_out.h"
-#include "present/pivot_report.h"
-#include "present/scaling_report.h"
+#include "analyse/series/pivot.h"
+#include "analyse/series/scaling.h"
+#include "present/report/bench_out.h"
+#include "present/report/pivot_report.h"
+#include "present/report/scaling_report.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
 #include "record/channel.h"
 
 #include "base/file.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/utf8.h"
 
 #include <stdio.h>

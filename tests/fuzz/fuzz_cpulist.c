@@ -3,7 +3,7 @@
  * the rules of sets.
  */
 #include "base/buf.h"
-#include "launch/cpulist.h"
+#include "machine/cpulist.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,10 +2,10 @@
  * Folders of DLIO's results: the input is one JSON object whose members are
  * the files. Whatever their shapes, reading and reporting come to an end.
  */
-#include "analyse/dlio.h"
+#include "analyse/results/dlio.h"
 #include "base/file.h"
-#include "base/json.h"
-#include "present/dlio_report.h"
+#include "base/json/json.h"
+#include "present/report/dlio_report.h"
 
 #include <stdio.h>
 #include <stdlib.h>

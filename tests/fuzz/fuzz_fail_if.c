@@ -1,5 +1,5 @@
 /* Rules of --fail-if: read, they are finite, and hold or do not for any row. */
-#include "analyse/compare.h"
+#include "analyse/compare/compare.h"
 #include "base/buf.h"
 
 #include <math.h>

@@ -2,9 +2,9 @@
  * Files of frameworks: no text may crash, leak or take long. What is accepted
  * has names that a parameter may have, and defaults of their types.
  */
-#include "conf/framework.h"
-#include "conf/opt.h"
-#include "conf/params.h"
+#include "catalog/framework.h"
+#include "conf/option/opt.h"
+#include "conf/option/params.h"
 
 #include <stdlib.h>
 #include <string.h>

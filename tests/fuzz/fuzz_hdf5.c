@@ -5,7 +5,7 @@
  * the file: all of it that is ours then has to cope, where chunks are, what is
  * in them, their filters.
  */
-#include "format/hdf5_impl.h"
+#include "format/hdf5/hdf5_impl.h"
 
 #include "fuzz_reader.h"
 

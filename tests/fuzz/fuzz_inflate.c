@@ -2,7 +2,7 @@
  * Streams of deflate: in pieces they give what they give as a whole, and what
  * was deflated comes back. The last two bytes say how.
  */
-#include "base/deflate.h"
+#include "base/codec/deflate.h"
 
 #include <stdlib.h>
 #include <string.h>

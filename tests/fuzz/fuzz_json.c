@@ -2,7 +2,7 @@
  * JSON: whatever is accepted is written and read back as the same value, by
  * both writers; and walking a document agrees with reading it.
  */
-#include "base/json.h"
+#include "base/json/json.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  * A profile to experiments: no text may crash, leak or take long, and what is
  * accepted gives valid JSON. The first byte says how many devices.
  */
-#include "plan/devices.h"
+#include "plan/from/devices.h"
 #include "plan/source.h"
 #include "plan/spec.h"
 

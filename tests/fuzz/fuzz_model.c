@@ -2,8 +2,8 @@
  * Definitions of models: no text may crash, leak or take long. What is
  * accepted adds up, and its layers refer backwards only.
  */
-#include "base/json.h"
-#include "nn/model.h"
+#include "base/json/json.h"
+#include "nn/model/model.h"
 
 #include <stdlib.h>
 #include <string.h>

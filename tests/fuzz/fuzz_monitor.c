@@ -5,7 +5,7 @@
  * series and a line of /proc/PID/stat as well.
  */
 #include "base/file.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "monitor/jobtree.h"
 #include "monitor/looks.h"
 #include "monitor/tcp_diag.h"

@@ -2,7 +2,7 @@
  * Overrides: no argument may crash or leak; the name of an accepted one obeys
  * the rules, and a value that is written back in quotes is the same text.
  */
-#include "conf/override.h"
+#include "conf/option/override.h"
 
 #include <stdlib.h>
 #include <string.h>

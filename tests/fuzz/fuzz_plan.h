@@ -3,7 +3,7 @@
 #ifndef TESTS_FUZZ_FUZZ_PLAN_H
 #define TESTS_FUZZ_FUZZ_PLAN_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "plan/plan_json.h"
 #include "plan/spec.h"
 

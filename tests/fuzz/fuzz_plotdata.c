@@ -3,10 +3,10 @@
  * monitor's file, the channel, and the options of a chart. Whatever comes of
  * them must be drawn, at places that are numbers, and read back as JSON.
  */
-#include "analyse/plotdata.h"
+#include "analyse/series/plotdata.h"
 #include "base/file.h"
-#include "base/json.h"
-#include "present/plot.h"
+#include "base/json/json.h"
+#include "present/chart/plot.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  * a pattern is refused with words, or the slots do without.
  */
 #include "base/buf.h"
-#include "launch/slots.h"
+#include "launch/slots/slots.h"
 
 #include <stdio.h>
 #include <stdlib.h>

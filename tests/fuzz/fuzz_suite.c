@@ -3,10 +3,10 @@
  * summary, weights, a zip. Whatever they are, every report of them is made,
  * the JSON can be read back, and no control character reaches the text.
  */
-#include "analyse/suite.h"
+#include "analyse/suite/suite.h"
 #include "base/file.h"
-#include "base/json.h"
-#include "present/suite_report.h"
+#include "base/json/json.h"
+#include "present/report/suite_report.h"
 
 #include <stdio.h>
 #include <stdlib.h>

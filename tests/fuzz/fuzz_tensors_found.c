@@ -4,7 +4,7 @@
  * made into a table here, for a fuzzer does not find checksums. Whatever the
  * bytes, tensors lie in the file and do not overlap.
  */
-#include "base/checksum.h"
+#include "base/codec/checksum.h"
 #include "format/tensors_found.h"
 #include "format/tfrecord.h"
 #include "fuzz_reader.h"

@@ -3,8 +3,8 @@
  * byte set they are mended, so that what is behind them is reached, and with
  * another all of it is compressed.
  */
-#include "base/checksum.h"
-#include "base/deflate.h"
+#include "base/codec/checksum.h"
+#include "base/codec/deflate.h"
 #include "format/tfrecord.h"
 
 #include "fuzz_reader.h"

@@ -2,8 +2,8 @@
  * TOML: no input may crash, leak or take long; what is accepted is a map that
  * can be written as JSON and read back.
  */
-#include "base/json.h"
-#include "conf/toml.h"
+#include "base/json/json.h"
+#include "conf/read/toml.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,8 +2,8 @@
  * YAML: no input may crash, leak or take long; what is accepted can be written
  * as JSON and read back equal.
  */
-#include "base/json.h"
-#include "conf/yaml.h"
+#include "base/json/json.h"
+#include "conf/read/yaml.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -26,14 +26,17 @@ CALLS = {
     "cli": [
         (UNSAFE + ["sprintf", "vsprintf"], (), "is unsafe"),
     ],
+    "compat": [
+        (UNSAFE + ["sprintf", "vsprintf"], (), "is unsafe"),
+    ],
 }
 # What takes its time from the clock that it is handed, but for what is the
 # machine's own affair.
 CLOCKS = "pr_clock_ns clock_gettime nanosleep clock_nanosleep usleep".split()
-HANDED = ("src/loader/", "src/run/", "src/storage/", "src/workload/checkpoint",
-          "src/workload/emulate", "src/workload/replicas")
-MACHINES = ("src/loader/loader.c", "src/loader/probe.c",
-            "src/workload/checkpoint_file_read.c")
+HANDED = ("src/loader/", "src/run/", "src/storage/", "src/checkpoint/",
+          "src/emulate/", "src/native/replica/")
+MACHINES = ("src/loader/loader.c", "src/probe/probe.c",
+            "src/checkpoint/checkpoint_file_read.c")
 STREAMS = re.compile(r"\b(stdout|stderr)\b")
 UNFINISHED = re.compile(r"\b(TODO|FIXME|XXX)\b(?!\(#\d+\))")
 # Folders of some developer's machine. Written in pieces: this file is read,
@@ -116,7 +119,8 @@ def self_test():
 
 def main():
     problems = self_test()
-    for path in c_files("src", "cli", "include", "tests", "bench"):
+    for path in c_files("src", "cli", "compat", "include", "tests",
+                        "bench"):
         problems += check_c(path, read(path))
     paths = [p for p in project_files()
              if p.endswith(TEXT) and p != "tests/meta/banned.py"

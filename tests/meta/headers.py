@@ -50,7 +50,7 @@ def cxx():
 
 def main():
     cc = shlex.split(os.environ.get("CC", "cc"))
-    headers = [p for p in c_files("include", "src", "cli")
+    headers = [p for p in c_files("include", "src", "cli", "compat")
                if p.endswith(".h")]
     problems = []
     if compile_alone(cc + ["-xc"], "no/such.h") == "":

@@ -8,8 +8,8 @@ import sys
 from common import SRC, project_files, read
 
 # Neither installed nor part of the program.
-APART = {"bench", "cli", "containers", "docs", "include", "python", "share",
-         "src", "tests", "tools"}
+APART = {"bench", "cli", "compat", "containers", "docs", "include", "python",
+         "share", "src", "tests", "tools"}
 IMAGE = "containers/prony.Containerfile"
 
 

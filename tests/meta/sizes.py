@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""No function over 100 lines (tables of tests aside), no file over 800; prints the largest, which are
+"""No function over 100 lines (tables of tests aside), no file over 1,200; prints the largest, which are
 the next to be split. Counts on the layout that clang-format gives: a function
 is what stands between a '{' and a '}' in the first column."""
 
@@ -8,7 +8,7 @@ import re
 from common import c_files, finish, read
 
 FUNCTION_MAX = 100
-FILE_MAX = 800
+FILE_MAX = 1200
 
 
 def functions(text):
@@ -28,7 +28,8 @@ def functions(text):
 def main():
     bodies = []
     files = []
-    for path in c_files("src", "cli", "include", "python", "tests", "bench"):
+    for path in c_files("src", "cli", "compat", "include", "python", "tests",
+                        "bench"):
         text = read(path)
         files.append((text.count("\n"), path))
         if path.endswith(".c"):

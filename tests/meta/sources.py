@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The lists of sources in the meson.build files name every file there is, in
-order. With --fix, writes them."""
+"""The meson.build files name every source file there is, once. With --fix,
+takes out those that are gone and adds new ones to the first list."""
 
 import os
 import re
@@ -8,59 +8,99 @@ import sys
 
 from common import SRC, finish, read
 
-# meson.build, list, folder (relative to that meson.build), pattern.
-ROOMS = "base conf storage format loader nn workload launch monitor plan record " \
-        "run analyse present study"
-LISTS = [("src/meson.build", room + "_sources", room, r".*\.c")
-         for room in ROOMS.split()] + [
-    ("cli/meson.build", "cli_sources", "", r".*\.c"),
-    ("bench/meson.build", "bench_sources", "", r".*\.c"),
-    ("tests/meson.build", "unit_sources", "unit", r"test_.*\.c"),
-    ("tests/meson.build", "tool_sources", "unit", r".*_tool\.c"),
+# meson.build, folder relative to it, names of files, names of lists.
+PLACES = [
+    ("cli/meson.build", ".", r".*\.c", "cli_sources"),
+    ("compat/meson.build", ".", r".*\.c", "compat_sources"),
+    ("bench/meson.build", ".", r".*\.c", "bench_sources"),
+    ("tests/meson.build", "unit", r"test_.*\.c", "unit_sources"),
+    ("tests/meson.build", "unit", r".*_tool\.c", "tool_sources"),
     # A module that tests share has a name with "_" in front.
-    ("tests/meson.build", "peer_tests", "peers", r"[a-z].*\.py"),
-    ("tests/meson.build", "robust_tests", "robust", r"[a-z].*\.py"),
-    ("tests/fuzz/meson.build", "fuzz_sources", "", r"fuzz_.*\.c"),
+    ("tests/meson.build", "peers", r"[a-z].*\.py", "peer_tests"),
+    ("tests/meson.build", "robust", r"[a-z].*\.py", "robust_tests"),
+    ("tests/fuzz/meson.build", ".", r"fuzz_.*\.c", "fuzz_sources"),
 ]
+FILE = re.compile(r"^ +'([^']+)',\n", re.M)
+
+
+def rooms():
+    """A room has one meson.build, whose lists may have conditions."""
+    return [("src/%s/meson.build" % room, ".", r".*\.c",
+             "prony_sources|loop_sources")
+            for room in sorted(os.listdir(os.path.join(SRC, "src")))
+            if os.path.isdir(os.path.join(SRC, "src", room))]
 
 
 def there(build, folder, pattern):
-    """Names below folder as they are written in build."""
+    """Names of files as they are written in build."""
     top = os.path.dirname(os.path.join(SRC, build))
     found = []
-    for where, _, names in os.walk(os.path.join(top, folder)):
+    for where, _, names in os.walk(os.path.normpath(os.path.join(top,
+                                                                 folder))):
         found += [os.path.relpath(os.path.join(where, n), top)
                   for n in names if re.fullmatch(pattern, n)]
     return sorted(found)
 
 
-def listing(name, files):
-    return "%s = files(\n%s)\n" % (
-        name, "".join("  '%s',\n" % f for f in files))
+def lists_of(text, names):
+    """The lists that are assigned or added to any of these names."""
+    return list(re.finditer(r"^ *(?:%s) \+?= files\(\n(.*?)^ *\)\n" % names,
+                            text, re.M | re.S))
+
+
+def check(text, names, want):
+    """What is wrong with the lists."""
+    lists = lists_of(text, names)
+    have = [FILE.findall(m.group(1)) for m in lists]
+    every = sorted(f for one in have for f in one)
+    wrong = ["has no list %s" % names] if want and not lists else []
+    wrong += ["does not name " + f for f in want if f not in every]
+    wrong += ["names %s, which is not there" % f
+              for f in sorted(set(every)) if f not in want]
+    wrong += ["names %s twice" % f for f in sorted(set(every))
+              if every.count(f) > 1]
+    return wrong + ["a list is not in order" for one in have
+                    if one != sorted(one)]
+
+
+def fixed(text, names, want):
+    lists = lists_of(text, names)
+    every = {f for m in lists for f in FILE.findall(m.group(1))}
+    for number, m in reversed(list(enumerate(lists))):
+        files = [f for f in FILE.findall(m.group(1)) if f in want]
+        if number == 0:
+            files += [f for f in want if f not in every]
+        indent = re.match(r" *", m.group(1)).group()
+        body = "".join("%s'%s',\n" % (indent, f) for f in sorted(set(files)))
+        text = text[:m.start(1)] + body + text[m.end(1):]
+    return text
+
+
+def self_test():
+    text = "x = files(\n  'a.c',\n)\nif y\n  x += files(\n    'c.c',\n  )\nendif\n"
+    return ([] if not check(text, "x", ["a.c", "c.c"])
+            and len(check(text, "x", ["a.c", "b.c"])) == 2
+            and not check(fixed(text, "x", ["a.c", "b.c", "c.c"]), "x",
+                          ["a.c", "b.c", "c.c"])
+            else ["self-test: lists are not read as they should be"])
 
 
 def main():
-    fix = "--fix" in sys.argv[1:]
-    problems = []
+    problems = self_test()
     number = 0
-    for build, name, folder, pattern in LISTS:
-        text = read(build)
+    for build, folder, pattern, names in rooms() + PLACES:
         want = there(build, folder, pattern)
         number += len(want)
-        block = re.compile(r"^%s = files\(\n(.*?)^\)\n" % name, re.M | re.S)
-        match = block.search(text)
-        if not match and want:
-            problems.append("%s: has no list %s" % (build, name))
-        if not match or match.group() == listing(name, want):
-            continue
-        if fix:
+        wrong = check(read(build), names, want)
+        if wrong and "--fix" in sys.argv[1:]:
+            with open(os.path.join(SRC, build), encoding="utf-8") as f:
+                text = fixed(f.read(), names, want)
             with open(os.path.join(SRC, build), "w", encoding="utf-8") as f:
-                f.write(text.replace(match.group(), listing(name, want)))
-            print("wrote %s in %s" % (name, build))
-            continue
-        problems.append("%s: %s is not what is in %s; run "
-                        "tests/meta/sources.py --fix"
-                        % (build, name, folder or os.path.dirname(build)))
+                f.write(text)
+            print("wrote " + build)
+        else:
+            problems += ["%s %s; run tests/meta/sources.py --fix" % (build, w)
+                         for w in wrong]
     finish(problems, "%d sources are listed" % number)
 
 

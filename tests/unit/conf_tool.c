@@ -7,8 +7,8 @@
  * document is the bits of a double in hexadecimal, or decimal text after '='.
  */
 #include "base/decimal.h"
-#include "base/json.h"
-#include "conf/yaml.h"
+#include "base/json/json.h"
+#include "conf/read/yaml.h"
 
 #include <inttypes.h>
 #include <stdio.h>

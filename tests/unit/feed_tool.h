@@ -5,7 +5,7 @@
 #ifndef TESTS_UNIT_FEED_TOOL_H
 #define TESTS_UNIT_FEED_TOOL_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/rng.h"
 #include "loader/feed.h"
 

@@ -6,8 +6,8 @@
 #define TESTS_UNIT_MADE_UP_ROOT_H
 
 #include "base/file.h"
-#include "base/json.h"
-#include "record/envinfo.h"
+#include "base/json/json.h"
+#include "machine/describe/envinfo.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -6,7 +6,7 @@
 #define TESTS_UNIT_NN_MODEL_TEXT_H
 
 #include "base/rng.h"
-#include "nn/model.h"
+#include "nn/model/model.h"
 
 #include "torture.h"
 

@@ -7,7 +7,7 @@
 #ifndef TESTS_UNIT_NN_REFERENCE_H
 #define TESTS_UNIT_NN_REFERENCE_H
 
-#include "nn/model.h"
+#include "nn/model/model.h"
 
 #include <math.h>
 #include <stdint.h>

@@ -4,8 +4,8 @@
  *     steady LENGTH TOTAL RATE RATE ...
  * The answer is a line of names and numbers, all digits.
  */
-#include "base/rateslices.h"
-#include "base/steady.h"
+#include "base/stats/rateslices.h"
+#include "base/stats/steady.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,8 +3,8 @@
  * statistics module. With PRONY_DLIO_TEST_DATA (tests/test_data of the DLIO
  * repository) also those that DLIO's own tests expect.
  */
-#include "analyse/dlio.h"
-#include "present/dlio_report.h"
+#include "analyse/results/dlio.h"
+#include "present/report/dlio_report.h"
 
 #include "skip.h"
 #include "torture.h"

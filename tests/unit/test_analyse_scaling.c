@@ -2,10 +2,10 @@
  * Scaling reports: DLBS's formulas, and what it got wrong: processors, slow
  * results, rows without a base, repeats.
  */
-#include "analyse/pivot.h"
-#include "analyse/scaling.h"
-#include "present/pivot_report.h"
-#include "present/scaling_report.h"
+#include "analyse/series/pivot.h"
+#include "analyse/series/scaling.h"
+#include "present/report/pivot_report.h"
+#include "present/report/scaling_report.h"
 
 #include "scratch.h"
 #include "torture.h"

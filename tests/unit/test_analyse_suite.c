@@ -2,9 +2,9 @@
  * Suites: what each kind of result becomes, against figures computed by hand;
  * what is damaged or strange is left out and named.
  */
-#include "analyse/suite.h"
+#include "analyse/suite/suite.h"
 
-#include "base/json.h"
+#include "base/json/json.h"
 
 #include "scratch.h"
 #include "torture.h"

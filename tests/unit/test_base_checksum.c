@@ -2,7 +2,7 @@
  * Checksums: known answers, pieces of any size and place give what one pass
  * gives, and all of it agrees with the definition, bit by bit.
  */
-#include "base/checksum.h"
+#include "base/codec/checksum.h"
 #include "base/noise.h"
 
 #include <setjmp.h>

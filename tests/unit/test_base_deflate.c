@@ -1,5 +1,5 @@
 /* Streams of deflate, both ways: known streams, pieces of every size. */
-#include "base/deflate.h"
+#include "base/codec/deflate.h"
 
 #include "base/noise.h"
 

@@ -1,5 +1,5 @@
 /* Histograms against sorted arrays: exact ends, quantiles within 2 %. */
-#include "base/histogram.h"
+#include "base/stats/histogram.h"
 
 #include "base/rng.h"
 

@@ -1,6 +1,6 @@
 /* JSON: what is read, where it stood, what is refused, and how it is written.
  */
-#include "base/json.h"
+#include "base/json/json.h"
 
 #include "torture.h"
 

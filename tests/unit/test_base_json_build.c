@@ -1,7 +1,7 @@
 /* JSON written piece by piece: layout, commas, and what is left out. */
-#include "base/json_build.h"
+#include "base/json/json_build.h"
 
-#include "base/json.h"
+#include "base/json/json.h"
 
 #include "torture.h"
 

@@ -1,7 +1,7 @@
 /* One value of the order against a sort, and bytes against one by one. */
-#include "base/count.h"
+#include "base/json/count.h"
 #include "base/mem.h"
-#include "base/nth.h"
+#include "base/stats/nth.h"
 
 #include "torture.h"
 

@@ -1,8 +1,8 @@
 /* The steady state of runs that were made up. Against numpy, and with many
  * more, in tests/peers/steady_vs_python.py. */
-#include "base/pairwise.h"
 #include "base/rng.h"
-#include "base/steady.h"
+#include "base/stats/pairwise.h"
+#include "base/stats/steady.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* Values: equality, copies, and the text Python would write. */
 #include "base/decimal.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "base/keyset.h"
 #include "base/utf8.h"
 

@@ -1,7 +1,7 @@
 /* Older names of parameters. */
-#include "conf/alias.h"
+#include "conf/option/alias.h"
 
-#include "conf/opt.h"
+#include "conf/option/opt.h"
 
 #include "values.h"
 

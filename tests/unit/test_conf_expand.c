@@ -2,9 +2,9 @@
  * Expansion: tables of parameters before and after, errors, and the memory of
  * an expander that goes through many experiments.
  */
-#include "conf/expand.h"
+#include "conf/expr/expand.h"
 
-#include "conf/sections.h"
+#include "conf/option/sections.h"
 
 #include "values.h"
 

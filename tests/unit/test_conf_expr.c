@@ -1,6 +1,6 @@
 /* The evaluator of $(...)$: results as Python gives them, errors in words,
  * limits, purity, and what is left alone on failure. */
-#include "conf/expr.h"
+#include "conf/expr/expr.h"
 #include "torture.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* Option tables: every row, casts, ranges, choices, and filling structs. */
-#include "conf/opt.h"
+#include "conf/option/opt.h"
 
-#include "conf/sections.h"
+#include "conf/option/sections.h"
 
 #include "values.h"
 

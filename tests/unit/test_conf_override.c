@@ -1,7 +1,7 @@
 /* Overrides: hydra's grammar, what we take beyond it, and what we refuse. */
-#include "conf/override.h"
+#include "conf/option/override.h"
 
-#include "base/json.h"
+#include "base/json/json.h"
 
 #include "torture.h"
 

@@ -2,7 +2,7 @@
  * Conditions and queries by DLBS's rules. Where the reference data are there
  * ($PRONY_PEERS, else beside the project), DLBS's own answers too.
  */
-#include "conf/query.h"
+#include "conf/option/query.h"
 
 #include "base/file.h"
 

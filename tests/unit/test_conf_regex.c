@@ -1,5 +1,5 @@
 /* Python's regular expressions: matching, replacing, limits, threads. */
-#include "conf/regex.h"
+#include "conf/expr/regex.h"
 #include "torture.h"
 
 #include <pthread.h>

@@ -1,5 +1,5 @@
 /* Shell configs, read without a shell. */
-#include "conf/shellconf.h"
+#include "conf/read/shellconf.h"
 
 #include "torture.h"
 

@@ -1,6 +1,6 @@
 /* TOML: values, tables, and what is refused, by line and column. */
-#include "base/json.h"
-#include "conf/toml.h"
+#include "base/json/json.h"
+#include "conf/read/toml.h"
 
 #include "torture.h"
 

@@ -1,7 +1,7 @@
 /* YAML: what PyYAML reads, where it stood, and what is refused. */
-#include "conf/yaml.h"
+#include "conf/read/yaml.h"
 
-#include "base/json.h"
+#include "base/json/json.h"
 
 #include "torture.h"
 

@@ -2,9 +2,9 @@
  * Data sets from parameters: sizes as DLIO draws them (golden values), names,
  * folders, contradictions refused; contents that follow from the seed alone.
  */
-#include "base/json.h"
+#include "base/json/json.h"
 #include "format/content.h"
-#include "format/dataset.h"
+#include "format/dataset/dataset.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

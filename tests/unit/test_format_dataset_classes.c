@@ -1,5 +1,5 @@
 /* Sets with a folder for each class: what is one, names and labels. */
-#include "format/dataset_classes.h"
+#include "format/dataset/dataset_classes.h"
 
 #include "scratch.h"
 #include "skip.h"

@@ -2,8 +2,8 @@
  * Finding a data set that is there: fewer files than were made, wrong counts
  * and folders told apart, files missing, and what the real DLIO makes.
  */
-#include "base/json.h"
-#include "format/dataset.h"
+#include "base/json/json.h"
+#include "format/dataset/dataset.h"
 #include "skip.h"
 #include "test_storage.h"
 

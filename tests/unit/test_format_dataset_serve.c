@@ -2,9 +2,9 @@
  * A data set that nobody made: every file of it can be read from a storage of
  * engine null, in every format, and is what the writer would have made.
  */
-#include "base/json.h"
+#include "base/json/json.h"
 #include "files_tool.h"
-#include "format/dataset.h"
+#include "format/dataset/dataset.h"
 
 static struct pr_arena *arena;
 

@@ -1,5 +1,5 @@
 /* HDF5 files that are broken, and those with what we do not read. */
-#include "format/hdf5_impl.h"
+#include "format/hdf5/hdf5_impl.h"
 #include "hdf5_tool.h"
 
 #include <signal.h>

@@ -1,5 +1,5 @@
 /* LZF: known bytes, both ways, and what is not LZF. */
-#include "format/lzf.h"
+#include "format/hdf5/lzf.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* npz files that are broken, cut, large, or of the ZIP64 kind. */
-#include "base/deflate.h"
+#include "base/codec/deflate.h"
 #include "format/npy_header.h"
 #include "format/zip.h"
 

@@ -1,6 +1,6 @@
 /* png: files of every kind, what is written, what is not a png file. */
 #include "test_format_png.h"
-#include "base/checksum.h"
+#include "base/codec/checksum.h"
 #include "files_tool.h"
 
 #include <png.h>

@@ -1,6 +1,6 @@
 /* Layouts of tensor files: the bytes of small ones are spelled out, large ones
  * are walked without their contents. */
-#include "base/checksum.h"
+#include "base/codec/checksum.h"
 #include "format/tensors.h"
 
 #include "torture.h"

@@ -1,6 +1,6 @@
 /* Tensors in files that other programs wrote: found where they are, and refused
  * where the files are not what they say. */
-#include "base/checksum.h"
+#include "base/codec/checksum.h"
 #include "format/tensors_found.h"
 #include "format/tfrecord.h"
 

@@ -6,7 +6,7 @@
 #ifndef TESTS_UNIT_TEST_LAUNCH_KEEPER_H
 #define TESTS_UNIT_TEST_LAUNCH_KEEPER_H
 
-#include "launch/keeper.h"
+#include "launch/keeper/keeper.h"
 
 #include <ctype.h>
 #include <dirent.h>

@@ -7,7 +7,7 @@
 #ifndef TESTS_UNIT_TEST_LAUNCH_SLOTS_H
 #define TESTS_UNIT_TEST_LAUNCH_SLOTS_H
 
-#include "launch/slots.h"
+#include "launch/slots/slots.h"
 
 #include "skip.h"
 #include "test_launch_keeper.h"

@@ -4,7 +4,7 @@
  */
 #include "test_launch_slots.h"
 
-#include "launch/groups.h"
+#include "launch/slots/groups.h"
 
 #include <sys/mman.h>
 

@@ -5,7 +5,7 @@
 #include "test_launch_slots.h"
 
 #include "base/arena.h"
-#include "launch/groups.h"
+#include "launch/slots/groups.h"
 
 #include <sys/stat.h>
 

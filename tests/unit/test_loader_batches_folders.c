@@ -1,6 +1,6 @@
 /* Batches of a set with a folder for each class: labels, those held out. */
 #include "batches_tool.h"
-#include "format/dataset_classes.h"
+#include "format/dataset/dataset_classes.h"
 #include "skip.h"
 
 enum { SIDE = 12, EACH = 3 * SIDE * SIDE, TRAIN = 12, VALID = 6 };

@@ -1,7 +1,7 @@
 /* The monitor as a run uses it: short experiments, long ones, no file, lost
  * looks, no thread before it is needed. */
 #include "base/clock.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "monitor/monitor.h"
 #include "monitor/watch.h"
 

@@ -9,7 +9,7 @@
 
 #include "base/mem.h"
 #include "base/rng.h"
-#include "nn/kernels.h"
+#include "nn/kernel/kernels.h"
 
 #include "skip.h"
 #include "torture.h"

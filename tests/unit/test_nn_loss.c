@@ -1,7 +1,7 @@
 /* Cross entropy of rows, against doubles and its own slope. */
 #include "test_nn_kernel.h"
 
-#include "nn/losses.h"
+#include "nn/kernel/losses.h"
 
 struct shape {
     size_t rows, width;

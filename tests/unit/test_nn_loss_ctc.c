@@ -4,7 +4,7 @@
  */
 #include "test_nn_kernel.h"
 
-#include "nn/losses.h"
+#include "nn/kernel/losses.h"
 
 enum { MOST_ROWS = 1500, MOST_IDS = 40 };
 

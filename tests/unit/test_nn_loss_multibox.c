@@ -1,7 +1,7 @@
 /* The loss of SSD against one that looks for the largest again and again. */
 #include "test_nn_kernel.h"
 
-#include "nn/losses.h"
+#include "nn/kernel/losses.h"
 
 struct batch {
     struct pr_multibox m;

@@ -1,7 +1,7 @@
 /* Losses of numbers, and kl, against doubles and their own slopes. */
 #include "test_nn_kernel.h"
 
-#include "nn/losses.h"
+#include "nn/kernel/losses.h"
 
 struct shape {
     size_t rows, width;

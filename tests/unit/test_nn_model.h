@@ -2,7 +2,7 @@
 #ifndef TESTS_UNIT_TEST_NN_MODEL_H
 #define TESTS_UNIT_TEST_NN_MODEL_H
 
-#include "nn/model_impl.h"
+#include "nn/model/model_impl.h"
 
 #include "values.h"
 

@@ -2,7 +2,7 @@
 #ifndef TESTS_UNIT_TEST_NN_MODEL_BAD_H
 #define TESTS_UNIT_TEST_NN_MODEL_BAD_H
 
-#include "nn/model_impl.h"
+#include "nn/model/model_impl.h"
 
 #include "brief.h"
 #include "values.h"

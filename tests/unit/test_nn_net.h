@@ -9,7 +9,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "nn/net_impl.h"
+#include "nn/engine/net_impl.h"
 
 #include "nn_model_text.h"
 #include "nn_reference_run.h"

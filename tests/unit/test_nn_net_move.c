@@ -5,7 +5,7 @@
  */
 #include "base/mem.h"
 #include "base/rng.h"
-#include "nn/net.h"
+#include "nn/engine/net.h"
 
 #include "skip.h"
 #include "torture.h"

@@ -8,8 +8,8 @@
 
 #include "test_nn_kernel.h"
 
-#include "nn/dnn.h"
-#include "nn/rnn.h"
+#include "nn/engine/dnn.h"
+#include "nn/kernel/rnn.h"
 
 struct rnn_row {
     struct pr_rnn r;

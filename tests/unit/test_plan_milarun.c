@@ -1,5 +1,5 @@
 /* milarun's profiles as plans: defaults, arguments, devices, names. */
-#include "plan/devices.h"
+#include "plan/from/devices.h"
 #include "plan/spec.h"
 
 #include "plans.h"

@@ -4,7 +4,7 @@
  */
 #include "present/live.h"
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "present/screen.h"
 
 #include "torture.h"

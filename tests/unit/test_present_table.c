@@ -1,7 +1,7 @@
 /* Typed tables: what people see, and what programs get. */
-#include "present/table.h"
+#include "present/table/table.h"
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "present/screen.h"
 
 #include "torture.h"

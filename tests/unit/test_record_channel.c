@@ -4,7 +4,7 @@
  */
 #include "record/channel.h"
 
-#include "base/json.h"
+#include "base/json/json.h"
 #include "record/channel_rates.h"
 
 #include "scratch.h"

@@ -2,7 +2,7 @@
  * Validation: what is missing is found, once each, for the experiments it
  * concerns, and each question is asked once.
  */
-#include "run/validate.h"
+#include "run/validate/validate.h"
 
 #include "base/mem.h"
 #include "run/estimate.h"

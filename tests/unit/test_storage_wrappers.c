@@ -1,7 +1,7 @@
 /* What stands around an engine: made-up errors, slowness, traces. */
 #include "base/clock.h"
 #include "base/file.h"
-#include "base/json.h"
+#include "base/json/json.h"
 #include "test_storage.h"
 #include "virtual_clock.h"
 

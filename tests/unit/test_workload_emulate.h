@@ -6,8 +6,8 @@
 #define TESTS_UNIT_TEST_WORKLOAD_EMULATE_H
 
 #include "base/file.h"
-#include "base/json.h"
-#include "workload/emulate.h"
+#include "base/json/json.h"
+#include "emulate/emulate.h"
 
 #include "skip.h"
 #include "torture.h"

@@ -1,5 +1,5 @@
 /* Arguments of a profile with those of the command line over them. */
-#include "base/json.h"
+#include "base/json/json.h"
 #include "workload/suite_args.h"
 
 #include "torture.h"

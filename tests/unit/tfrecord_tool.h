@@ -5,7 +5,7 @@
 #ifndef TESTS_UNIT_TFRECORD_TOOL_H
 #define TESTS_UNIT_TFRECORD_TOOL_H
 
-#include "base/deflate.h"
+#include "base/codec/deflate.h"
 
 #include "files_tool.h"
 

@@ -6,9 +6,9 @@
  *     trace_tool iostat FILE SECONDS [DEVICE]...
  *     trace_tool device PATH                  the device that it is on
  */
-#include "workload/board.h"
-#include "workload/iostat.h"
-#include "workload/trace.h"
+#include "observe/board.h"
+#include "observe/iostat.h"
+#include "observe/trace.h"
 
 #include <pthread.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #ifndef TESTS_UNIT_VALUES_H
 #define TESTS_UNIT_VALUES_H
 
-#include "base/json.h"
+#include "base/json/json.h"
 
 #include "torture.h"
 

@@ -3,7 +3,7 @@
  * is parsed into a small tree, which is then evaluated: a branch that is not
  * taken is checked for its syntax and never run.
  */
-#include "conf/expr.h"
+#include "conf/expr/expr.h"
 
 #include "conf/expr/expr_tree.h"
 

@@ -1,7 +1,6 @@
 /* int(), float() and round(): where text and numbers meet. */
-#include "conf/expr/expr_call.h"
-
 #include "base/decimal.h"
+#include "conf/expr/expr_call.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,9 +1,8 @@
 /* Python's built-in functions on single values; those on lists are in
  * expr_iter.c. */
+#include "base/utf8.h"
 #include "conf/expr/expr_call.h"
 #include "conf/expr/expr_tree.h"
-
-#include "base/utf8.h"
 
 #include <math.h>
 #include <string.h>

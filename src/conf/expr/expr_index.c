@@ -1,7 +1,6 @@
 /* Indices and slices; texts are counted in code points. */
-#include "conf/expr/expr_call.h"
-
 #include "base/utf8.h"
+#include "conf/expr/expr_call.h"
 
 size_t pr_expr_codepoint_len(const char *s, size_t avail)
 {

@@ -1,7 +1,6 @@
-/* The module json: dumps and loads, by way of base/json.h. */
+/* The module json: dumps and loads, by way of base/json/json.h. */
+#include "base/json/json.h"
 #include "conf/expr/expr_call.h"
-
-#include "base/json.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,7 @@
 /* The numbers and texts that stand in an expression as such. */
-#include "conf/expr/expr_tree.h"
-
 #include "base/decimal.h"
 #include "base/utf8.h"
+#include "conf/expr/expr_tree.h"
 
 #include <string.h>
 

@@ -1,7 +1,6 @@
 /* The methods of what re.match and re.search find. */
 #include "conf/expr/expr_call.h"
-
-#include "conf/regex.h"
+#include "conf/expr/regex.h"
 
 #include <string.h>
 

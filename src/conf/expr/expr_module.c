@@ -2,9 +2,8 @@
  * The modules os, sys and uuid. What they answer depends on where and when
  * they are asked, so using them makes the expression impure.
  */
-#include "conf/expr/expr_call.h"
-
 #include "base/which.h"
+#include "conf/expr/expr_call.h"
 
 #include <errno.h>
 #include <limits.h>

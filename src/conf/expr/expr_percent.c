@@ -1,7 +1,6 @@
 /* 'text' % values, as Python's old way of formatting has it. */
-#include "conf/expr/expr_value.h"
-
 #include "base/utf8.h"
+#include "conf/expr/expr_value.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,9 +1,8 @@
 /* The module re: patterns are compiled once for an evaluation and freed when
  * it ends. */
-#include "conf/expr/expr_call.h"
-
 #include "base/buf.h"
-#include "conf/regex.h"
+#include "conf/expr/expr_call.h"
+#include "conf/expr/regex.h"
 
 #include <string.h>
 

@@ -1,7 +1,6 @@
 /* What % and .format share: digits of a number, and padding around them. */
-#include "conf/expr/expr_value.h"
-
 #include "base/value.h"
+#include "conf/expr/expr_value.h"
 
 #include <math.h>
 #include <stdio.h>

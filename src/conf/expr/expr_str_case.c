@@ -2,9 +2,8 @@
  * Methods of text that know letters: upper, lower, isdigit and so on. Beyond
  * ASCII they know Latin, Greek and Cyrillic letters that have one partner.
  */
-#include "conf/expr/expr_call.h"
-
 #include "base/utf8.h"
+#include "conf/expr/expr_call.h"
 
 #include <string.h>
 

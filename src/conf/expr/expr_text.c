@@ -1,8 +1,7 @@
 /* str() and repr() of values, as Python writes them. */
-#include "conf/expr/expr_value.h"
-
 #include "base/utf8.h"
 #include "base/value.h"
+#include "conf/expr/expr_value.h"
 
 #include <stdio.h>
 #include <string.h>

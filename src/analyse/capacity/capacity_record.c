@@ -1,0 +1,206 @@
+/* capacity.json read back. */
+#include "analyse/capacity/capacity_record.h"
+
+#include "base/file.h"
+#include "base/json/json.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MAX_FILE = 64 << 20 };
+
+bool pr_capacity_add_trial(struct pr_capacity_record *r, struct pr_arena *a,
+                           const struct pr_capacity_trial *t)
+{
+    struct pr_capacity_trial *all =
+        pr_arena_grow(a, r->trials, r->count, &r->cap, sizeof *t);
+
+    if (!all)
+        return false;
+    r->trials = all;
+    all[r->count++] = *t;
+    return true;
+}
+
+bool pr_capacity_add_warning(struct pr_capacity_record *r, struct pr_arena *a,
+                             const char *text, bool *ret_ok)
+{
+    const char *copy;
+
+    *ret_ok = true;
+    for (size_t i = 0; i < r->note_count; i++)
+        if (strcmp(r->notes[i], text) == 0)
+            return false;
+    if (r->note_count == PR_CAPACITY_NOTES)
+        return false;
+    copy = pr_arena_str(a, text);
+    *ret_ok = copy != NULL;
+    if (copy)
+        r->notes[r->note_count++] = copy;
+    return copy != NULL;
+}
+
+/* ---- members of an object; what is not there is otherwise */
+
+static double capacity_get_number(const struct pr_value *v, const char *key,
+                                  double otherwise)
+{
+    const struct pr_value *m = pr_get(v, key);
+
+    return m && pr_value_is_number(m) ? pr_value_number(m) : otherwise;
+}
+
+static uint64_t capacity_get_count(const struct pr_value *v, const char *key,
+                                   uint64_t otherwise)
+{
+    double f = capacity_get_number(v, key, (double)otherwise);
+
+    return f >= 0 && f < 1e18 ? (uint64_t)f : otherwise;
+}
+
+static const char *capacity_get_text(const struct pr_value *v, const char *key)
+{
+    const struct pr_value *m = pr_get(v, key);
+
+    return m && m->kind == PR_STR ? m->s : "";
+}
+
+static bool capacity_get_flag(const struct pr_value *v, const char *key)
+{
+    const struct pr_value *m = pr_get(v, key);
+
+    return m && m->kind == PR_BOOL && m->b;
+}
+
+/* ---- the parts */
+
+static bool read_trial(const struct pr_value *v, struct pr_capacity_trial *t)
+{
+    struct pr_capacity_measures *f = &t->figures;
+    int kind = 0;
+
+    *t = (struct pr_capacity_trial){0};
+    while (kind < PR_CAPACITY_KIND_COUNT &&
+           strcmp(capacity_get_text(v, "kind"),
+                  pr_capacity_kind_word((enum pr_capacity_kind)kind)) != 0)
+        kind++;
+    t->kind = (enum pr_capacity_kind)kind;
+    t->accelerators = capacity_get_count(v, "accelerators", 0);
+    snprintf(t->name, sizeof t->name, "%s", capacity_get_text(v, "name"));
+    t->utilisation = capacity_get_number(v, "utilisation", NAN);
+    t->samples_per_second = capacity_get_number(v, "samples_per_second", NAN);
+    t->mb_per_second = capacity_get_number(v, "mb_per_second", NAN);
+    t->seconds = capacity_get_number(v, "seconds", 0);
+    f->cached_share = capacity_get_number(v, "cached_share", NAN);
+    f->cpu_share = capacity_get_number(v, "cpu_share", NAN);
+    f->decode_share = capacity_get_number(v, "decode_share", NAN);
+    f->device_busy_share = capacity_get_number(v, "device_busy_share", NAN);
+    f->network_share = capacity_get_number(v, "network_share", NAN);
+    f->wait_share = capacity_get_number(v, "wait_share", NAN);
+    f->barrier_share = capacity_get_number(v, "barrier_share", NAN);
+    f->disturbed = capacity_get_flag(v, "disturbed");
+    snprintf(f->storage_kind, sizeof f->storage_kind, "%s",
+             capacity_get_text(v, "storage_kind"));
+    return kind < PR_CAPACITY_KIND_COUNT && t->accelerators &&
+           (t->kind != PR_CAPACITY_FULL || !isnan(t->utilisation));
+}
+
+static int read_trials(const struct pr_value *root, const char *path,
+                       struct pr_arena *a, struct pr_capacity_record *r,
+                       struct pr_err *err)
+{
+    const struct pr_value *list = pr_get(root, "trials");
+    struct pr_capacity_trial t;
+
+    if (!list || list->kind != PR_LIST)
+        return pr_fail(err, PR_E_FORMAT, path, "has no list of trials");
+    for (uint32_t i = 0; i < list->len; i++) {
+        if (!read_trial(&list->items[i], &t))
+            return pr_fail(err, PR_E_FORMAT, path, "trial %u is not whole",
+                           i + 1);
+        if (!pr_capacity_add_trial(r, a, &t))
+            return pr_fail_nomem(err);
+    }
+    return PR_OK;
+}
+
+static int read_notes(const struct pr_value *root, struct pr_arena *a,
+                      struct pr_capacity_record *r, struct pr_err *err)
+{
+    const struct pr_value *list = pr_get(root, "notes");
+    bool ok = true;
+
+    for (uint32_t i = 0; list && list->kind == PR_LIST && i < list->len; i++)
+        if (list->items[i].kind == PR_STR) {
+            (void)pr_capacity_add_warning(r, a, list->items[i].s, &ok);
+            if (!ok)
+                return pr_fail_nomem(err);
+        }
+    return PR_OK;
+}
+
+static int capacity_check_options(const struct pr_capacity_record *r,
+                                  const char *path, struct pr_err *err)
+{
+    const struct pr_capacity_opts *o = &r->opts;
+
+    if (o->threshold > 0 && o->threshold <= 1 && o->confidence > 0 &&
+        o->confidence < 1 && o->min >= 1 && o->max >= o->min && o->repeats &&
+        r->steps)
+        return PR_OK;
+    return pr_fail(err, PR_E_FORMAT, path,
+                   "does not say what was asked for: threshold, confidence, "
+                   "min, max, repeats, steps");
+}
+
+static void capacity_record_read_options(const struct pr_value *root,
+                                         struct pr_capacity_record *r)
+{
+    r->target = capacity_get_text(root, "target");
+    r->model = capacity_get_text(root, "model");
+    r->accelerator = capacity_get_text(root, "accelerator");
+    r->opts = (struct pr_capacity_opts){
+        .threshold = capacity_get_number(root, "threshold", 0),
+        .confidence = capacity_get_number(root, "confidence", 0),
+        .min = capacity_get_count(root, "min", 0),
+        .max = capacity_get_count(root, "max", 0),
+        .repeats = (unsigned)capacity_get_count(root, "repeats", 0),
+        .need = capacity_get_number(root, "samples_per_second_each", 0),
+    };
+    r->asked_max = capacity_get_count(root, "asked_max", r->opts.max);
+    r->steps = capacity_get_count(root, "steps", 0);
+    r->throttle = capacity_get_count(root, "throttle", 0);
+    r->no_generate = capacity_get_flag(root, "no_generate");
+    r->done = capacity_get_flag(root, "done");
+}
+
+int pr_capacity_record_read(const char *dir, struct pr_arena *a,
+                            struct pr_capacity_record *ret, struct pr_err *err)
+{
+    struct pr_capacity_record r = {0};
+    struct pr_json_in in = {0};
+    struct pr_value root;
+    char path[4096];
+    int rc;
+
+    snprintf(path, sizeof path, "%s/capacity.json", dir);
+    in.name = path;
+    rc = pr_file_read_in(dir, path, MAX_FILE, a, &in.text, &in.len, err);
+    if (!rc)
+        rc = pr_json_read(&in, a, &root, NULL, err);
+    if (rc)
+        return rc;
+    if (strcmp(capacity_get_text(&root, "schema"), PR_CAPACITY_SCHEMA) != 0)
+        return pr_fail(err, PR_E_FORMAT, path, "is not of the schema %s",
+                       PR_CAPACITY_SCHEMA);
+    capacity_record_read_options(&root, &r);
+    rc = capacity_check_options(&r, path, err);
+    if (!rc)
+        rc = read_trials(&root, path, a, &r, err);
+    if (!rc)
+        rc = read_notes(&root, a, &r, err);
+    if (!rc)
+        *ret = r;
+    return rc;
+}

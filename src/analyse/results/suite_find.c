@@ -1,0 +1,175 @@
+/*
+ * Files of a suite. They come in the order in which the directory has them,
+ * files before folders: milarun walks like this, and its sums, and the devices
+ * in its summary, follow that order.
+ */
+#include "analyse/suite/suite_impl.h"
+#include "base/file.h"
+#include "base/folder.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { SUITE_FIND_MAX_DEPTH = 64, LOOK = 4096 };
+
+static bool suite_name_ends_with(const char *s, const char *end)
+{
+    size_t n = strlen(s), k = strlen(end);
+
+    return n >= k && strcmp(s + n - k, end) == 0;
+}
+
+/* 'f', 'd', or 0: neither. A link to a folder may lead back here. */
+static char get_entry_type(const struct dirent *e, int fd)
+{
+    struct stat st;
+
+    if (e->d_type == DT_REG)
+        return 'f';
+    if (e->d_type == DT_DIR)
+        return 'd';
+    if (fstatat(fd, e->d_name, &st, AT_SYMLINK_NOFOLLOW))
+        return '\0';
+    if (S_ISDIR(st.st_mode))
+        return 'd';
+    if (S_ISLNK(st.st_mode) && fstatat(fd, e->d_name, &st, 0))
+        return '\0';
+    return S_ISREG(st.st_mode) ? 'f' : '\0';
+}
+
+static int suite_add_path(struct pr_arena *a, struct pr_suite_paths *p,
+                          const char *dir, const char *name, struct pr_err *err)
+{
+    size_t n = strlen(dir), k = strlen(name);
+    const char **list =
+        pr_arena_grow(a, p->list, p->count, &p->cap, sizeof *list);
+    char *path = list ? pr_arena_alloc(a, n + k + 2) : NULL;
+
+    if (list)
+        p->list = list;
+    if (!path)
+        return pr_fail_nomem(err);
+    memcpy(path, dir, n);
+    path[n] = '/';
+    memcpy(path + n + 1, name, k + 1);
+    list[p->count++] = path;
+    return PR_OK;
+}
+
+/* NULL: of no use. */
+static struct pr_suite_paths *list_for(struct pr_suite_files *f,
+                                       const char *name)
+{
+    if (strncmp(name, PR_TEMP_PREFIX, sizeof PR_TEMP_PREFIX - 1) == 0)
+        return NULL;
+    return suite_name_ends_with(name, ".json")   ? &f->json
+           : suite_name_ends_with(name, ".data") ? &f->data
+                                                 : NULL;
+}
+
+/* Whether more of the tree would change the answer. */
+static bool is_enough(const struct pr_suite_files *f)
+{
+    return f->first_only && (f->json.count || f->data.count);
+}
+
+/* A folder under way. */
+struct visit {
+    struct pr_suite_files *f;
+    struct pr_arena *a;
+    struct pr_suite_paths dirs; /* in it */
+};
+
+static int suite_visit_entry(struct visit *v, int fd, const char *dir,
+                             const struct dirent *e, struct pr_err *err)
+{
+    const char *name = e->d_name;
+    struct pr_suite_paths *p = list_for(v->f, name);
+    char kind;
+
+    if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
+        return PR_OK;
+    kind = get_entry_type(e, fd);
+    v->f->has_folders |= pr_entry_is_folder(fd, e);
+    if (kind == 'd')
+        return suite_add_path(v->a, &v->dirs, dir, name, err);
+    return kind == 'f' && p ? suite_add_path(v->f->arena, p, dir, name, err)
+                            : PR_OK;
+}
+
+static int suite_list_folder(struct visit *v, const char *dir,
+                             struct pr_err *err)
+{
+    DIR *d = opendir(dir);
+    const struct dirent *e;
+    int rc = PR_OK;
+
+    if (!d)
+        return pr_fail_errno(err, PR_E_IO, dir, "cannot open");
+    while (!rc && !is_enough(v->f) && (e = readdir(d)))
+        rc = suite_visit_entry(v, dirfd(d), dir, e, err);
+    closedir(d);
+    return rc;
+}
+
+static int suite_walk_folder(struct pr_suite_files *f, const char *dir,
+                             unsigned depth, struct pr_err *err)
+{
+    PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(4096);
+    struct visit v = {.f = f, .a = a};
+    int rc = a ? suite_list_folder(&v, dir, err) : pr_fail_nomem(err);
+
+    if (rc == PR_E_IO && depth) /* one below that we may not see */
+        rc = PR_OK;
+    for (size_t i = 0; !rc && !is_enough(f) && depth < SUITE_FIND_MAX_DEPTH &&
+                       i < v.dirs.count;
+         i++)
+        rc = suite_walk_folder(f, v.dirs.list[i], depth + 1, err);
+    return rc;
+}
+
+int pr_suite_find_files(struct pr_suite_files *f, const char *dir,
+                        struct pr_err *err)
+{
+    return suite_walk_folder(f, dir, 0, err);
+}
+
+/* "SUITE.JOB.J0.1.20200615-120044-000044.json", also with FAIL in it; the name
+ * of a test may hold anything, the rest may not. */
+static bool is_result_name(const char *name)
+{
+    const char *j = name;
+
+    if (!suite_name_ends_with(name, ".json"))
+        return false;
+    while ((j = strstr(j, ".J"))) {
+        j += 2;
+        if (*j >= '0' && *j <= '9')
+            return true;
+    }
+    return false;
+}
+
+bool pr_suite_is_folder(const char *path)
+{
+    DIR *d = opendir(path);
+    const struct dirent *e;
+    bool found = false;
+
+    if (!d)
+        return false;
+    for (unsigned i = 0; !found && i < LOOK && (e = readdir(d)); i++)
+        found = is_result_name(e->d_name) ||
+                suite_name_ends_with(e->d_name, ".data");
+    closedir(d);
+    return found;
+}
+
+bool pr_suite_is_tree(const char *path)
+{
+    PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(65536);
+    struct pr_suite_files f = {.arena = a, .first_only = true};
+
+    return a && !pr_suite_find_files(&f, path, NULL) && is_enough(&f);
+}

@@ -1,0 +1,434 @@
+/* Reading the list of tasks. */
+#include "catalog/gpu_tasks.h"
+
+#include "base/file.h"
+#include "conf/read/share.h"
+#include "conf/read/yaml.h"
+
+#include <string.h>
+#include <strings.h>
+
+enum { MAX_LIST = 1 << 20 };
+
+static const char *const ages[] = {"old", "mid", "new"};
+
+const char *pr_gpu_task_dialect_word(enum pr_gpu_task_dialect_kind kind)
+{
+    static const char *const words[] = {"g1", "v1", "v2"};
+
+    return words[kind];
+}
+
+struct reader {
+    const char *name; /* of the file */
+    struct pr_arena *arena;
+    struct pr_err *err;
+};
+
+static int gpu_task_fail_key(const struct reader *r, const struct pr_value *at,
+                             const char *key, const char *wanted)
+{
+    return pr_fail_at(r->err, PR_E_CONF, r->name, at->line, at->col,
+                      "'%s' must be %s", key, wanted);
+}
+
+/* Text, or NULL where the key is not. */
+static int gpu_task_read_text(const struct reader *r,
+                              const struct pr_value *map, const char *key,
+                              const char **ret)
+{
+    const struct pr_value *v = pr_get(map, key);
+
+    if (v && (v->kind != PR_STR || !v->len))
+        return gpu_task_fail_key(r, v, key, "text");
+    *ret = v ? v->s : NULL;
+    return PR_OK;
+}
+
+static int need_text(const struct reader *r, const struct pr_value *map,
+                     const char *key, const char **ret)
+{
+    int rc = gpu_task_read_text(r, map, key, ret);
+
+    return !rc && !*ret ? gpu_task_fail_key(r, map, key, "there") : rc;
+}
+
+static int gpu_task_read_bool(const struct reader *r,
+                              const struct pr_value *map, const char *key,
+                              bool *ret)
+{
+    const struct pr_value *v = pr_get(map, key);
+
+    if (v && v->kind != PR_BOOL)
+        return gpu_task_fail_key(r, v, key, "true or false");
+    *ret = v && v->b;
+    return PR_OK;
+}
+
+static int take_int(const struct reader *r, const struct pr_value *map,
+                    const char *key, int *ret)
+{
+    const struct pr_value *v = pr_get(map, key);
+
+    if (v && (v->kind != PR_INT || v->i < -1000 || v->i > 1000))
+        return gpu_task_fail_key(r, v, key, "a small whole number");
+    if (v)
+        *ret = (int)v->i;
+    return PR_OK;
+}
+
+static int take_launch(const struct reader *r, const struct pr_value *map,
+                       const char *key, const struct pr_value **ret)
+{
+    const struct pr_value *v = pr_get(map, key);
+
+    if (!v || v->kind != PR_LIST || !v->len)
+        return gpu_task_fail_key(r, v ? v : map, key, "a list of arguments");
+    for (uint32_t i = 0; i < v->len; i++)
+        if (v->items[i].kind != PR_STR)
+            return gpu_task_fail_key(r, &v->items[i], key, "a list of texts");
+    *ret = v;
+    return PR_OK;
+}
+
+static int take_rules(const struct reader *r, const struct pr_value *map,
+                      struct pr_gpu_task *t)
+{
+    const struct pr_value *rules = pr_get(map, "rules");
+
+    for (int i = 0; i < PR_GPU_TASK_AGES; i++) {
+        const struct pr_value *v = rules ? pr_get(rules, ages[i]) : NULL;
+        struct pr_gpu_task_rule *rule = &t->rules[i];
+        int rc = PR_OK;
+
+        if (v)
+            rc = need_text(r, v, "text", &rule->text);
+        if (v && !rc)
+            rc = pr_get(v, "word") ? take_int(r, v, "word", &rule->word)
+                                   : gpu_task_fail_key(r, v, "word", "there");
+        if (v && !rc)
+            rc = gpu_task_read_bool(r, v, "per_step", &rule->per_step);
+        if (rc)
+            return rc;
+        rule->len = rule->text ? strlen(rule->text) : 0;
+    }
+    return PR_OK;
+}
+
+static int gpu_task_read_half(const struct reader *r,
+                              const struct pr_value *map, struct pr_gpu_task *t)
+{
+    const struct pr_value *half = pr_get(map, "half");
+    int rc = half ? PR_OK : gpu_task_fail_key(r, map, "half", "there");
+
+    for (int i = 0; i < PR_GPU_TASK_AGES && !rc; i++)
+        rc = need_text(r, half, ages[i], &t->half[i]);
+    return rc;
+}
+
+static int gpu_task_read_batch(const struct reader *r,
+                               const struct pr_value *map,
+                               struct pr_gpu_task *t)
+{
+    const struct pr_value *batch = pr_get(map, "batch");
+    const char *of = "";
+    int rc;
+
+    t->batch_place = -1;
+    if (!batch)
+        return PR_OK;
+    rc = gpu_task_read_text(r, batch, "flag", &t->batch_flag);
+    if (!rc)
+        rc = take_int(r, batch, "place", &t->batch_place);
+    if (!rc)
+        rc = need_text(r, batch, "of", &of);
+    if (!rc && strcmp(of, "gpu") != 0 && strcmp(of, "all") != 0)
+        rc = gpu_task_fail_key(r, batch, "of", "gpu or all");
+    t->batch_of_all = !rc && strcmp(of, "all") == 0;
+    return rc;
+}
+
+static int take_steps(const struct reader *r, const struct pr_value *map,
+                      struct pr_gpu_task *t)
+{
+    const struct pr_value *steps = pr_get(map, "steps");
+    int rc = steps ? need_text(r, steps, "bar", &t->steps_bar) : PR_OK;
+
+    return steps && !rc ? need_text(r, steps, "seconds", &t->steps_seconds)
+                        : rc;
+}
+
+/* ---- data */
+
+static int read_dataset(const struct reader *r, const struct pr_value *map,
+                        struct pr_gpu_dataset *d)
+{
+    int rc = need_text(r, map, "folder", &d->folder);
+
+    if (!rc)
+        rc = gpu_task_read_text(r, map, "prepare", &d->prepare);
+    d->make = pr_get(map, "make");
+    if (!rc && d->make && d->make->kind != PR_MAP)
+        rc = gpu_task_fail_key(r, d->make, "make", "parameters of a data set");
+    if (!rc && !d->make == !d->prepare)
+        rc = gpu_task_fail_key(r, map, "datasets",
+                               "each with one of prepare and make");
+    return rc;
+}
+
+static int read_datasets(const struct reader *r, const struct pr_value *root,
+                         struct pr_gpu_tasks *t)
+{
+    const struct pr_value *list = pr_get(root, "datasets");
+    int rc = PR_OK;
+
+    if (!list)
+        return PR_OK;
+    if (list->kind != PR_LIST)
+        return gpu_task_fail_key(r, list, "datasets", "a list");
+    t->datasets = PR_ARENA_ARRAY(r->arena, struct pr_gpu_dataset, list->len);
+    if (!t->datasets)
+        return pr_fail_nomem(r->err);
+    t->dataset_count = list->len;
+    for (uint32_t i = 0; i < list->len && !rc; i++)
+        rc = read_dataset(r, &list->items[i], &t->datasets[i]);
+    return rc;
+}
+
+static int gpu_task_read_data(const struct reader *r,
+                              const struct pr_value *map,
+                              const struct pr_gpu_tasks *all,
+                              struct pr_gpu_task *t)
+{
+    const struct pr_value *list = pr_get(map, "data");
+
+    if (!list)
+        return PR_OK;
+    if (list->kind != PR_LIST)
+        return gpu_task_fail_key(r, list, "data", "a list of folders");
+    t->data =
+        PR_ARENA_ARRAY(r->arena, const struct pr_gpu_dataset *, list->len);
+    if (!t->data)
+        return pr_fail_nomem(r->err);
+    for (uint32_t i = 0; i < list->len; i++) {
+        const struct pr_value *v = &list->items[i];
+
+        for (size_t k = 0; v->kind == PR_STR && k < all->dataset_count; k++)
+            if (strcmp(all->datasets[k].folder, v->s) == 0)
+                t->data[i] = &all->datasets[k];
+        if (!t->data[i])
+            return gpu_task_fail_key(r, v, "data", "folders of datasets");
+    }
+    t->data_count = list->len;
+    return PR_OK;
+}
+
+static int read_task(const struct reader *r, const struct pr_value *map,
+                     const struct pr_gpu_tasks *all, struct pr_gpu_task *t)
+{
+    const struct pr_value *most = pr_get(map, "most");
+    int rc = need_text(r, map, "name", &t->name);
+
+    if (!rc)
+        rc = need_text(r, map, "column", &t->column);
+    if (!rc)
+        rc = need_text(r, map, "unit", &t->unit);
+    if (!rc)
+        rc = gpu_task_read_half(r, map, t);
+    if (!rc)
+        rc = take_rules(r, map, t);
+    if (!rc)
+        rc = gpu_task_read_bool(r, map, "by_para", &t->by_para);
+    if (!rc)
+        rc = gpu_task_read_batch(r, map, t);
+    if (!rc)
+        rc = gpu_task_read_text(r, map, "subset", &t->subset_flag);
+    if (!rc)
+        rc = take_steps(r, map, t);
+    if (!rc)
+        rc = take_launch(r, map, "launch", &t->launch);
+    if (!rc)
+        rc = take_launch(r, map, "launch_old", &t->launch_old);
+    if (!rc)
+        rc = gpu_task_read_data(r, map, all, t);
+    if (!rc && most && !pr_value_is_number(most))
+        rc = gpu_task_fail_key(r, most, "most", "a number");
+    t->most = !rc && most ? pr_value_number(most) : 0;
+    return rc;
+}
+
+/* ---- dialects */
+
+static int gpu_task_read_columns(const struct reader *r,
+                                 const struct pr_gpu_tasks *t,
+                                 const struct pr_value *list,
+                                 struct pr_gpu_task_dialect *d)
+{
+    d->columns =
+        PR_ARENA_ARRAY(r->arena, const struct pr_gpu_task *, list->len);
+    if (!d->columns)
+        return pr_fail_nomem(r->err);
+    for (uint32_t i = 0; i < list->len; i++) {
+        const struct pr_value *v = &list->items[i];
+
+        for (size_t k = 0; v->kind == PR_STR && k < t->count; k++)
+            if (strcmp(t->items[k].column, v->s) == 0)
+                d->columns[d->count] = &t->items[k];
+        if (!d->columns[d->count])
+            return gpu_task_fail_key(r, v, "columns", "columns of tasks");
+        d->count++;
+    }
+    return PR_OK;
+}
+
+static int read_dialect(const struct reader *r, const struct pr_gpu_tasks *t,
+                        const struct pr_value *map,
+                        struct pr_gpu_task_dialect *d)
+{
+    const struct pr_value *offset = pr_get(map, "offset");
+    const struct pr_value *columns = pr_get(map, "columns");
+    const char *rules;
+    int age = 0, rc = need_text(r, map, "rules", &rules);
+
+    while (!rc && age < PR_GPU_TASK_AGES && strcmp(rules, ages[age]) != 0)
+        age++;
+    if (!rc && age == PR_GPU_TASK_AGES)
+        rc = gpu_task_fail_key(r, map, "rules", "old, mid or new");
+    if (!rc && (!offset || !pr_value_is_number(offset)))
+        rc = gpu_task_fail_key(r, map, "offset", "a number");
+    if (!rc && (!columns || columns->kind != PR_LIST))
+        rc = gpu_task_fail_key(r, map, "columns", "a list");
+    if (rc)
+        return rc;
+    d->rules = (enum pr_gpu_task_age)age;
+    d->offset = pr_value_number(offset);
+    return gpu_task_read_columns(r, t, columns, d);
+}
+
+static int gpu_tasks_read_root(const struct reader *r,
+                               const struct pr_value *root,
+                               struct pr_gpu_tasks *t)
+{
+    const struct pr_value *list = pr_get(root, "tasks");
+    const struct pr_value *dialects = pr_get(root, "dialects");
+    int rc = PR_OK;
+
+    if (!list || list->kind != PR_LIST || !dialects)
+        return pr_fail(r->err, PR_E_CONF, r->name,
+                       "a list of tasks has the keys tasks and dialects");
+    t->count = list->len;
+    t->items = PR_ARENA_ARRAY(r->arena, struct pr_gpu_task, list->len + 1);
+    if (!t->items)
+        return pr_fail_nomem(r->err);
+    rc = read_datasets(r, root, t);
+    for (uint32_t i = 0; i < list->len && !rc; i++)
+        rc = read_task(r, &list->items[i], t, &t->items[i]);
+    for (int i = 0; i < PR_GPU_TASK_DIALECTS && !rc; i++) {
+        const struct pr_value *d =
+            pr_get(dialects,
+                   pr_gpu_task_dialect_word((enum pr_gpu_task_dialect_kind)i));
+        rc = d ? read_dialect(r, t, d, &t->dialects[i])
+               : gpu_task_fail_key(r, dialects, "dialects", "g1, v1 and v2");
+    }
+    return rc;
+}
+
+int pr_gpu_tasks_parse(const char *text, size_t len, const char *name,
+                       struct pr_arena *a, struct pr_gpu_tasks *ret,
+                       struct pr_err *err)
+{
+    struct reader r = {name, a, err};
+    struct pr_gpu_tasks t = {0};
+    struct pr_value root;
+    int rc = pr_yaml_read(text, len, name, a, &root, err);
+
+    if (!rc)
+        rc = gpu_tasks_read_root(&r, &root, &t);
+    if (!rc)
+        *ret = t;
+    return rc;
+}
+
+int pr_gpu_tasks_load(struct pr_arena *a, struct pr_gpu_tasks *ret,
+                      struct pr_err *err)
+{
+    const char *path = pr_bundled_find(a, "systems", "lambda-tasks"), *text;
+    size_t len;
+    int rc;
+
+    if (!path) {
+        pr_fail(err, PR_E_UNAVAIL, "systems/lambda-tasks.yaml",
+                "is not among the files that come with Prony");
+        return pr_hint(err, "set PRONY_SHARE to where they lie");
+    }
+    rc = pr_file_read(path, MAX_LIST, a, &text, &len, err);
+    return rc ? rc : pr_gpu_tasks_parse(text, len, path, a, ret, err);
+}
+
+/* ---- names */
+
+static bool gpu_task_has_name(const char *name, const char *model,
+                              const char *precision)
+{
+    size_t n = strlen(model);
+
+    return strncmp(name, model, n) == 0 && name[n] == '_' &&
+           strcmp(name + n + 1, precision) == 0;
+}
+
+const struct pr_gpu_task *pr_gpu_task_find(const struct pr_gpu_tasks *t,
+                                           const char *name)
+{
+    if (strncmp(name, "PyTorch_", 8) != 0)
+        return NULL;
+    for (size_t i = 0; i < t->count; i++) {
+        const struct pr_gpu_task *task = &t->items[i];
+
+        if (gpu_task_has_name(name + 8, task->name, "FP32"))
+            return task;
+        for (int k = 0; k < PR_GPU_TASK_AGES; k++)
+            if (gpu_task_has_name(name + 8, task->name, task->half[k]))
+                return task;
+    }
+    return NULL;
+}
+
+/* Where part, of any case, begins in text; NULL. */
+static const char *find_part(const char *text, const char *part, size_t len)
+{
+    for (; *text; text++)
+        if (strncasecmp(text, part, len) == 0)
+            return text;
+    return NULL;
+}
+
+bool pr_gpu_task_is_selected(const char *name, const char *words, size_t len)
+{
+    const char *at = name, *end = words + len;
+
+    if (len == 3 && strncasecmp(words, "all", 3) == 0)
+        return true;
+    while (words < end) {
+        const char *stop = memchr(words, '_', (size_t)(end - words));
+        size_t n = (size_t)((stop ? stop : end) - words);
+
+        at = n ? find_part(at, words, n) : at;
+        if (!at)
+            return false;
+        at += n;
+        words += n + 1;
+    }
+    return len > 0;
+}
+
+const char *pr_gpu_task_precision(const char *name)
+{
+    const char *last = strrchr(name, '_');
+
+    if (!last)
+        return "";
+    return strcmp(last, "_FP32") == 0   ? "fp32"
+           : strcmp(last, "_FP16") == 0 ? "fp16"
+           : strcmp(last, "_AMP") == 0  ? "amp"
+                                        : "";
+}

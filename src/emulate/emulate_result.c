@@ -1,0 +1,402 @@
+/*
+ * The measures of an emulated training, written twice from one list: as metric
+ * lines of an experiment, and as an object in DLIO's summary. What is not
+ * known is left out.
+ */
+#include "emulate/emulate_result.h"
+
+#include "emulate/dlio/emulate_dlio_impl.h"
+#include "emulate/emulate_result_impl.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+bool pr_emulate_is_dlio_misleading(const struct pr_emulate *e,
+                                   const struct pr_emulate_stats *s)
+{
+    struct pr_dlio_measures f;
+    struct pr_emulate_totals t;
+
+    pr_emulate_stats_sum(s, false, &t);
+    if (!t.counted_steps ||
+        (double)t.ahead_steps < 0.1 * (double)t.counted_steps)
+        return false;
+    pr_dlio_compute_measures(s, false, pr_dlio_batch_size(e, false), &f);
+    return f.au / 100 > pr_emulate_totals_utilisation(&t) + 0.05 ||
+           f.throughput > 1.1 * pr_emulate_ratio((double)t.samples, t.seconds);
+}
+
+bool pr_emulate_is_dlio_main(const struct pr_emulate *e,
+                             const struct pr_emulate_stats *s)
+{
+    return e->opts.compat && !strcmp(e->opts.compat, "dlio") &&
+           !pr_emulate_is_dlio_misleading(e, s);
+}
+
+double pr_emulate_main_utilisation(const struct pr_emulate *e,
+                                   const struct pr_emulate_stats *s)
+{
+    struct pr_dlio_measures f;
+    struct pr_emulate_totals t;
+
+    if (pr_emulate_is_dlio_main(e, s)) {
+        pr_dlio_compute_measures(s, false, pr_dlio_batch_size(e, false), &f);
+        return f.au / 100;
+    }
+    pr_emulate_stats_sum(s, false, &t);
+    return pr_emulate_totals_utilisation(&t);
+}
+
+/* ---- of the whole */
+
+static void put_percentiles(struct pr_result_lines *k, const char *name,
+                            const struct pr_histogram *h)
+{
+    static const struct {
+        const char *name;
+        double p;
+    } rows[] = {{"p50", 0.5}, {"p90", 0.9}, {"p99", 0.99}};
+    char full[48];
+
+    if (!h->count)
+        return;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        snprintf(full, sizeof full, "%s_%s", name, rows[i].name);
+        pr_result_lines_put_float(k, full,
+                                  (double)pr_histogram_at(h, rows[i].p) / 1e6);
+    }
+    snprintf(full, sizeof full, "%s_max", name);
+    pr_result_lines_put_float(k, full, (double)h->max / 1e6);
+}
+
+static void put_utilisation_by_epoch(struct pr_result_lines *k,
+                                     const struct pr_emulate_stats *s,
+                                     bool dlio)
+{
+    size_t n = 0;
+
+    pr_json_open_array(k->at, pr_result_lines_begin(k, "utilisation_by_epoch"));
+    for (const struct pr_emulate_phase *p = s->first; p && n < PR_EPOCHS_LISTED;
+         p = p->next)
+        if (!p->evaluation) {
+            pr_json_put_float(k->at, NULL,
+                              dlio ? pr_dlio_phase_au(p) / 100
+                                   : pr_emulate_phase_utilisation(p));
+            n++;
+        }
+    pr_json_close(k->at);
+    pr_result_lines_end(k);
+}
+
+/* Utilisation and samples a second, ours or DLIO's. */
+static void emulate_put_main(struct pr_result_lines *k,
+                             const struct pr_emulate *e,
+                             const struct pr_emulate_stats *s,
+                             const struct pr_emulate_totals *t)
+{
+    double utilisation = pr_emulate_totals_utilisation(t);
+    double rate = pr_emulate_ratio((double)t->samples, t->seconds);
+    bool dlio = k->lines && pr_emulate_is_dlio_main(e, s);
+    struct pr_dlio_measures f;
+
+    if (dlio) {
+        pr_result_lines_put_float(k, "prony.utilisation", utilisation);
+        pr_result_lines_put_float(k, "prony.samples_per_second", rate);
+        pr_dlio_compute_measures(s, false, pr_dlio_batch_size(e, false), &f);
+        utilisation = f.au / 100;
+        rate = f.throughput;
+    }
+    pr_result_lines_put_float(k, "utilisation", utilisation);
+    put_utilisation_by_epoch(k, s, dlio);
+    pr_result_lines_put_float(k, "samples_per_second", rate);
+    if (t->compute_s > 0) {
+        pr_result_lines_put_float(k, "target_utilisation", e->metric.au);
+        pr_result_lines_put_bool(k, "target_met", utilisation >= e->metric.au);
+    }
+}
+
+static void put_amounts(struct pr_result_lines *k, const struct pr_emulate *e,
+                        const struct pr_emulate_stats *s,
+                        const struct pr_emulate_totals *t)
+{
+    pr_result_lines_put_uint(k, "accelerators", e->accelerators);
+    pr_result_lines_put_uint(k, "epochs", t->phases);
+    pr_result_lines_put_uint(k, "steps", t->steps);
+    pr_result_lines_put_uint(k, "samples", t->samples);
+    pr_result_lines_put_uint(k, "skipped_samples", t->failed);
+    pr_result_lines_put_float(k, "seconds", t->seconds);
+    pr_result_lines_put_uint(k, "bytes_read", t->storage_bytes);
+    pr_result_lines_put_uint(k, "bytes_delivered", t->bytes);
+    if (t->device_bytes != UINT64_MAX)
+        pr_result_lines_put_uint(k, "device_bytes", t->device_bytes);
+    if (s->data_bytes)
+        pr_result_lines_put_uint(k, "data_set_bytes", s->data_bytes);
+    if (s->generated_bytes) {
+        pr_result_lines_put_uint(k, "generated_bytes", s->generated_bytes);
+        pr_result_lines_put_float(k, "generated_seconds", s->generated_s);
+    }
+    pr_result_lines_put_float(
+        k, "storage_mb_per_second",
+        pr_emulate_ratio((double)t->storage_bytes / 1e6, t->seconds));
+}
+
+/* How long after training began the first and the last accelerator ended. */
+static void put_done(struct pr_result_lines *k,
+                     const struct pr_emulate_stats *s)
+{
+    const struct pr_emulate_phase *first = NULL, *last = NULL;
+    uint64_t low = UINT64_MAX, high = 0;
+
+    for (const struct pr_emulate_phase *p = s->first; p; p = p->next)
+        if (!p->evaluation) {
+            first = first ? first : p;
+            last = p;
+        }
+    for (uint64_t i = 0; last && i < last->accelerators; i++) {
+        const struct pr_emulate_accelerator_stats *a = &last->accel[i];
+
+        if (a->steps && a->last_ns < low)
+            low = a->last_ns;
+        if (a->steps && a->last_ns > high)
+            high = a->last_ns;
+    }
+    if (!high || low < first->start_ns)
+        return;
+    pr_result_lines_put_float(k, "first_done_s",
+                              (double)(low - first->start_ns) / 1e9);
+    pr_result_lines_put_float(k, "last_done_s",
+                              (double)(high - first->start_ns) / 1e9);
+}
+
+static void emulate_put_times(struct pr_result_lines *k,
+                              const struct pr_emulate_stats *s,
+                              const struct pr_emulate_totals *t)
+{
+    pr_result_lines_put_float(k, "wait_share",
+                              pr_emulate_ratio(t->wait_s, t->accelerator_s));
+    pr_result_lines_put_float(k, "barrier_share",
+                              pr_emulate_ratio(t->barrier_s, t->accelerator_s));
+    put_percentiles(k, "wait_ms", &t->wait);
+    put_percentiles(k, "step_ms", &t->step);
+    pr_result_lines_put_float(
+        k, "late_us_mean", pr_emulate_ratio(t->late_s * 1e6, (double)t->steps));
+    pr_result_lines_put_float(k, "late_us_max", t->late_max_s * 1e6);
+    if (t->counted_steps)
+        pr_result_lines_put_float(k, "read_ahead_share",
+                                  (double)t->ahead_steps /
+                                      (double)t->counted_steps);
+    put_done(k, s);
+}
+
+static void put_reading(struct pr_result_lines *k, const struct pr_emulate *e,
+                        const struct pr_emulate_stats *s,
+                        const struct pr_emulate_totals *t)
+{
+    bool known = t->storage_share >= 0 && t->storage_bytes;
+
+    pr_result_lines_put_float(k, "storage_share",
+                              known ? t->storage_share : NAN);
+    if (e->reader.decode)
+        pr_result_lines_put_float(k, "decode_share",
+                                  known ? 1 - t->storage_share : NAN);
+    pr_result_lines_put_float(k, "cached_share",
+                              t->cached >= 0 ? t->cached : NAN);
+    pr_result_lines_put_bool(k, "decode", e->reader.decode);
+    if (e->set.spec.payload != PR_PIXELS)
+        pr_result_lines_put_str(k, "payload", e->set.opts.payload);
+    pr_result_lines_put_bool(k, "checksum", e->reader.checksum);
+    pr_result_lines_put_str(k, "engine",
+                            s->engine ? s->engine : e->storage.engine);
+    if (s->threads)
+        pr_result_lines_put_uint(k, "threads", s->threads);
+}
+
+/* What took time from the measurement. */
+static void put_disturbance(struct pr_result_lines *k,
+                            const struct pr_emulate *e,
+                            const struct pr_emulate_stats *s,
+                            const struct pr_emulate_totals *t)
+{
+    static const char *const words[] = {[PR_STOPPED] = "stopped",
+                                        [PR_STARVED] = "other work",
+                                        [PR_STOLEN] = "stolen processors"};
+    enum pr_disturbance d = pr_verdict_emulate_disturbance(e, s);
+
+    if (!t->steps)
+        return;
+    pr_result_lines_put_bool(k, "disturbed", d != PR_UNDISTURBED);
+    pr_result_lines_put_str(k, "disturbed_by", words[d]);
+    pr_result_lines_put_float(k, "stall_s", t->stall_s);
+    pr_result_lines_put_float(k, "stall_max_s", t->stall_max_s);
+    pr_result_lines_put_float(k, "run_delay_s", pr_verdict_emulate_delay_s(s));
+    pr_result_lines_put_float(k, "steal_share",
+                              pr_client_limits_steal_share(&s->limits));
+}
+
+/* What the client had left. */
+static void put_limits(struct pr_result_lines *k,
+                       const struct pr_client_limits *l)
+{
+    const char *kind = pr_client_limits_storage_kind(l);
+
+    pr_result_lines_put_float(k, "cpu_share", pr_client_limits_cpu_share(l));
+    pr_result_lines_put_float(k, "processors", pr_client_limits_processors(l));
+    pr_result_lines_put_float(k, "memory_share",
+                              pr_client_limits_memory_share(l));
+    pr_result_lines_put_float(k, "device_busy_share",
+                              pr_client_limits_device_busy_share(l));
+    pr_result_lines_put_float(k, "device_mb_per_second",
+                              pr_client_limits_device_mb_per_s(l));
+    pr_result_lines_put_float(k, "network_mb_per_second",
+                              pr_client_limits_network_mb_per_s(l));
+    pr_result_lines_put_float(k, "network_share",
+                              pr_client_limits_network_share(l));
+    pr_result_lines_put_str(k, "storage_kind", kind && *kind ? kind : NULL);
+}
+
+static void put_evaluation(struct pr_result_lines *k,
+                           const struct pr_emulate_stats *s)
+{
+    struct pr_emulate_totals t;
+
+    pr_emulate_stats_sum(s, true, &t);
+    if (!t.phases)
+        return;
+    pr_result_lines_put_float(k, "eval_utilisation",
+                              pr_emulate_totals_utilisation(&t));
+    pr_result_lines_put_float(k, "eval_samples_per_second",
+                              pr_emulate_ratio((double)t.samples, t.seconds));
+    pr_result_lines_put_float(
+        k, "eval_storage_mb_per_second",
+        pr_emulate_ratio((double)t.storage_bytes / 1e6, t.seconds));
+    pr_result_lines_put_uint(k, "eval_samples", t.samples);
+    pr_result_lines_put_uint(k, "eval_bytes_read", t.storage_bytes);
+    pr_result_lines_put_float(k, "eval_seconds", t.seconds);
+    put_percentiles(k, "eval_wait_ms", &t.wait);
+}
+
+/* ---- all of it */
+
+static void emulate_put_results(struct pr_result_lines *k,
+                                const struct pr_emulate *e,
+                                const struct pr_emulate_stats *s,
+                                const struct pr_emulate_totals *t)
+{
+    PR_AUTO_BUF struct pr_buf verdict = PR_BUF_INIT(1 << 16);
+
+    if (!pr_emulate_is_save_only(e))
+        pr_verdict_emulate_write(e, s, &verdict);
+    pr_emulate_checkpoint_verdict(e, s, &verdict);
+    pr_result_lines_put_str(k, "verdict",
+                            pr_buf_ok(&verdict) ? verdict.data : NULL);
+    if (pr_emulate_is_save_only(e)) {
+        pr_emulate_put_checkpoints(k, e, s);
+        return;
+    }
+    emulate_put_main(k, e, s, t);
+    put_amounts(k, e, s, t);
+    emulate_put_times(k, s, t);
+    put_reading(k, e, s, t);
+    put_disturbance(k, e, s, t);
+    put_limits(k, &s->limits);
+    put_evaluation(k, s);
+    pr_emulate_put_checkpoints(k, e, s);
+    pr_emulate_put_accelerators(s, k->at,
+                                pr_result_lines_begin(k, "by_accelerator"));
+    pr_result_lines_end(k);
+    pr_emulate_put_epochs(s, k->at, pr_result_lines_begin(k, "by_epoch"));
+    pr_result_lines_end(k);
+}
+
+void pr_emulate_put_object(const struct pr_emulate *e,
+                           const struct pr_emulate_stats *s,
+                           struct pr_json_writer *jb, const char *key)
+{
+    struct pr_result_lines k;
+    struct pr_emulate_totals t;
+
+    pr_result_lines_init_object(&k, jb);
+    pr_emulate_stats_sum(s, false, &t);
+    pr_json_open_object(jb, key);
+    emulate_put_results(&k, e, s, &t);
+    pr_json_close(jb);
+}
+
+static void emulate_put_dlio_measures(struct pr_result_lines *k,
+                                      const struct pr_emulate *e,
+                                      const struct pr_emulate_stats *s,
+                                      bool evaluation)
+{
+    const char *kind = evaluation ? "eval" : "train";
+    struct pr_dlio_measures f;
+    char name[80];
+
+    pr_dlio_compute_measures(s, evaluation, pr_dlio_batch_size(e, evaluation),
+                             &f);
+#define PUT(put, what, value)                              \
+    snprintf(name, sizeof name, "dlio.%s_%s", kind, what); \
+    put(k, name, value)
+    PUT(pr_result_lines_put_float, "au_mean_percentage", f.au);
+    PUT(pr_result_lines_put_float, "au_stdev_percentage", f.au_stdev);
+    PUT(pr_result_lines_put_str, "au_meet_expectation",
+        pr_dlio_met_word(e, f.au));
+    PUT(pr_result_lines_put_float, "throughput_mean_samples_per_second",
+        f.throughput);
+    PUT(pr_result_lines_put_float, "throughput_stdev_samples_per_second",
+        f.throughput_stdev);
+    PUT(pr_result_lines_put_float, "io_mean_MB_per_second", f.mb);
+    PUT(pr_result_lines_put_float, "io_stdev_MB_per_second", f.mb_stdev);
+#undef PUT
+}
+
+/* The figures that a table of several runs shows. */
+static void emulate_put_main_names(const struct pr_emulate *e,
+                                   const struct pr_emulate_stats *s,
+                                   struct pr_buf *out)
+{
+    bool writes = s->checkpoints.total[0].count,
+         reads = s->checkpoints.total[1].count;
+    bool computes = pr_duration_mean(&e->compute) > 0;
+
+    if (pr_emulate_is_save_only(e)) {
+        pr_buf_printf(out, "__results.prony.main__= [%s%s%s]\n",
+                      writes ? "\"checkpoint_write_s\", "
+                               "\"checkpoint_write_gb_per_second\""
+                             : "",
+                      writes && reads ? ", " : "",
+                      reads ? "\"checkpoint_read_s\", "
+                              "\"checkpoint_read_gb_per_second\""
+                            : "");
+        return;
+    }
+    pr_buf_printf(out,
+                  "__results.prony.main__= [%s\"samples_per_second\", "
+                  "\"storage_mb_per_second\"%s%s]\n",
+                  computes ? "\"utilisation\", " : "",
+                  computes ? ", \"wait_ms_p99\"" : "",
+                  writes ? ", \"checkpoint_share\"" : "");
+}
+
+void pr_emulate_write_results(const struct pr_emulate *e,
+                              const struct pr_emulate_stats *s,
+                              struct pr_buf *out)
+{
+    struct pr_result_lines k;
+    struct pr_emulate_totals t;
+
+    pr_result_lines_init(&k, out);
+    pr_emulate_stats_sum(s, false, &t);
+    emulate_put_main_names(e, s, out);
+    emulate_put_results(&k, e, s, &t);
+    if (t.step.count) { /* as DLBS has it: a step, in milliseconds */
+        pr_result_lines_put_float(&k, "time", pr_histogram_mean(&t.step) / 1e6);
+        pr_result_lines_put_uint(
+            &k, "batch", (uint64_t)e->reader.batch_size * e->accelerators);
+    }
+    if (e->workflow.train)
+        emulate_put_dlio_measures(&k, e, s, false);
+    if (e->workflow.evaluation)
+        emulate_put_dlio_measures(&k, e, s, true);
+    pr_emulate_put_dlio_checkpoints(&k, s);
+}

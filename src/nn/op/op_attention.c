@@ -1,0 +1,192 @@
+/*
+ * Attention: queries, keys and values are three inputs, or lie side by side in
+ * one. Gradients are written in the same way, without copies.
+ */
+#include "nn/kernel/kernels_attention.h"
+#include "nn/op/op_ids.h"
+
+/* What the node keeps: q, k and v as they were taken (the same tensor where
+ * they are one), lengths, probabilities. */
+enum { Q, K, V, LENGTHS, PROBABILITIES };
+
+static bool is_one_input(const struct pr_layer *l)
+{
+    return l->input_count - l->has_lengths == 1;
+}
+
+static void attention_fill_shape(const struct pr_net *net,
+                                 const struct pr_layer *l,
+                                 struct pr_attention *ret)
+{
+    size_t width = (size_t)l->shape.at[1], heads = (size_t)l->heads;
+    size_t ld = is_one_input(l) ? 3 * width : width;
+
+    *ret = (struct pr_attention){
+        .samples = net->opts.batch,
+        .heads = heads,
+        .queries = (size_t)l->shape.at[0],
+        .keys =
+            (size_t)pr_op_input(net, l, is_one_input(l) ? 0 : 1)->shape.at[0],
+        .width = width / heads,
+        .value_width = width / heads,
+        .ldq = ld,
+        .ldk = ld,
+        .ldv = ld,
+        .ldy = width,
+        .causal = l->causal,
+    };
+}
+
+/* Tensors from `at` on: q, k, v, probabilities, work, lengths. */
+static void attention_fill_args(const struct pr_net *net,
+                                const struct pr_net_step *s, unsigned at,
+                                struct pr_attention *ret)
+{
+    const struct pr_layer *l = pr_op_layer(net, s);
+    size_t next = is_one_input(l) ? (size_t)l->shape.at[1] : 0;
+
+    attention_fill_shape(net, l, ret);
+    ret->q = pr_op_data(net, s, at);
+    ret->k = pr_op_data(net, s, at + 1) + next;
+    ret->v = pr_op_data(net, s, at + 2) + 2 * next;
+    ret->p = pr_op_data(net, s, at + 3);
+    ret->work = pr_op_data(net, s, at + 4);
+    if (l->has_lengths)
+        ret->lengths =
+            (const int32_t *)(const void *)pr_op_data(net, s, at + 5);
+}
+
+/* ---- forward. Tensors: y, then those of fill(); without backward there are
+ * no probabilities, and the room that is named twice is for work. */
+
+static int run_attention_forward(struct pr_net *net, struct pr_net_step *s,
+                                 struct pr_err *err)
+{
+    struct pr_attention a;
+    int rc = PR_OK;
+
+    attention_fill_args(net, s, 1, &a);
+    if (!net->opts.training)
+        a.p = NULL;
+    if (a.lengths)
+        rc = pr_op_check_lengths(net, s, a.lengths, (int64_t)a.keys, err);
+    return rc ? rc
+              : pr_kernel_attention(net->par, net->dnn, &a,
+                                    pr_op_data(net, s, 0), err);
+}
+
+static int take_inputs(struct pr_net *net, unsigned layer, struct pr_err *err)
+{
+    struct pr_net_node *n = &net->nodes[layer];
+    const struct pr_layer *l = n->layer;
+    int rc = PR_OK;
+
+    for (unsigned i = Q; i <= V && !rc; i++)
+        rc = pr_op_input_tensor(net, layer, is_one_input(l) ? 0 : i,
+                                &n->extra[i], err);
+    n->extra[LENGTHS] = PR_NO_TENSOR;
+    if (!rc && l->has_lengths)
+        rc = pr_op_input_tensor(net, layer, l->input_count - 1,
+                                &n->extra[LENGTHS], err);
+    return rc;
+}
+
+static int attention_forward(struct pr_net *net, unsigned layer,
+                             struct pr_err *err)
+{
+    struct pr_net_node *n = &net->nodes[layer];
+    int *x = n->extra, rc = take_inputs(net, layer, err);
+    struct pr_attention a;
+    size_t room;
+
+    attention_fill_shape(net, n->layer, &a);
+    room = net->opts.training ? a.samples * a.heads * a.queries * a.keys
+                              : pr_kernel_attention_work(net->par, &a);
+    if (!rc)
+        rc = pr_op_new_room(net, room, &x[PROBABILITIES], err);
+    if (!rc)
+        rc = pr_op_new_output(net, layer, err);
+    if (rc)
+        return rc;
+    return PR_OP_STEP(net, run_attention_forward, err, n->out, x[Q], x[K], x[V],
+                      x[PROBABILITIES], x[PROBABILITIES], x[LENGTHS]);
+}
+
+/* ---- backward. Tensors: dy, dq, dk, dv (where dy stands for those that are
+ * not wanted), then those of fill(). */
+
+static int run_attention_back(struct pr_net *net, struct pr_net_step *s,
+                              struct pr_err *err)
+{
+    const struct pr_layer *l = pr_op_layer(net, s);
+    size_t next = is_one_input(l) ? (size_t)l->shape.at[1] : 0;
+    struct pr_attention a;
+    float *to[3];
+
+    attention_fill_args(net, s, 4, &a);
+    for (unsigned i = Q; i <= V; i++)
+        to[i] = s->tensors[1 + i] == s->tensors[0]
+                    ? NULL
+                    : pr_op_data(net, s, 1 + i) + i * next;
+    return pr_kernel_attention_back(
+        net->par, net->dnn, &a,
+        &(struct pr_attention_back){pr_op_data(net, s, 0), to[Q], to[K], to[V]},
+        err);
+}
+
+/* Room for the gradients of q, k and v. */
+static int attention_make_gradients(struct pr_net *net, unsigned layer, int dy,
+                                    int to[static 3], struct pr_err *err)
+{
+    const struct pr_net_node *n = &net->nodes[layer];
+    bool one = is_one_input(n->layer);
+
+    for (unsigned i = Q; i <= V; i++) {
+        to[i] = one && i > Q ? to[Q]
+                : pr_op_needs_gradient(net, layer, i)
+                    ? pr_net_tensor_new(
+                          net, pr_net_tensor_layout(net, n->extra[i]), 0, err)
+                    : dy;
+        if (to[i] < 0)
+            return PR_E_NOMEM;
+    }
+    return PR_OK;
+}
+
+static int attention_give_gradients(struct pr_net *net, unsigned layer, int dy,
+                                    const int to[static 3], struct pr_err *err)
+{
+    unsigned count = is_one_input(net->nodes[layer].layer) ? 1 : 3;
+    int rc = PR_OK;
+
+    for (unsigned i = 0; i < count && !rc; i++)
+        if (to[i] != dy)
+            rc = pr_op_give_gradient(net, layer, i, to[i], err);
+    return rc;
+}
+
+static int attention_backward(struct pr_net *net, unsigned layer,
+                              struct pr_err *err)
+{
+    struct pr_net_node *n = &net->nodes[layer];
+    const int *x = n->extra;
+    struct pr_attention a;
+    int dy = PR_NO_TENSOR, to[3] = {0}, work, rc;
+    bool own;
+
+    attention_fill_shape(net, n->layer, &a);
+    rc = pr_op_gradient(net, layer, &dy, &own, err);
+    if (!rc)
+        rc = attention_make_gradients(net, layer, dy, to, err);
+    if (!rc)
+        rc = pr_op_new_room(net, pr_kernel_attention_work(net->par, &a), &work,
+                            err);
+    if (rc)
+        return rc;
+    n->backs += 2; /* each of its two products has two factors */
+    rc = PR_OP_STEP(net, run_attention_back, err, dy, to[Q], to[K], to[V], x[Q],
+                    x[K], x[V], x[PROBABILITIES], work, x[LENGTHS]);
+    return rc ? rc : attention_give_gradients(net, layer, dy, to, err);
+}
+
+const struct pr_op pr_op_attention = {attention_forward, attention_backward};

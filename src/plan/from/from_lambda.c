@@ -1,0 +1,343 @@
+/*
+ * Lambda configs (config_pytorch_SYSTEM.sh): shell, read by our own reader.
+ *     NUM_GPU=2
+ *     NUM_EXP=3
+ *     PyTorch_SSD_FP32_PARAMS=( FOLDER args --batch-size 108 … )
+ * Each array becomes a group: one command, so often as NUM_EXP says. Arguments
+ * stay apart as they stand there.
+ */
+#include "plan/from/lambda.h"
+#include "plan/source.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_GPUS = 10000, MAX_REPEATS = 10000 };
+
+struct reader {
+    struct pr_plan_scope *scope;
+    const char *path;
+    enum pr_origin_kind origin;
+    struct pr_gpu_tasks tasks;
+    struct pr_shell_config conf;
+    const char *system;
+    int gpus, repeats;
+    struct pr_config_part *list;
+    size_t count, cap;
+    struct pr_err *err;
+};
+
+static const char suffix[] = "_PARAMS";
+
+/* "PyTorch_SSD_FP32" of "PyTorch_SSD_FP32_PARAMS"; NULL: it is no task. */
+static const char *task_name(struct reader *r, const struct pr_shell_var *v)
+{
+    size_t n = strlen(v->name), k = sizeof suffix - 1;
+
+    if (v->kind != PR_SHELL_ARRAY || n <= k ||
+        strcmp(v->name + n - k, suffix) != 0)
+        return NULL;
+    return pr_arena_copy(r->scope->arena, v->name, n - k);
+}
+
+/* "dir/config_pytorch_8xA100_v1.sh" is the system 8xA100_v1. */
+static const char *system_name(struct reader *r)
+{
+    static const char prefix[] = "config_pytorch_";
+    const char *slash = strrchr(r->path, '/');
+    const char *base = slash ? slash + 1 : r->path, *dot = strrchr(base, '.');
+
+    if (strncmp(base, prefix, sizeof prefix - 1) == 0)
+        base += sizeof prefix - 1;
+    return pr_arena_copy(r->scope->arena, base,
+                         dot && dot > base ? (size_t)(dot - base)
+                                           : strlen(base));
+}
+
+static int from_lambda_read_count(struct reader *r, const char *name, int most,
+                                  int *ret)
+{
+    const struct pr_shell_var *v = pr_shell_find_var(&r->conf, name);
+    int64_t n = v && v->kind == PR_SHELL_TEXT && v->count
+                    ? pr_lambda_number(v->words[0].text)
+                    : 0;
+
+    if (v && (n < 1 || n > most))
+        return pr_fail_at(r->err, PR_E_CONF, v->file, v->line, 0,
+                          "%s must be a whole number from 1 to %d", name, most);
+    *ret = v ? (int)n : 1;
+    return PR_OK;
+}
+
+/* ---- one task */
+
+struct maker {
+    struct reader *r;
+    struct pr_config_part *f;
+    struct pr_origin at;
+    int rc;
+};
+
+static void from_lambda_set_param(struct maker *m, const char *name,
+                                  struct pr_value v)
+{
+    if (!m->rc)
+        m->rc = pr_config_part_add_param(m->r->scope, m->f, name, strlen(name),
+                                         &v, &m->at, m->r->err);
+}
+
+static void from_lambda_set_text(struct maker *m, const char *name,
+                                 const char *text)
+{
+    if (!text && !m->rc)
+        m->rc = pr_fail_nomem(m->r->err);
+    else if (!m->rc)
+        from_lambda_set_param(m, name, pr_str(text));
+}
+
+/* Data lies elsewhere outside of a container. */
+static const char *from_lambda_map_argument(struct reader *r,
+                                            const struct pr_shell_word *w)
+{
+    if (strncmp(w->text, "/data", 5) == 0 && (w->text[5] == '/' || !w->text[5]))
+        return pr_arena_printf(r->scope->arena, "${task.data}%s", w->text + 5);
+    return w->text;
+}
+
+/* {gpus} in a word of the list of tasks. */
+static const char *launch_word(struct reader *r, const char *word)
+{
+    const char *at = strstr(word, "{gpus}");
+
+    if (!at)
+        return word;
+    return pr_arena_printf(r->scope->arena, "%.*s%d%s", (int)(at - word), word,
+                           r->gpus, at + 6);
+}
+
+static int check_word(struct reader *r, const struct pr_shell_word *w,
+                      const char *what)
+{
+    if (!strstr(w->text, "${") && !strstr(w->text, "$("))
+        return PR_OK;
+    return pr_fail_at(r->err, PR_E_CONF, w->file, w->line, 0,
+                      "'%s' cannot be %s: '${' and '$(' begin references to "
+                      "parameters",
+                      w->text, what);
+}
+
+static int set_command(struct maker *m, const struct pr_lambda_task *t)
+{
+    struct reader *r = m->r;
+    const struct pr_shell_word *words = t->var->words;
+    bool old = strncmp(words[0].text, "examples/", 9) == 0;
+    const struct pr_value *launch = old ? t->task->launch_old : t->task->launch;
+    size_t args = t->var->count - PR_LAMBDA_ARGS, n = 0;
+    struct pr_value *items =
+        PR_ARENA_ARRAY(r->scope->arena, struct pr_value, launch->len + args);
+    struct pr_value list;
+
+    if (!items)
+        return pr_fail_nomem(r->err);
+    for (uint32_t i = 0; i < launch->len; i++)
+        items[n++] = pr_str(launch_word(r, launch->items[i].s));
+    for (size_t i = 0; i < args; i++) {
+        int rc = check_word(r, &words[i + PR_LAMBDA_ARGS], "an argument");
+        if (rc)
+            return rc;
+        items[n++] =
+            pr_str(from_lambda_map_argument(r, &words[i + PR_LAMBDA_ARGS]));
+    }
+    for (size_t i = 0; i < n; i++)
+        if (!items[i].s)
+            return pr_fail_nomem(r->err);
+    list =
+        (struct pr_value){.kind = PR_LIST, .len = (uint32_t)n, .items = items};
+    from_lambda_set_param(m, "exp.command", list);
+    return m->rc;
+}
+
+static void set_batch(struct maker *m, const struct pr_lambda_task *t)
+{
+    const struct pr_shell_word *batch = pr_lambda_batch(t);
+    int64_t n = batch ? pr_lambda_number(batch->text) : 0, gpus = m->r->gpus;
+
+    if (n <= 0 || n > INT64_MAX / MAX_GPUS)
+        return;
+    if (!t->task->batch_of_all || n % gpus == 0)
+        from_lambda_set_param(m, "exp.replica_batch",
+                              pr_int(t->task->batch_of_all ? n / gpus : n));
+    n = t->task->batch_of_all ? n : n * gpus;
+    from_lambda_set_param(m, "exp.effective_batch", pr_int(n));
+    from_lambda_set_param(m, "task.global_batch", pr_int(n));
+}
+
+/* "0,1,2,3" */
+static const char *gpu_list(struct reader *r)
+{
+    PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(1 << 20);
+
+    for (int i = 0; i < r->gpus; i++)
+        pr_buf_printf(&text, "%s%d", i ? "," : "", i);
+    return pr_buf_ok(&text) ? pr_arena_str(r->scope->arena, text.data) : NULL;
+}
+
+/* What the containers of these tasks need: much shared memory, and /data. */
+static void set_places(struct maker *m, const struct pr_lambda_task *t)
+{
+    const char *data = getenv("PRONY_DATA");
+    struct pr_value mount, list;
+
+    from_lambda_set_text(m, "exp.cwd",
+                         pr_arena_printf(m->r->scope->arena,
+                                         "${task.workspace}/%s",
+                                         t->var->words[0].text));
+    from_lambda_set_text(
+        m, "task.data",
+        "$('/data' if ${exp.docker} else '${task.data_root}')$");
+    from_lambda_set_text(m, "container.shm_size", "256GiB");
+    if (!data || !*data)
+        return;
+    mount = pr_str("${task.data_root}:/data");
+    list = (struct pr_value){.kind = PR_LIST, .len = 1, .items = &mount};
+    if (!pr_value_copy(m->r->scope->arena, &list, &list))
+        m->rc = m->rc ? m->rc : pr_fail_nomem(m->r->err);
+    from_lambda_set_param(m, "container.mounts", list);
+}
+
+static int set_repeats(struct maker *m)
+{
+    struct reader *r = m->r;
+    struct pr_value *items, list;
+    struct pr_origin at = m->at;
+
+    if (r->repeats < 2)
+        return PR_OK;
+    items = PR_ARENA_ARRAY(r->scope->arena, struct pr_value, r->repeats);
+    if (!items)
+        return pr_fail_nomem(r->err);
+    for (int i = 0; i < r->repeats; i++)
+        items[i] = pr_int(i + 1);
+    list = (struct pr_value){
+        .kind = PR_LIST, .len = (uint32_t)r->repeats, .items = items};
+    at.kind = PR_FROM_VARIABLE;
+    return pr_config_part_add_variable(r->scope, m->f, "task.repeat", 11, &list,
+                                       &at, r->err);
+}
+
+static int from_lambda_make_task(struct reader *r,
+                                 const struct pr_lambda_task *t,
+                                 struct pr_config_part *f)
+{
+    struct maker m = {r, f, {r->origin, t->var->file, t->var->line, 1}, PR_OK};
+    bool half = strcmp(pr_gpu_task_precision(t->name), "fp32") != 0;
+
+    f->name = t->name;
+    f->file = r->path;
+    f->peer = true;
+    from_lambda_set_text(&m, "exp.name", t->name);
+    from_lambda_set_text(&m, "task.name", t->name);
+    from_lambda_set_text(&m, "task.system", r->system);
+    from_lambda_set_param(&m, "task.gpus", pr_int(r->gpus));
+    from_lambda_set_text(&m, "exp.model_title", t->task->column);
+    from_lambda_set_text(&m, "exp.dtype", half ? "float16" : "float32");
+    from_lambda_set_text(&m, "exp.gpus", gpu_list(r));
+    from_lambda_set_param(&m, "exp.timeout", pr_int(1800)); /* of a repeat */
+    set_batch(&m, t);
+    set_places(&m, t);
+    if (!m.rc)
+        m.rc = set_command(&m, t);
+    return m.rc ? m.rc : set_repeats(&m);
+}
+
+/* ---- all of them */
+
+static int check_args(struct reader *r, const struct pr_shell_var *v)
+{
+    if (v->count >= PR_LAMBDA_ARGS && strcmp(v->words[1].text, "args") == 0)
+        return PR_OK;
+    pr_fail_at(r->err, PR_E_CONF, v->file, v->line, 0,
+               "'%s' lacks the word args after its folder", v->name);
+    return pr_hint(r->err, "%s=( FOLDER args --batch-size 64 … )", v->name);
+}
+
+static int from_lambda_warn_unknown(struct reader *r,
+                                    const struct pr_shell_var *v,
+                                    const char *name)
+{
+    const char *where =
+        pr_arena_printf(r->scope->arena, "%s:%u", v->file, v->line);
+
+    return where && pr_warn(&r->scope->warnings, where,
+                            "the tasks there are stand in "
+                            "systems/lambda-tasks.yaml",
+                            "unknown task '%s', left out", name)
+               ? PR_OK
+               : pr_fail_nomem(r->err);
+}
+
+static int add_task(struct reader *r, const struct pr_shell_var *v)
+{
+    struct pr_lambda_task t = {
+        .var = v, .name = task_name(r, v), .gpus = r->gpus};
+    struct pr_config_part *list;
+    int rc;
+
+    if (!t.name)
+        return PR_OK;
+    t.task = pr_gpu_task_find(&r->tasks, t.name);
+    if (!t.task)
+        return from_lambda_warn_unknown(r, v, t.name);
+    rc = check_args(r, v);
+    if (!rc)
+        rc = check_word(r, &v->words[0], "a folder");
+    if (rc)
+        return rc;
+    list = pr_arena_grow(r->scope->arena, r->list, r->count, &r->cap,
+                         sizeof *list);
+    if (!list || !pr_lambda_lint(&t, &r->scope->warnings))
+        return pr_fail_nomem(r->err);
+    r->list = list;
+    list[r->count] = (struct pr_config_part){0};
+    return from_lambda_make_task(r, &t, &list[r->count++]);
+}
+
+static int from_lambda_read_head(struct reader *r)
+{
+    const struct pr_shell_var *gpus = pr_shell_find_var(&r->conf, "NUM_GPU");
+    int rc = from_lambda_read_count(r, "NUM_GPU", MAX_GPUS, &r->gpus);
+
+    if (!rc)
+        rc = from_lambda_read_count(r, "NUM_EXP", MAX_REPEATS, &r->repeats);
+    r->system = system_name(r);
+    if (!rc &&
+        (!r->system || (gpus && !pr_lambda_lint_name(r->system, &gpus->words[0],
+                                                     &r->scope->warnings))))
+        rc = pr_fail_nomem(r->err);
+    return rc;
+}
+
+int pr_from_lambda(struct pr_plan_scope *s, const struct pr_config_source *src,
+                   enum pr_origin_kind origin, struct pr_config_part **ret,
+                   size_t *ret_count, struct pr_err *err)
+{
+    static const struct pr_shell_opts opts = {"fix.sh", pr_lambda_fix, NULL};
+    struct reader r = {
+        .scope = s, .path = src->path, .origin = origin, .err = err};
+    int rc = pr_gpu_tasks_load(s->arena, &r.tasks, err);
+
+    if (!rc)
+        rc = pr_shell_config_read(src->path, &opts, s->arena, &r.conf, err);
+    if (!rc)
+        rc = from_lambda_read_head(&r);
+    for (size_t i = 0; i < r.conf.count && !rc; i++)
+        rc = add_task(&r, &r.conf.vars[i]);
+    if (!rc && !r.count)
+        rc = pr_fail(err, PR_E_CONF, src->path,
+                     "has no task that is known: no PyTorch_…_PARAMS=( … )");
+    if (rc)
+        return rc;
+    *ret = r.list;
+    *ret_count = r.count;
+    return PR_OK;
+}
