@@ -6,7 +6,7 @@
  * the median are printed, and what is wanted is of the best.
  */
 #include "base/codec/checksum.h"
-#include "base/noise.h"
+#include "base/random.h"
 #include "fio.h"
 
 #include <sys/statvfs.h>

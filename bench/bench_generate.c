@@ -4,7 +4,7 @@
  * generator. Every file is written whole under another name, then renamed.
  * Best of rounds; what was made is removed before the next way.
  */
-#include "base/noise.h"
+#include "base/random.h"
 #include "data.h"
 
 #include <errno.h>

@@ -4,7 +4,7 @@
  * is slower for being watched: run against run, and block against block of one.
  */
 #include "base/json/json.h"
-#include "base/stats/student.h"
+#include "base/stats/statistics.h"
 #include "monitor/monitor.h"
 #include "native.h"
 #include "prony.h"

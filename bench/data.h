@@ -5,7 +5,7 @@
 #ifndef BENCH_DATA_H
 #define BENCH_DATA_H
 
-#include "base/arena.h"
+#include "base/mem.h"
 #include "format/dataset/dataset.h"
 #include "rig.h"
 

@@ -5,7 +5,7 @@
 #ifndef BENCH_PRONY_H
 #define BENCH_PRONY_H
 
-#include "base/arena.h"
+#include "base/mem.h"
 #include "base/value.h"
 #include "rig.h"
 

@@ -1,7 +1,7 @@
 /* A network in several engines; see race.h. */
 #include "race.h"
 
-#include "base/json/json_build.h"
+#include "base/json/json_write.h"
 #include "native.h"
 #include "prony.h"
 

@@ -1,7 +1,7 @@
 /* Rows, sections, rounds and Python programs; see rig.h. */
 #include "rig.h"
 
-#include "base/json/json_build.h"
+#include "base/json/json_write.h"
 
 #include <errno.h>
 #include <ftw.h>

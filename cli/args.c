@@ -3,7 +3,7 @@
  * prefixes are accepted, --no-NAME undoes a flag, -Pa=1 and -P a=1 and -P=a=1
  * all work, and what stands after -- is left alone.
  */
-#include "base/nearest.h"
+#include "base/text.h"
 #include "base/units.h"
 #include "cli/cli.h"
 

@@ -6,9 +6,9 @@
 #ifndef PR_CLI_H
 #define PR_CLI_H
 
-#include "base/arena.h"
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/mem.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,7 +2,7 @@
  * back; then a line each of what else there is, and a page. All of it fits on
  * two screens: what the verbs answer is kept, and shown when one fails. */
 #include "base/clock.h"
-#include "base/which.h"
+#include "base/file.h"
 #include "cli/cli.h"
 #include "cli/docs.h"
 #include "present/html/html.h"

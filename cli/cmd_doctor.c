@@ -1,6 +1,6 @@
 /* `prony doctor`: what this machine and this build have and lack. */
 #include "base/json/json.h"
-#include "base/json/json_build.h"
+#include "base/json/json_write.h"
 #include "base/units.h"
 #include "cli/doctor.h"
 #include "cli/report.h"

@@ -1,6 +1,6 @@
 /* `prony generate`: only make the data set. */
 #include "base/clock.h"
-#include "base/json/json_build.h"
+#include "base/json/json_write.h"
 #include "base/units.h"
 #include "cli/report.h"
 #include "cli/targets.h"

@@ -1,5 +1,5 @@
 /* `prony help`: the overview, pages, and searching among the parameters. */
-#include "base/nearest.h"
+#include "base/text.h"
 #include "cli/docs.h"
 #include "cli/help_frameworks.h"
 #include "conf/expr/regex.h"

@@ -6,7 +6,7 @@
 #ifndef PR_CLI_DOCS_H
 #define PR_CLI_DOCS_H
 
-#include "base/json/json_build.h"
+#include "base/json/json_write.h"
 #include "cli/cli.h"
 #include "conf/option/opt.h"
 

@@ -5,7 +5,7 @@
 #ifndef PR_CLI_DOCTOR_H
 #define PR_CLI_DOCTOR_H
 
-#include "base/arena.h"
+#include "base/mem.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* `prony doctor`: the machine, and the programs that are on it. */
-#include "base/which.h"
+#include "base/file.h"
 #include "cli/doctor.h"
 #include "storage/storage.h"
 

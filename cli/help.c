@@ -1,5 +1,5 @@
 /* `prony`, `prony --help` and `prony VERB --help`, from the tables. */
-#include "base/utf8.h"
+#include "base/text.h"
 #include "cli/docs.h"
 
 #include <string.h>

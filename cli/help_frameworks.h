@@ -2,7 +2,7 @@
 #ifndef PR_CLI_HELP_FRAMEWORKS_H
 #define PR_CLI_HELP_FRAMEWORKS_H
 
-#include "base/json/json_build.h"
+#include "base/json/json_write.h"
 #include "catalog/framework.h"
 #include "cli/cli.h"
 

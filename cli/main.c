@@ -1,7 +1,7 @@
 /* The program: finds the verb, reads its options, runs it, tells the verdict.
  */
-#include "base/json/json_build.h"
-#include "base/nearest.h"
+#include "base/json/json_write.h"
+#include "base/text.h"
 #include "cli/cli.h"
 #include "cli/ranks.h"
 #include "compat/dlio/dlio.h"

@@ -1,6 +1,6 @@
 /* The checkpoints that the experiments of a plan would write: as a table for
  * people, and as an array for programs. */
-#include "base/json/json_build.h"
+#include "base/json/json_write.h"
 #include "checkpoint/checkpoint_shape.h"
 #include "cli/targets.h"
 #include "present/table/table.h"

@@ -1,7 +1,6 @@
 /* Where a run goes that was given no folder, and where its data is. */
 #include "base/clock.h"
 #include "base/file.h"
-#include "base/folder.h"
 #include "cli/targets.h"
 
 #include <errno.h>

@@ -2,8 +2,8 @@
 #include "cli/suite_report.h"
 
 #include "analyse/gather.h"
-#include "base/decimal.h"
 #include "base/file.h"
+#include "base/number.h"
 #include "cli/report.h"
 #include "cli/suite_config.h"
 #include "present/html/html.h"

@@ -1,7 +1,7 @@
 /* From arguments to a plan. */
 #include "cli/targets.h"
 
-#include "base/nearest.h"
+#include "base/text.h"
 #include "base/units.h"
 #include "cli/probe_args.h"
 #include "conf/option/override.h"

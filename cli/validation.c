@@ -1,7 +1,7 @@
 /* What a plan needs and this machine lacks, for people and programs. */
 #include "cli/validation.h"
 
-#include "base/json/json_build.h"
+#include "base/json/json_write.h"
 #include "present/screen.h"
 #include "run/validate/validate.h"
 

@@ -1,7 +1,7 @@
 /* man(7) from plain text. */
 #include "cli/docs/docs_roff.h"
 
-#include "base/utf8.h"
+#include "base/text.h"
 #include "prony_config.h"
 
 #include <ctype.h>

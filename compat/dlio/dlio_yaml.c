@@ -1,7 +1,7 @@
 /* Values as YAML: blocks of two blanks, lists not indented under their key,
  * text without quotes where that reads back as the same text. */
 #include "base/json/json.h"
-#include "base/utf8.h"
+#include "base/text.h"
 #include "compat/dlio/dlio.h"
 #include "conf/read/yaml.h"
 

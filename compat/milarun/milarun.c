@@ -5,7 +5,7 @@
 #include "compat/milarun/milarun.h"
 
 #include "base/clock.h"
-#include "base/folder.h"
+#include "base/file.h"
 #include "base/json/json.h"
 #include "catalog/milarun_table.h"
 #include "cli/suite_config.h"

@@ -4,10 +4,10 @@
  */
 #include "ext.h"
 
-#include "base/arena.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/json/json.h"
+#include "base/mem.h"
 #include "job/probe_result.h"
 #include "present/chart/probe_chart.h"
 #include "prony/plan.h"

@@ -2,8 +2,8 @@
 #include "analyse/gather.h"
 
 #include "analyse/gather_impl.h"
-#include "base/folder.h"
-#include "base/nearest.h"
+#include "base/file.h"
+#include "base/text.h"
 
 #include <pthread.h>
 #include <stdio.h>

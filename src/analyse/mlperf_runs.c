@@ -3,8 +3,8 @@
 
 #include "analyse/mlperf_impl.h"
 #include "base/file.h"
-#include "base/hash.h"
 #include "base/json/json.h"
+#include "base/names.h"
 
 #include <math.h>
 #include <string.h>

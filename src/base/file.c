@@ -6,13 +6,117 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/* The names in a folder, sorted; where a folder is. */
+
+static int folder_compare_names(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* A folder of a hundred thousand files is listed without a look at each. */
+bool pr_entry_is_folder(int at, const struct dirent *e)
+{
+    struct stat st;
+
+    if (e->d_type != DT_UNKNOWN && e->d_type != DT_LNK)
+        return e->d_type == DT_DIR;
+    return fstatat(at, e->d_name, &st, 0) == 0 && S_ISDIR(st.st_mode);
+}
+
+static bool folder_is_wanted(bool (*take)(int at, const struct dirent *e),
+                             DIR *d, const struct dirent *e)
+{
+    if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
+        return false;
+    return take ? take(dirfd(d), e) : e->d_name[0] != '.';
+}
+
+int pr_folder_names(const char *dir,
+                    bool (*take)(int at, const struct dirent *e),
+                    struct pr_arena *a, const char ***ret, size_t *ret_count,
+                    struct pr_err *err)
+{
+    DIR *d = opendir(dir);
+    const char **names = NULL;
+    size_t n = 0, cap = 0;
+    const struct dirent *e;
+    bool ok = true;
+
+    if (!d)
+        return pr_fail_errno(err, PR_E_IO, dir, "cannot open");
+    while (ok && (e = readdir(d))) {
+        if (!folder_is_wanted(take, d, e))
+            continue;
+        names = pr_arena_grow(a, names, n, &cap, sizeof *names);
+        ok = names && (names[n] = pr_arena_str(a, e->d_name));
+        n += ok;
+    }
+    closedir(d);
+    if (!ok)
+        return pr_fail_nomem(err);
+    if (n)
+        qsort(names, n, sizeof *names, folder_compare_names);
+    *ret = names;
+    *ret_count = n;
+    return PR_OK;
+}
+
+const char *pr_folder_absolute(const char *dir, struct pr_arena *a)
+{
+    char here[PATH_MAX];
+
+    if (*dir == '/')
+        return pr_arena_str(a, dir);
+    return getcwd(here, sizeof here) ? pr_arena_printf(a, "%s/%s", here, dir)
+                                     : NULL;
+}
+
+/* Finding a program on $PATH. */
+
+bool pr_which(const char *program, char out[static PATH_MAX])
+{
+    const char *at = getenv("PATH");
+
+    while (at && *at) {
+        size_t n = strcspn(at, ":");
+        struct stat st;
+        int len = snprintf(out, PATH_MAX, "%.*s/%s", n < PATH_MAX ? (int)n : 0,
+                           at, program);
+
+        if (n && len > 0 && len < PATH_MAX && access(out, X_OK) == 0 &&
+            stat(out, &st) == 0 && S_ISREG(st.st_mode))
+            return true;
+        at += n + (at[n] == ':');
+    }
+    return false;
+}
+
+/* Environments: which variable a word is about. */
+
+bool pr_environ_is_same(const char *a, const char *b)
+{
+    size_t n = strcspn(a, "=");
+
+    return strncmp(a, b, n) == 0 && b[n] == '=';
+}
+
+bool pr_environ_has(const char *const *list, const char *word)
+{
+    for (; list && *list; list++)
+        if (pr_environ_is_same(word, *list))
+            return true;
+    return false;
+}
 
 static int file_close_and_fail(int fd, const char *path, const char *why,
                                struct pr_err *err)

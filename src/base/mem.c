@@ -3,9 +3,12 @@
 
 #include <limits.h>
 #include <malloc.h>
+#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 
 enum { LARGE_PAGE = 2 << 20, LARGE = 30 << 20 };
@@ -81,4 +84,166 @@ void pr_mem_large(void)
     for (int i = 0; i < 2; i++)
         free(p[i]);
 #endif
+}
+
+/* Bump allocation in a chain of blocks. */
+
+struct block {
+    struct block *next;
+    size_t size;
+    _Alignas(16) char data[];
+};
+
+/* Many are never used: the first block is made when it is needed. */
+struct pr_arena {
+    struct block *first, *current; /* NULL at first */
+    size_t used;                   /* in current */
+    size_t block_bytes;
+    size_t held;
+};
+
+static struct block *block_new(struct pr_arena *a, size_t bytes)
+{
+    struct block *b;
+
+    if (bytes > SIZE_MAX / 2)
+        return NULL;
+    b = pr_alloc(sizeof *b + bytes);
+    if (!b)
+        return NULL;
+    b->next = NULL;
+    b->size = bytes;
+    a->held += bytes;
+    return b;
+}
+
+struct pr_arena *pr_arena_new(size_t block_bytes)
+{
+    struct pr_arena *a = pr_alloc_zeroed(sizeof *a);
+
+    if (a)
+        a->block_bytes = block_bytes < 1024 ? 1024 : block_bytes;
+    return a;
+}
+
+static void free_chain(struct pr_arena *a, struct block *b)
+{
+    while (b) {
+        struct block *next = b->next;
+        a->held -= b->size;
+        pr_free(b);
+        b = next;
+    }
+}
+
+void pr_arena_free(struct pr_arena *a)
+{
+    if (!a)
+        return;
+    free_chain(a, a->first);
+    pr_free(a);
+}
+
+/* One block is kept, unless it was made for something large. */
+void pr_arena_reset(struct pr_arena *a)
+{
+    struct block *kept = a->first;
+
+    if (kept && kept->size > a->block_bytes)
+        kept = NULL;
+    free_chain(a, kept ? kept->next : a->first);
+    if (kept)
+        kept->next = NULL;
+    a->first = a->current = kept;
+    a->used = 0;
+}
+
+/* From start on in the current block if there is room, else in a new one. */
+static void *arena_take_bytes(struct pr_arena *a, size_t start, size_t bytes)
+{
+    struct block *b = a->current;
+
+    if (!b || start > b->size || bytes > b->size - start) {
+        size_t size = bytes > a->block_bytes ? bytes : a->block_bytes;
+        b = block_new(a, size);
+        if (!b)
+            return NULL;
+        *(a->current ? &a->current->next : &a->first) = b;
+        a->current = b;
+        start = 0;
+    }
+    a->used = start + bytes;
+    return b->data + start;
+}
+
+void *pr_arena_alloc(struct pr_arena *a, size_t bytes)
+{
+    return arena_take_bytes(a, (a->used + 15) & ~(size_t)15, bytes);
+}
+
+void *pr_arena_zeroed(struct pr_arena *a, size_t bytes)
+{
+    void *p = pr_arena_alloc(a, bytes);
+
+    return p ? memset(p, 0, bytes) : NULL;
+}
+
+char *pr_arena_copy(struct pr_arena *a, const char *s, size_t len)
+{
+    /* Text needs no alignment: strings lie end to end. */
+    char *p = len < SIZE_MAX ? arena_take_bytes(a, a->used, len + 1) : NULL;
+
+    if (!p)
+        return NULL;
+    if (len)
+        memcpy(p, s, len);
+    p[len] = '\0';
+    return p;
+}
+
+char *pr_arena_str(struct pr_arena *a, const char *s)
+{
+    return pr_arena_copy(a, s, strlen(s));
+}
+
+char *pr_arena_printf(struct pr_arena *a, const char *fmt, ...)
+{
+    va_list ap;
+    char *p;
+    int n;
+
+    va_start(ap, fmt);
+    n = vsnprintf(NULL, 0, fmt, ap);
+    va_end(ap);
+    if (n < 0)
+        return NULL;
+    p = pr_arena_alloc(a, (size_t)n + 1);
+    if (!p)
+        return NULL;
+    va_start(ap, fmt);
+    vsnprintf(p, (size_t)n + 1, fmt, ap);
+    va_end(ap);
+    return p;
+}
+
+void *pr_arena_grow(struct pr_arena *a, void *old, size_t count, size_t *cap,
+                    size_t item_bytes)
+{
+    size_t bigger = *cap ? *cap * 2 : 8;
+    void *p;
+
+    if (count < *cap)
+        return old;
+    p = pr_arena_alloc(a, bigger * item_bytes);
+    if (!p)
+        return NULL;
+    if (count)
+        memcpy(p, old, count * item_bytes);
+    *cap = bigger;
+    return p;
+}
+
+size_t pr_arena_bytes(const struct pr_arena *a)
+{
+    return a->held;
 }

@@ -28,4 +28,48 @@ int pr_mem_failed(void);
  * for what comes next. Before there are threads. */
 void pr_mem_large(void);
 
+/*
+ * Memory that belongs to a lifetime (a plan, a job, a batch), not to an object:
+ * allocate by bumping a pointer, free all at once. Not for several threads.
+ */
+
+struct pr_arena;
+
+/* NULL when out of memory. block_bytes is the size of one block to ask for. */
+struct pr_arena *pr_arena_new(size_t block_bytes);
+void pr_arena_free(struct pr_arena *a); /* NULL is fine */
+
+/* Forgets everything but keeps the first block, for the next round. */
+void pr_arena_reset(struct pr_arena *a);
+
+/* Aligned for any type; NULL when out of memory. In the arena. */
+void *pr_arena_alloc(struct pr_arena *a, size_t bytes);
+void *pr_arena_zeroed(struct pr_arena *a, size_t bytes);
+
+/* Copies with a NUL after the last byte. In the arena. */
+char *pr_arena_copy(struct pr_arena *a, const char *s, size_t len);
+char *pr_arena_str(struct pr_arena *a, const char *s);
+char *pr_arena_printf(struct pr_arena *a, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Room for one more item in an array that grows in the arena: returns the
+ * array, moved if need be, or NULL when out of memory. count is the number of
+ * items in it, *cap how many fit (0 at first, with old NULL). The old copies
+ * stay in the arena, at most as much again as the array itself. */
+void *pr_arena_grow(struct pr_arena *a, void *old, size_t count, size_t *cap,
+                    size_t item_bytes);
+
+/* Bytes held from the system, for limits and reports. */
+size_t pr_arena_bytes(const struct pr_arena *a);
+
+#define PR_ARENA_NEW(a, type) ((type *)pr_arena_zeroed((a), sizeof(type)))
+#define PR_ARENA_ARRAY(a, type, n) \
+    ((type *)pr_arena_zeroed((a), sizeof(type) * (size_t)(n)))
+
+static inline void pr_arena_auto(struct pr_arena **a)
+{
+    pr_arena_free(*a);
+}
+#define PR_AUTO_ARENA __attribute__((cleanup(pr_arena_auto)))
+
 #endif

@@ -1,7 +1,7 @@
 /* Numbers with units, both ways. */
 #include "base/units.h"
 
-#include "base/decimal.h"
+#include "base/number.h"
 
 #include <errno.h>
 #include <math.h>

@@ -6,8 +6,8 @@
 #ifndef PR_BASE_VALUE_H
 #define PR_BASE_VALUE_H
 
-#include "base/arena.h"
 #include "base/buf.h"
+#include "base/mem.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,7 +2,7 @@
 #include "catalog/framework.h"
 
 #include "base/file.h"
-#include "base/nearest.h"
+#include "base/text.h"
 #include "catalog/framework_impl.h"
 #include "conf/read/share.h"
 

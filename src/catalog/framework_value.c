@@ -1,5 +1,5 @@
 /* Values of frameworks/NAME.yaml: their kinds, and maps by a table of keys. */
-#include "base/nearest.h"
+#include "base/text.h"
 #include "catalog/framework_impl.h"
 
 #include <string.h>

@@ -3,8 +3,8 @@
  * unambiguous beginnings are enough, --name=value, --no-flag, -f 64 and -f64,
  * and the last one counts.
  */
-#include "base/decimal.h"
-#include "base/nearest.h"
+#include "base/number.h"
+#include "base/text.h"
 #include "catalog/milarun_impl.h"
 #include "conf/read/literal.h"
 #include "conf/read/words.h"

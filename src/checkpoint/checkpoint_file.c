@@ -2,8 +2,8 @@
  * tensors, and what they hold. */
 #include "checkpoint/checkpoint_file.h"
 
-#include "base/hash.h"
-#include "base/noise.h"
+#include "base/names.h"
+#include "base/random.h"
 #include "checkpoint/checkpoint_file_impl.h"
 
 #include <assert.h>

@@ -4,7 +4,7 @@
  */
 #include "base/clock.h"
 #include "base/codec/checksum.h"
-#include "base/noise.h"
+#include "base/random.h"
 #include "checkpoint/checkpoint_file_impl.h"
 #include "format/tensors_found.h"
 #include "format/tfrecord.h"

@@ -5,7 +5,7 @@
  * to the front of the next.
  */
 #include "base/codec/checksum.h"
-#include "base/noise.h"
+#include "base/random.h"
 #include "checkpoint/checkpoint_file_impl.h"
 
 #include <stdio.h>

@@ -5,8 +5,8 @@
 #ifndef PR_CHECKPOINT_OPS_H
 #define PR_CHECKPOINT_OPS_H
 
-#include "base/arena.h"
 #include "base/err.h"
+#include "base/mem.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,7 +2,7 @@
  * Blocks of a phase, that is the steps between two checkpoints, and the figures
  * that DLIO's formulas give: it takes them by block, then their mean by steps.
  */
-#include "base/arena.h"
+#include "base/mem.h"
 #include "emulate/emulate_stats.h"
 
 #include <math.h>

@@ -3,7 +3,7 @@
 
 #include "base/file.h"
 #include "base/json/json.h"
-#include "base/json/json_build.h"
+#include "base/json/json_write.h"
 #include "base/sync.h"
 #include "emulate/dlio/emulate_dlio.h"
 #include "emulate/emulate_watch.h"

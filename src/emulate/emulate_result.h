@@ -6,7 +6,7 @@
 #ifndef PR_EMULATE_RESULT_H
 #define PR_EMULATE_RESULT_H
 
-#include "base/json/json_build.h"
+#include "base/json/json_write.h"
 #include "emulate/emulate.h"
 
 void pr_emulate_write_results(const struct pr_emulate *e,

@@ -5,8 +5,8 @@
  */
 #include "emulate/emulate_stats.h"
 
-#include "base/arena.h"
 #include "base/file.h"
+#include "base/mem.h"
 
 #include <assert.h>
 

@@ -1,8 +1,8 @@
 /* Random contents that follow from a key; see content.h. */
 #include "format/content.h"
 
-#include "base/hash.h"
-#include "base/noise.h"
+#include "base/names.h"
+#include "base/random.h"
 
 #include <string.h>
 

@@ -7,7 +7,7 @@
 #ifndef PR_FORMAT_CONTENT_H
 #define PR_FORMAT_CONTENT_H
 
-#include "base/noise.h"
+#include "base/random.h"
 #include "format/format.h"
 
 /* Content starts anew every so many bytes; offsets are multiples of it. */

@@ -2,7 +2,7 @@
  * Text as elements, one field at a time. A field is a number with blanks
  * around it; a comma, the end of the line or the end of the text ends it.
  */
-#include "base/decimal.h"
+#include "base/number.h"
 #include "format/csv.h"
 
 #include <endian.h>

@@ -7,7 +7,7 @@
 #ifndef PR_FORMAT_TENSORS_FOUND_H
 #define PR_FORMAT_TENSORS_FOUND_H
 
-#include "base/arena.h"
+#include "base/mem.h"
 #include "format/tensors.h"
 #include "storage/storage.h"
 

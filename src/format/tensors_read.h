@@ -7,8 +7,8 @@
 #ifndef PR_FORMAT_TENSORS_READ_H
 #define PR_FORMAT_TENSORS_READ_H
 
-#include "base/arena.h"
 #include "base/err.h"
+#include "base/mem.h"
 
 #include <stdbool.h>
 #include <stddef.h>

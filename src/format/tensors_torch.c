@@ -8,7 +8,7 @@
  * A CRC comes after the contents it is of, so a file is made in one go.
  */
 #include "base/codec/checksum.h"
-#include "base/hash.h"
+#include "base/names.h"
 #include "format/tensors_impl.h"
 #include "format/zip.h"
 

@@ -6,7 +6,7 @@
  */
 #include "base/file.h"
 #include "base/json/json.h"
-#include "base/json/json_build.h"
+#include "base/json/json_write.h"
 #include "base/sync.h"
 #include "generate/generate_impl.h"
 

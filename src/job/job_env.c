@@ -4,7 +4,7 @@
  */
 #include "job/job_env.h"
 
-#include "base/environ.h"
+#include "base/file.h"
 
 #include <string.h>
 #include <unistd.h>

@@ -5,7 +5,7 @@
 #ifndef PR_JOB_SINK_H
 #define PR_JOB_SINK_H
 
-#include "base/json/json_build.h"
+#include "base/json/json_write.h"
 
 struct pr_result_lines {
     struct pr_buf *lines;     /* NULL: into the object */

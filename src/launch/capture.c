@@ -7,7 +7,7 @@
 #include "launch/capture.h"
 
 #include "base/clock.h"
-#include "base/which.h"
+#include "base/file.h"
 #include "launch/unconst.h"
 
 #include <errno.h>

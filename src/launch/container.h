@@ -6,8 +6,8 @@
 #ifndef PR_LAUNCH_CONTAINER_H
 #define PR_LAUNCH_CONTAINER_H
 
-#include "base/arena.h"
 #include "base/err.h"
+#include "base/mem.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -12,7 +12,7 @@
 #ifndef PR_LOADER_AUGMENT_H
 #define PR_LOADER_AUGMENT_H
 
-#include "base/rng.h"
+#include "base/random.h"
 #include "format/format.h"
 
 /* The part of a picture that is taken, in its pixels. */

@@ -1,7 +1,7 @@
 /* Times as distributions: reading them, writing them, their mean. */
 #include "loader/duration.h"
 
-#include "base/nearest.h"
+#include "base/text.h"
 #include "base/units.h"
 
 #include <math.h>

@@ -7,7 +7,7 @@
 #define PR_LOADER_DURATION_H
 
 #include "base/err.h"
-#include "base/rng.h"
+#include "base/random.h"
 #include "base/value.h"
 
 #include <stdbool.h>

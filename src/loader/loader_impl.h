@@ -2,7 +2,7 @@
 #ifndef PR_LOADER_IMPL_H
 #define PR_LOADER_IMPL_H
 
-#include "base/arena.h"
+#include "base/mem.h"
 #include "format/dataset/dataset_classes.h"
 #include "loader/batches.h"
 #include "prony/loader.h"

@@ -4,7 +4,7 @@
  */
 #include "loader/order.h"
 
-#include "base/rng.h"
+#include "base/random.h"
 #include "loader/order_dlio.h"
 #include "loader/order_series.h"
 

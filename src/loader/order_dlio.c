@@ -8,7 +8,7 @@
 #include "loader/order_dlio.h"
 
 #include "base/mem.h"
-#include "base/mt19937.h"
+#include "base/random.h"
 
 struct pr_order_dlio {
     struct pr_order_dlio_opts opts;

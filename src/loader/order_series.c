@@ -2,7 +2,7 @@
  * which takes less than a tenth of a microsecond. */
 #include "loader/order_series.h"
 
-#include "base/rng.h"
+#include "base/random.h"
 
 #include <assert.h>
 #include <stddef.h>

@@ -7,7 +7,7 @@
  * A network over a handful of cells has not every permutation, so up to
  * sixteen are really shuffled: four bits for each in one word.
  */
-#include "base/hash.h"
+#include "base/names.h"
 #include "loader/order.h"
 
 /* The fewer cells, the more rounds until pairs of indices are independent. */

@@ -5,7 +5,7 @@
 #ifndef PR_MACHINE_ENVINFO_READ_H
 #define PR_MACHINE_ENVINFO_READ_H
 
-#include "base/json/json_build.h"
+#include "base/json/json_write.h"
 #include "machine/describe/envinfo.h"
 
 #include <stdbool.h>

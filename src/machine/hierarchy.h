@@ -6,8 +6,8 @@
 #ifndef PR_MACHINE_HIERARCHY_H
 #define PR_MACHINE_HIERARCHY_H
 
-#include "base/arena.h"
 #include "base/err.h"
+#include "base/mem.h"
 
 #include <stdint.h>
 

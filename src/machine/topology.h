@@ -5,8 +5,8 @@
 #ifndef PR_MACHINE_TOPOLOGY_H
 #define PR_MACHINE_TOPOLOGY_H
 
-#include "base/arena.h"
 #include "base/err.h"
+#include "base/mem.h"
 #include "machine/cpulist.h"
 
 struct pr_core {

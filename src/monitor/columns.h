@@ -7,7 +7,7 @@
 #define PR_MONITOR_COLUMNS_H
 
 #include "base/buf.h"
-#include "base/json/json_build.h"
+#include "base/json/json_write.h"
 #include "base/names.h"
 #include "monitor/source.h"
 

@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
-#include "base/json/json_build.h"
+#include "base/json/json_write.h"
 
 #include <errno.h>
 #include <fcntl.h>

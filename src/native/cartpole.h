@@ -5,7 +5,7 @@
 #ifndef PR_NATIVE_CARTPOLE_H
 #define PR_NATIVE_CARTPOLE_H
 
-#include "base/rng.h"
+#include "base/random.h"
 
 #include <stdbool.h>
 

@@ -1,6 +1,6 @@
 /* The results of a native training, for programs and for people. */
 #include "base/json/json.h"
-#include "base/spark.h"
+#include "base/text.h"
 #include "base/units.h"
 #include "job/sink.h"
 #include "native/native_run.h"

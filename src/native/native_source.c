@@ -2,7 +2,7 @@
 #include "native/native_source.h"
 
 #include "base/mem.h"
-#include "base/rng.h"
+#include "base/random.h"
 
 #include <string.h>
 

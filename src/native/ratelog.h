@@ -1,14 +1,14 @@
 /*
  * How fast a workload goes, measured while it works: rates over slices of time
- * (base/stats/rateslices.h), when to stop because the rate is known well enough
+ * (base/stats/histogram.h), when to stop because the rate is known well enough
  * (nn.steady), and the results timings.NAME, as milarun has them, and steady_*.
  * Adding an iteration allocates nothing and takes no lock.
  */
 #ifndef PR_NATIVE_RATELOG_H
 #define PR_NATIVE_RATELOG_H
 
-#include "base/stats/rateslices.h"
-#include "base/stats/steady.h"
+#include "base/stats/histogram.h"
+#include "base/stats/statistics.h"
 #include "conf/option/sections.h"
 #include "job/sink.h"
 

@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "base/nearest.h"
+#include "base/text.h"
 #include "observe/iostat_impl.h"
 
 #include <assert.h>

@@ -2,7 +2,7 @@
 #ifndef PR_OBSERVE_LIMITS_IMPL_H
 #define PR_OBSERVE_LIMITS_IMPL_H
 
-#include "base/arena.h"
+#include "base/mem.h"
 #include "observe/limits.h"
 
 /* A file below the root, in the arena; NULL: not there. */

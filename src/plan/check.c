@@ -3,7 +3,7 @@
  * namespaces belong to the user. What a peer's file sets counts as known: its
  * users add names freely.
  */
-#include "base/nearest.h"
+#include "base/text.h"
 #include "conf/option/alias.h"
 #include "plan/spec.h"
 

@@ -2,7 +2,7 @@
 #include "plan/explain.h"
 
 #include "base/json/json.h"
-#include "base/nearest.h"
+#include "base/text.h"
 #include "conf/option/alias.h"
 #include "plan/spec.h"
 

@@ -1,7 +1,7 @@
 /* Building fragments. Older names end here. */
 #include "plan/fragment.h"
 
-#include "base/hash.h"
+#include "base/names.h"
 #include "conf/option/alias.h"
 
 #include <string.h>

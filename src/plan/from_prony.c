@@ -10,7 +10,7 @@
  *         extensions: [{condition: {…}, parameters: {…}, cases: […]}]
  * A map inside parameters or variables nests names; unknown keys are errors.
  */
-#include "base/nearest.h"
+#include "base/text.h"
 #include "conf/option/alias.h"
 #include "plan/source.h"
 

@@ -2,8 +2,8 @@
  * Walking a plan: the product of the variables as an odometer, the last wheel
  * fastest; each combination gives experiments (combine.c).
  */
-#include "base/hash.h"
 #include "base/mem.h"
+#include "base/names.h"
 #include "catalog/gpu_tasks.h"
 #include "plan/combine.h"
 #include "plan/only.h"

@@ -2,7 +2,7 @@
 #ifndef PR_PLAN_WARN_H
 #define PR_PLAN_WARN_H
 
-#include "base/arena.h"
+#include "base/mem.h"
 #include "prony/plan.h"
 
 #include <stdbool.h>

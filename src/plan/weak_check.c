@@ -3,7 +3,7 @@
  * own, for launchers, so one that is not in the file is only told of, and only
  * when it is nearly one that is.
  */
-#include "base/nearest.h"
+#include "base/text.h"
 #include "plan/weak.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* The live progress: the words, the bar and the guess at what remains. */
-#include "base/json/json_build.h"
+#include "base/json/json_write.h"
 #include "base/units.h"
 #include "present/live_impl.h"
 #include "present/screen.h"

@@ -1,7 +1,7 @@
 /* Text for a terminal: made harmless, measured, cut. */
 #include "present/screen.h"
 
-#include "base/utf8.h"
+#include "base/text.h"
 
 #include <string.h>
 

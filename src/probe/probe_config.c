@@ -4,7 +4,7 @@
  */
 #include "base/err.h"
 #include "base/file.h"
-#include "base/nearest.h"
+#include "base/text.h"
 #include "conf/read/yaml.h"
 #include "prony/probe.h"
 

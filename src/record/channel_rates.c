@@ -2,9 +2,9 @@
 #include "record/channel_rates.h"
 
 #include "base/err.h"
-#include "base/json/json_build.h"
+#include "base/json/json_write.h"
 #include "base/mem.h"
-#include "base/utf8.h"
+#include "base/text.h"
 
 #include <math.h>
 #include <stdio.h>

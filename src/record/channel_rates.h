@@ -8,7 +8,7 @@
 #define PR_RECORD_CHANNEL_RATES_H
 
 #include "base/buf.h"
-#include "base/rng.h"
+#include "base/random.h"
 
 #include <stdbool.h>
 #include <stdint.h>

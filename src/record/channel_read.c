@@ -1,7 +1,7 @@
 /* Reading a channel from its file: all of it, and its last lines. */
 #include "base/json/json.h"
 #include "base/mem.h"
-#include "base/utf8.h"
+#include "base/text.h"
 #include "record/channel.h"
 #include "record/channel_row.h"
 

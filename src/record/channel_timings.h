@@ -1,13 +1,13 @@
 /*
  * Rates that say when they were measured, as slices of time: what a suite takes
- * the steady state from (base/stats/rateslices.h). A rate is of the time since
+ * the steady state from (base/stats/histogram.h). A rate is of the time since
  * the one before it, the first one only begins.
  */
 #ifndef PR_RECORD_CHANNEL_TIMINGS_H
 #define PR_RECORD_CHANNEL_TIMINGS_H
 
 #include "base/err.h"
-#include "base/stats/rateslices.h"
+#include "base/stats/histogram.h"
 #include "record/channel_row.h"
 
 enum { PR_CHANNEL_TIMINGS = 8, PR_CHANNEL_TIMING_NAME = 48 };

@@ -1,7 +1,7 @@
 /* Finding a figure among the lines of a task's log. */
 #include "record/gpu_task_log.h"
 
-#include "base/decimal.h"
+#include "base/number.h"
 
 #include <ctype.h>
 #include <math.h>

@@ -6,7 +6,7 @@
 #include "record/logline.h"
 
 #include "base/json/json.h"
-#include "base/utf8.h"
+#include "base/text.h"
 
 #include <string.h>
 

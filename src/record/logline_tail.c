@@ -1,6 +1,6 @@
 /* The last lines of a log, made safe to show. */
 #include "base/mem.h"
-#include "base/utf8.h"
+#include "base/text.h"
 #include "record/logline.h"
 
 #include <errno.h>

@@ -6,7 +6,7 @@
  */
 #include "run/contained_slot.h"
 
-#include "base/environ.h"
+#include "base/file.h"
 #include "launch/container.h"
 
 #include <string.h>

@@ -3,7 +3,7 @@
 
 #include "base/file.h"
 #include "base/json/json.h"
-#include "base/utf8.h"
+#include "base/text.h"
 #include "record/channel.h"
 #include "record/logline.h"
 #include "run/metrics.h"

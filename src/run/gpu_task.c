@@ -2,8 +2,8 @@
 #include "run/gpu_task.h"
 
 #include "base/file.h"
-#include "base/filename.h"
 #include "base/json/json.h"
+#include "base/text.h"
 #include "record/gpu_task_log.h"
 
 #include <fcntl.h>

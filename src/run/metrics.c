@@ -5,7 +5,7 @@
 #include "base/json/json.h"
 #include "base/mem.h"
 #include "base/names.h"
-#include "base/utf8.h"
+#include "base/text.h"
 #include "record/channel.h"
 #include "record/logline.h"
 

@@ -1,7 +1,7 @@
 /* Splitting the machine as suite.* says, once for all experiments alike. */
 #include "run/slots.h"
 
-#include "base/json/json_build.h"
+#include "base/json/json_write.h"
 #include "base/mem.h"
 
 #include <string.h>

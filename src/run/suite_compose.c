@@ -4,7 +4,7 @@
  */
 #include "run/suite_compose.h"
 
-#include "base/json/json_build.h"
+#include "base/json/json_write.h"
 #include "run/suite_timings.h"
 #include "workload/suite.h"
 

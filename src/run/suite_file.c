@@ -6,9 +6,8 @@
 
 #include "base/clock.h"
 #include "base/file.h"
-#include "base/filename.h"
 #include "base/json/json.h"
-#include "base/utf8.h"
+#include "base/text.h"
 #include "record/result.h"
 #include "run/metrics.h"
 #include "run/suite_compose.h"

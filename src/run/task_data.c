@@ -1,7 +1,7 @@
 /* What systems/lambda-tasks.yaml says of the data of a plan's tasks. */
 #include "run/task_data.h"
 
-#include "base/folder.h"
+#include "base/file.h"
 #include "run/jobs.h"
 
 #include <stdio.h>

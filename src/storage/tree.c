@@ -1,8 +1,8 @@
 /* Names, folders and contents in the process: a hash table under a lock. */
 #include "storage/tree.h"
 
-#include "base/hash.h"
 #include "base/mem.h"
+#include "base/names.h"
 #include "storage/path.h"
 #include "storage/tree_impl.h"
 

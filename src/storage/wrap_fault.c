@@ -7,8 +7,8 @@
  * from a generator with a fixed seed: calls of the same numbers fail in every
  * run, whichever threads make them.
  */
-#include "base/hash.h"
 #include "base/mem.h"
+#include "base/names.h"
 #include "base/units.h"
 #include "storage/files.h"
 #include "storage/wrap.h"

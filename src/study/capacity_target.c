@@ -5,7 +5,7 @@
  */
 #include "base/file.h"
 #include "base/json/json.h"
-#include "base/json/json_build.h"
+#include "base/json/json_write.h"
 #include "run/jobs.h"
 #include "study/capacity_impl.h"
 

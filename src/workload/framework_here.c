@@ -1,7 +1,7 @@
 /* Finding frameworks. */
 #include "workload/framework_here.h"
 
-#include "base/which.h"
+#include "base/file.h"
 #include "workload/engine.h"
 #include "workload/python.h"
 

@@ -1,8 +1,8 @@
 /* Arguments and environment of launchers, by DLBS's contract. */
 #include "workload/framework_script.h"
 
+#include "base/file.h"
 #include "base/json/json.h"
-#include "base/which.h"
 #include "conf/read/share.h"
 #include "conf/read/words.h"
 #include "job/argv.h"

@@ -5,7 +5,7 @@
  */
 #include "workload/python.h"
 
-#include "base/which.h"
+#include "base/file.h"
 #include "conf/read/share.h"
 
 #include <glob.h>

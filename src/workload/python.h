@@ -2,7 +2,7 @@
 #ifndef PR_WORKLOAD_PYTHON_H
 #define PR_WORKLOAD_PYTHON_H
 
-#include "base/arena.h"
+#include "base/mem.h"
 
 #include <stdbool.h>
 

@@ -1,8 +1,7 @@
 /* Who runs a job of a suite. */
 #include "workload/suite.h"
 
-#include "base/folder.h"
-#include "base/which.h"
+#include "base/file.h"
 #include "job/argv.h"
 #include "workload/python.h"
 #include "workload/suite_args.h"

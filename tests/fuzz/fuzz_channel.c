@@ -8,7 +8,7 @@
 
 #include "base/file.h"
 #include "base/json/json.h"
-#include "base/utf8.h"
+#include "base/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>

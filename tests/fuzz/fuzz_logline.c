@@ -5,7 +5,7 @@
 #include "record/logline.h"
 
 #include "base/json/json.h"
-#include "base/utf8.h"
+#include "base/text.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,8 +6,8 @@
  * bytes; the answer to each is one line, JSON or "error: …". In mode float a
  * document is the bits of a double in hexadecimal, or decimal text after '='.
  */
-#include "base/decimal.h"
 #include "base/json/json.h"
+#include "base/number.h"
 #include "conf/read/yaml.h"
 
 #include <inttypes.h>

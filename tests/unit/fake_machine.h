@@ -5,8 +5,8 @@
 #ifndef TESTS_UNIT_FAKE_MACHINE_H
 #define TESTS_UNIT_FAKE_MACHINE_H
 
-#include "base/arena.h"
 #include "base/file.h"
+#include "base/mem.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 #define TESTS_UNIT_FEED_TOOL_H
 
 #include "base/json/json.h"
-#include "base/rng.h"
+#include "base/random.h"
 #include "loader/feed.h"
 
 #include "torture.h"

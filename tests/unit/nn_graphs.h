@@ -7,7 +7,7 @@
 #define TESTS_UNIT_NN_GRAPHS_H
 
 #include "base/buf.h"
-#include "base/rng.h"
+#include "base/random.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
 #ifndef TESTS_UNIT_NN_MODEL_TEXT_H
 #define TESTS_UNIT_NN_MODEL_TEXT_H
 
-#include "base/rng.h"
+#include "base/random.h"
 #include "nn/model/model.h"
 
 #include "torture.h"

@@ -4,8 +4,8 @@
  *     steady LENGTH TOTAL RATE RATE ...
  * The answer is a line of names and numbers, all digits.
  */
-#include "base/stats/rateslices.h"
-#include "base/stats/steady.h"
+#include "base/stats/histogram.h"
+#include "base/stats/statistics.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* The search for the largest number of accelerators, against storages that are
  * a formula: exact ones, noisy ones, cliffs, and scouts that are wrong. */
 #include "analyse/capacity/capacity.h"
-#include "base/rng.h"
-#include "base/stats/student.h"
+#include "base/random.h"
+#include "base/stats/statistics.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /* Comparisons: of things with themselves, of things that changed, and of
  * numbers that are odd, all made up from fixed seeds. */
 #include "analyse/compare/compare_impl.h"
-#include "base/rng.h"
+#include "base/random.h"
 
 #include "brief.h"
 #include "torture.h"

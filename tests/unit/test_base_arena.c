@@ -1,6 +1,6 @@
 /* Memory: the failing allocator, arenas and buffers. */
-#include "base/arena.h"
 #include "base/buf.h"
+#include "base/mem.h"
 
 #include "torture.h"
 

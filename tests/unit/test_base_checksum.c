@@ -3,7 +3,7 @@
  * gives, and all of it agrees with the definition, bit by bit.
  */
 #include "base/codec/checksum.h"
-#include "base/noise.h"
+#include "base/random.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

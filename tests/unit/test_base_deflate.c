@@ -1,7 +1,7 @@
 /* Streams of deflate, both ways: known streams, pieces of every size. */
 #include "base/codec/deflate.h"
 
-#include "base/noise.h"
+#include "base/random.h"
 
 #include "torture.h"
 

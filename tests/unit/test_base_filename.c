@@ -1,5 +1,5 @@
 /* Names of strangers as names of files. */
-#include "base/filename.h"
+#include "base/text.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* Histograms against sorted arrays: exact ends, quantiles within 2 %. */
 #include "base/stats/histogram.h"
 
-#include "base/rng.h"
+#include "base/random.h"
 
 #include <math.h>
 #include <setjmp.h>

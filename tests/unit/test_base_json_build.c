@@ -1,5 +1,5 @@
 /* JSON written piece by piece: layout, commas, and what is left out. */
-#include "base/json/json_build.h"
+#include "base/json/json_write.h"
 
 #include "base/json/json.h"
 

@@ -1,8 +1,6 @@
 /* Interned names: dense numbers, found again, whatever the text. */
 #include "base/names.h"
 
-#include "base/hash.h"
-
 #include "torture.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* "Did you mean": slips are found, other words are not offered. */
-#include "base/nearest.h"
+#include "base/text.h"
 
 #include "torture.h"
 

@@ -1,7 +1,7 @@
 /* One value of the order against a sort, and bytes against one by one. */
-#include "base/json/count.h"
+#include "base/json/json_walk.h"
 #include "base/mem.h"
-#include "base/stats/nth.h"
+#include "base/stats/statistics.h"
 
 #include "torture.h"
 

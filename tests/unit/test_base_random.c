@@ -2,8 +2,7 @@
  * numpy's old generator, number for number, and noise: any order of making it
  * gives the same bytes, and it looks random.
  */
-#include "base/mt19937.h"
-#include "base/noise.h"
+#include "base/random.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* Slices of rates: what is carried over, and the odd cases. More against
  * milarun's own in tests/peers/steady_vs_python.py. */
-#include "base/stats/rateslices.h"
+#include "base/stats/histogram.h"
 
 #include "torture.h"
 

@@ -1,5 +1,5 @@
 /* Random numbers: even, independent, and the same ones for ever. */
-#include "base/rng.h"
+#include "base/random.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* Plots on one line. */
-#include "base/spark.h"
+#include "base/text.h"
 
 #include "torture.h"
 

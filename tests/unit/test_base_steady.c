@@ -1,8 +1,7 @@
 /* The steady state of runs that were made up. Against numpy, and with many
  * more, in tests/peers/steady_vs_python.py. */
-#include "base/rng.h"
-#include "base/stats/pairwise.h"
-#include "base/stats/steady.h"
+#include "base/random.h"
+#include "base/stats/statistics.h"
 
 #include <math.h>
 #include <setjmp.h>

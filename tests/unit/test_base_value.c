@@ -1,8 +1,8 @@
 /* Values: equality, copies, and the text Python would write. */
-#include "base/decimal.h"
 #include "base/json/json.h"
-#include "base/keyset.h"
-#include "base/utf8.h"
+#include "base/names.h"
+#include "base/number.h"
+#include "base/text.h"
 
 #include "skip.h"
 #include "torture.h"

@@ -1,5 +1,5 @@
 /* Programs on $PATH. */
-#include "base/which.h"
+#include "base/file.h"
 
 #include "torture.h"
 

@@ -1,6 +1,6 @@
 /* Zip archives that Python's zipfile made, byte by byte; and what is left of
  * one when any byte of it is another, or it ends anywhere. */
-#include "base/codec/zipdir.h"
+#include "base/codec/archive.h"
 
 #include "torture.h"
 

@@ -1,7 +1,7 @@
 /* Files of checkpoints through every engine: what is written is read, and any
  * byte that is not what was written is found. */
-#include "base/hash.h"
-#include "base/noise.h"
+#include "base/names.h"
+#include "base/random.h"
 #include "checkpoint/checkpoint_file.h"
 
 #include "test_storage.h"

@@ -2,7 +2,7 @@
  * of the tables come from a program of their own that follows DLIO. */
 #include "checkpoint/checkpoint_shape.h"
 
-#include "base/keyset.h"
+#include "base/names.h"
 #include "values.h"
 
 #include <time.h>

@@ -1,6 +1,6 @@
 /* Parts of jpeg images: the pixels are those of the whole image, and so are
  * the errors. */
-#include "base/rng.h"
+#include "base/random.h"
 #include "files_tool.h"
 
 #include <turbojpeg.h>

@@ -4,7 +4,7 @@
  */
 #include "test_launch_slots.h"
 
-#include "base/arena.h"
+#include "base/mem.h"
 #include "launch/slots/groups.h"
 
 #include <sys/stat.h>

@@ -4,7 +4,7 @@
  */
 #include "loader/order.h"
 
-#include "base/rng.h"
+#include "base/random.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

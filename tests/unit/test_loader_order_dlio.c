@@ -6,7 +6,7 @@
 
 #include "torture.h"
 
-#include "base/rng.h"
+#include "base/random.h"
 
 #include <string.h>
 

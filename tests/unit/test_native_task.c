@@ -2,7 +2,7 @@
  * models: a sample follows from the seed and its place alone. */
 #include "test_native_task.h"
 
-#include "base/rng.h"
+#include "base/random.h"
 
 #include <math.h>
 

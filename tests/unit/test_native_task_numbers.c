@@ -1,7 +1,7 @@
 /* Tasks of numbers: a polynomial, waves, ratings, letters that sound. */
 #include "test_native_task.h"
 
-#include "base/rng.h"
+#include "base/random.h"
 
 #include <math.h>
 

@@ -4,7 +4,7 @@
 
 #include "test_native_task.h"
 
-#include "base/rng.h"
+#include "base/random.h"
 
 #include <math.h>
 

@@ -8,7 +8,7 @@
 #define TESTS_UNIT_TEST_NN_KERNEL_H
 
 #include "base/mem.h"
-#include "base/rng.h"
+#include "base/random.h"
 #include "nn/kernel/kernels.h"
 
 #include "skip.h"

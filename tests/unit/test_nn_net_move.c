@@ -4,7 +4,7 @@
  * loss, and what it does.
  */
 #include "base/mem.h"
-#include "base/rng.h"
+#include "base/random.h"
 #include "nn/engine/net.h"
 
 #include "skip.h"

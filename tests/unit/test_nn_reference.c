@@ -4,7 +4,7 @@
  * The engine is compared with that network, so this is what its gradients rest
  * on.
  */
-#include "base/rng.h"
+#include "base/random.h"
 
 #include "nn_model_text.h"
 #include "nn_models_images.h"

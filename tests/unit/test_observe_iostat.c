@@ -4,9 +4,9 @@
  */
 #include "observe/iostat.h"
 
-#include "base/arena.h"
 #include "base/clock.h"
 #include "base/json/json.h"
+#include "base/mem.h"
 #include "observe/iostat_impl.h"
 #include "scratch.h"
 #include "torture.h"

@@ -1,8 +1,8 @@
 /* Traces: the text is exactly this, the file is whole or not there. */
 #include "observe/trace.h"
 
-#include "base/arena.h"
 #include "base/json/json.h"
+#include "base/mem.h"
 #include "scratch.h"
 #include "torture.h"
 

@@ -6,8 +6,8 @@
 #ifndef PR_ANALYSE_CAPACITY_H
 #define PR_ANALYSE_CAPACITY_H
 
-#include "base/arena.h"
 #include "base/err.h"
+#include "base/mem.h"
 
 #include <stdbool.h>
 #include <stdint.h>

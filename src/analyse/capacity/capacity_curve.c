@@ -1,6 +1,6 @@
 /* From trials to a curve: means, spread, and how sure each point is. */
 #include "analyse/capacity/capacity.h"
-#include "base/stats/student.h"
+#include "base/stats/statistics.h"
 
 #include <math.h>
 #include <stdio.h>

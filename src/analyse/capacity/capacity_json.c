@@ -1,6 +1,6 @@
 /* capacity.json: the answer and the curve first, then what they rest on. */
 #include "analyse/capacity/capacity_record.h"
-#include "base/json/json_build.h"
+#include "base/json/json_write.h"
 
 #include <math.h>
 

@@ -6,7 +6,7 @@
 #include "analyse/compare/compare.h"
 
 #include "analyse/compare/compare_impl.h"
-#include "base/stats/student.h"
+#include "base/stats/statistics.h"
 
 #include <math.h>
 #include <stdlib.h>

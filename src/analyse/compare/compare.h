@@ -10,8 +10,8 @@
 #ifndef PR_ANALYSE_COMPARE_H
 #define PR_ANALYSE_COMPARE_H
 
-#include "base/arena.h"
 #include "base/err.h"
+#include "base/mem.h"
 #include "base/value.h"
 
 #include <stdbool.h>

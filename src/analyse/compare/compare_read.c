@@ -7,7 +7,7 @@
 #include "analyse/results/bench.h"
 #include "analyse/run/rundata.h"
 #include "analyse/suite/suite.h"
-#include "base/stats/steady.h"
+#include "base/stats/statistics.h"
 
 #include <fnmatch.h>
 #include <math.h>

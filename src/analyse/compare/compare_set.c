@@ -3,7 +3,7 @@
  * as a plan has experiments.
  */
 #include "analyse/compare/compare_impl.h"
-#include "base/hash.h"
+#include "base/names.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
  */
 #include "analyse/results/bench_csv.h"
 
-#include "base/json/json_scan.h"
+#include "base/json/json_read.h"
 #include "base/mem.h"
 
 #include <string.h>

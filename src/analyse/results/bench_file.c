@@ -4,8 +4,8 @@
  */
 #include "analyse/results/bench_impl.h"
 #include "analyse/run/rundata.h"
+#include "base/codec/archive.h"
 #include "base/codec/deflate.h"
-#include "base/codec/zipdir.h"
 #include "base/file.h"
 #include "base/json/json.h"
 #include "base/mem.h"

@@ -1,6 +1,6 @@
 /* What there is to read: files as named, folders by what is in them. */
 #include "analyse/results/bench_lines.h"
-#include "base/folder.h"
+#include "base/file.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
  * escapes or what is no JSON, is left to the reader that knows it all.
  */
 #include "analyse/results/bench_impl.h"
-#include "base/json/json_scan.h"
+#include "base/json/json_read.h"
 
 #include <string.h>
 

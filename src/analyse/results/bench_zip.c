@@ -1,8 +1,8 @@
 /* A zip archive: each member that may hold results is a file in turn. */
 #include "analyse/results/bench_impl.h"
+#include "base/codec/archive.h"
 #include "base/codec/checksum.h"
 #include "base/codec/deflate.h"
-#include "base/codec/zipdir.h"
 #include "base/mem.h"
 
 #include <stdio.h>

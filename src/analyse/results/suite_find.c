@@ -5,7 +5,6 @@
  */
 #include "analyse/suite/suite_impl.h"
 #include "base/file.h"
-#include "base/folder.h"
 
 #include <fcntl.h>
 #include <string.h>

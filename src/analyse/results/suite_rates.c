@@ -4,9 +4,9 @@
  */
 #include "analyse/results/suite_rates.h"
 
-#include "base/decimal.h"
-#include "base/json/count.h"
-#include "base/json/json_scan.h"
+#include "base/json/json_read.h"
+#include "base/json/json_walk.h"
+#include "base/number.h"
 
 #include <math.h>
 #include <string.h>

@@ -5,8 +5,8 @@
 #ifndef PR_ANALYSE_UNFINISHED_H
 #define PR_ANALYSE_UNFINISHED_H
 
-#include "base/arena.h"
 #include "base/err.h"
+#include "base/mem.h"
 
 #include <stdbool.h>
 #include <stddef.h>

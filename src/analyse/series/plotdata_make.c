@@ -1,7 +1,7 @@
 /* From values to points: in order of x, and one y of all that are there. */
 #include "analyse/series/plotdata_impl.h"
 #include "base/mem.h"
-#include "base/stats/student.h"
+#include "base/stats/statistics.h"
 #include "base/units.h"
 
 #include <math.h>

@@ -5,11 +5,10 @@
  * kept to twice the digits, so that they do not depend on who was first.
  */
 #include "analyse/series/scaling.h"
-#include "base/decimal.h"
-#include "base/hash.h"
 #include "base/mem.h"
 #include "base/names.h"
-#include "base/stats/student.h"
+#include "base/number.h"
+#include "base/stats/statistics.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 
 #include "analyse/gather.h"
 #include "analyse/suite/suite_impl.h"
-#include "base/codec/zipdir.h"
+#include "base/codec/archive.h"
 #include "base/file.h"
 #include "base/mem.h"
 

@@ -13,8 +13,8 @@
 #define PR_ANALYSE_SUITE_H
 
 #include "analyse/run/unfinished.h"
-#include "base/arena.h"
 #include "base/err.h"
+#include "base/mem.h"
 #include "base/value.h"
 
 #include <stdbool.h>

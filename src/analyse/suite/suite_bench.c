@@ -5,13 +5,12 @@
  */
 #include "analyse/suite/suite_bench.h"
 
+#include "base/codec/archive.h"
 #include "base/codec/deflate.h"
-#include "base/codec/unzip.h"
 #include "base/file.h"
-#include "base/keyset.h"
 #include "base/mem.h"
-#include "base/stats/pairwise.h"
-#include "base/stats/steady.h"
+#include "base/names.h"
+#include "base/stats/statistics.h"
 
 #include <math.h>
 #include <stdlib.h>

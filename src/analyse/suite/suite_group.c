@@ -1,7 +1,7 @@
 /* Runs become tests: counted, their figures put together. */
 #include "analyse/suite/suite_impl.h"
-#include "base/keyset.h"
 #include "base/mem.h"
+#include "base/names.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
  * alone that have a figure. docs/score.md says what each means.
  */
 #include "analyse/suite/suite_impl.h"
-#include "base/keyset.h"
+#include "base/names.h"
 
 #include <math.h>
 #include <stdlib.h>

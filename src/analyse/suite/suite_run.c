@@ -5,7 +5,7 @@
  */
 #include "analyse/run/rundata.h"
 #include "analyse/suite/suite_impl.h"
-#include "base/keyset.h"
+#include "base/names.h"
 
 #include <math.h>
 #include <string.h>

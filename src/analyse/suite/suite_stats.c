@@ -1,10 +1,10 @@
 /*
  * Figures of suites, with the digits of numpy's: sums are taken in its order
- * (base/stats/pairwise.h).
+ * (base/stats/statistics.h).
  */
 #include "analyse/suite/suite_impl.h"
 #include "base/mem.h"
-#include "base/stats/pairwise.h"
+#include "base/stats/statistics.h"
 
 #include <math.h>
 

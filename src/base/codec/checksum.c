@@ -1,9 +1,90 @@
 /* CRC-32 and CRC-32C by isa-l, or by zlib and a table where it is missing. */
 #include "base/codec/checksum.h"
 
-#if PR_HAVE_ISAL
+#include <stddef.h>
+#include <stdint.h>
 
-#include "base/codec/checksum_wide.h"
+/* CRC-32 and CRC-32C on processors that multiply four polynomials at once. */
+
+#if PR_HAVE_ISAL && defined(__x86_64__)
+#define PR_CRC32_WIDE 1
+
+/* Folds the first *len & ~255 bytes (512 at least) into 256, so that
+ * CRC(crc, data) = CRC(CRC(~0, rest), what follows). */
+enum pr_crc32_kind { PR_CRC32, PR_CRC32C };
+#else
+#define PR_CRC32_WIDE 0
+#endif
+
+/*
+ * CRC-32 by folding (Gopal and others, Intel 2009), 256 bytes a step in eight
+ * vectors: each is multiplied by x^2048 modulo the polynomial and added to
+ * what comes 256 bytes later. Twice as fast as with 128-bit vectors.
+ */
+
+#if PR_CRC32_WIDE
+
+#include <immintrin.h>
+
+#define WIDE __attribute__((target("avx2,pclmul,vpclmulqdq")))
+
+enum { VECTORS = 8, CHECKSUM_WIDE_STEP = VECTORS * 32 };
+
+/* x^(2048+32) and x^(2048-32) modulo the polynomial, reflected, shifted by
+ * one: of CRC-32 and of CRC-32C. */
+static const long long factor[2][2] = {
+    [PR_CRC32] = {0x11542778a, 0x1322d1430},
+    [PR_CRC32C] = {0x0dcb17aa4, 0x0b9e02b86},
+};
+
+/* Whether this processor can. */
+static int crc32_wide_works(void)
+{
+    return __builtin_cpu_supports("avx2") &&
+           __builtin_cpu_supports("vpclmulqdq");
+}
+
+WIDE static inline __m256i crc_load_block(const uint8_t *p)
+{
+    return _mm256_loadu_si256((const __m256i *)(const void *)p);
+}
+
+WIDE static inline __m256i crc_fold_block(__m256i x, __m256i factors,
+                                          __m256i next)
+{
+    __m256i low = _mm256_clmulepi64_epi128(x, factors, 0x00);
+    __m256i high = _mm256_clmulepi64_epi128(x, factors, 0x11);
+
+    return _mm256_xor_si256(_mm256_xor_si256(low, high), next);
+}
+
+static WIDE void crc32_wide_fold(enum pr_crc32_kind kind, uint32_t crc,
+                                 const uint8_t *data, size_t len,
+                                 uint8_t rest[static 256])
+{
+    const long long *f = factor[kind];
+    const __m256i factors = _mm256_set_epi64x(f[1], f[0], f[1], f[0]);
+    __m256i x[VECTORS];
+
+    for (int i = 0; i < VECTORS; i++)
+        x[i] = crc_load_block(data + 32 * i);
+    x[0] = _mm256_xor_si256(x[0],
+                            _mm256_set_epi32(0, 0, 0, 0, 0, 0, 0, (int)~crc));
+    for (data += CHECKSUM_WIDE_STEP, len -= CHECKSUM_WIDE_STEP;
+         len >= CHECKSUM_WIDE_STEP;
+         data += CHECKSUM_WIDE_STEP, len -= CHECKSUM_WIDE_STEP)
+#pragma GCC unroll 8
+        for (int i = 0; i < VECTORS; i++)
+            x[i] = crc_fold_block(x[i], factors, crc_load_block(data + 32 * i));
+    for (int i = 0; i < VECTORS; i++)
+        _mm256_storeu_si256((__m256i *)(void *)(rest + 32 * i), x[i]);
+}
+
+#else
+typedef int not_empty; /* ISO C wants a declaration */
+#endif
+
+#if PR_HAVE_ISAL
 
 #include <isa-l/crc.h>
 
@@ -14,10 +95,10 @@ uint32_t pr_crc32(uint32_t crc, const void *data, size_t len)
     const uint8_t *p = data;
 
 #if PR_CRC32_WIDE
-    if (len >= 1024 && pr_crc32_wide_works()) {
+    if (len >= 1024 && crc32_wide_works()) {
         uint8_t rest[256];
 
-        pr_crc32_wide_fold(PR_CRC32, crc, p, len, rest);
+        crc32_wide_fold(PR_CRC32, crc, p, len, rest);
         crc = crc32_gzip_refl(~(uint32_t)0, rest, sizeof rest);
         p += len & ~(size_t)255;
         len &= 255;
@@ -31,11 +112,11 @@ uint32_t pr_crc32c(uint32_t crc, const void *data, size_t len)
     const unsigned char *p = data;
 
 #if PR_CRC32_WIDE
-    if (len >= 1024 && pr_crc32_wide_works()) {
+    if (len >= 1024 && crc32_wide_works()) {
         uint8_t rest[256];
 
         /* Linear, which caches like better than isa-l's three streams. */
-        pr_crc32_wide_fold(PR_CRC32C, crc, p, len, rest);
+        crc32_wide_fold(PR_CRC32C, crc, p, len, rest);
         crc = ~crc32_iscsi(rest, sizeof rest, 0);
         p += len & ~(size_t)255;
         len &= 255;

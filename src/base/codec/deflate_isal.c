@@ -1,5 +1,5 @@
 /* Bare deflate by isa-l's igzip. Nine levels become its upper three. */
-#include "base/codec/deflate_impl.h"
+#include "base/codec/deflate.h"
 
 #if PR_HAVE_ISAL
 

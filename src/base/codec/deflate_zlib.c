@@ -1,5 +1,5 @@
 /* Bare deflate by zlib, where isa-l is missing. */
-#include "base/codec/deflate_impl.h"
+#include "base/codec/deflate.h"
 
 #if !PR_HAVE_ISAL
 

@@ -8,7 +8,7 @@
  * early evaluation fails we try again once the name is known (DLBS gave up).
  */
 #include "base/mem.h"
-#include "base/nearest.h"
+#include "base/text.h"
 #include "conf/expr/expand_impl.h"
 #include "conf/expr/expr.h"
 #include "conf/option/alias.h"

@@ -1,7 +1,7 @@
 /* Finding functions and methods, matching arguments, suggesting names. */
 #include "conf/expr/expr_call.h"
 
-#include "base/nearest.h"
+#include "base/text.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* int(), float() and round(): where text and numbers meet. */
-#include "base/decimal.h"
+#include "base/number.h"
 #include "conf/expr/expr_call.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* Python's built-in functions on single values; those on lists are in
  * expr_iter.c. */
-#include "base/utf8.h"
+#include "base/text.h"
 #include "conf/expr/expr_call.h"
 #include "conf/expr/expr_tree.h"
 

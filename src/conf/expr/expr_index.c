@@ -1,5 +1,5 @@
 /* Indices and slices; texts are counted in code points. */
-#include "base/utf8.h"
+#include "base/text.h"
 #include "conf/expr/expr_call.h"
 
 size_t pr_expr_codepoint_len(const char *s, size_t avail)

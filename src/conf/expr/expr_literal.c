@@ -1,6 +1,6 @@
 /* The numbers and texts that stand in an expression as such. */
-#include "base/decimal.h"
-#include "base/utf8.h"
+#include "base/number.h"
+#include "base/text.h"
 #include "conf/expr/expr_tree.h"
 
 #include <string.h>

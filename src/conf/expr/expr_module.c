@@ -2,7 +2,7 @@
  * The modules os, sys and uuid. What they answer depends on where and when
  * they are asked, so using them makes the expression impure.
  */
-#include "base/which.h"
+#include "base/file.h"
 #include "conf/expr/expr_call.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* 'text' % values, as Python's old way of formatting has it. */
-#include "base/utf8.h"
+#include "base/text.h"
 #include "conf/expr/expr_value.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
  * Methods of text that know letters: upper, lower, isdigit and so on. Beyond
  * ASCII they know Latin, Greek and Cyrillic letters that have one partner.
  */
-#include "base/utf8.h"
+#include "base/text.h"
 #include "conf/expr/expr_call.h"
 
 #include <string.h>

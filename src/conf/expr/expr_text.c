@@ -1,5 +1,5 @@
 /* str() and repr() of values, as Python writes them. */
-#include "base/utf8.h"
+#include "base/text.h"
 #include "base/value.h"
 #include "conf/expr/expr_value.h"
 

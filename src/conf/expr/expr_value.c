@@ -1,7 +1,7 @@
 /* Values of the evaluator: their names, truth, items, and making new ones. */
 #include "conf/expr/expr_value.h"
 
-#include "base/utf8.h"
+#include "base/text.h"
 
 #include <stdio.h>
 #include <string.h>

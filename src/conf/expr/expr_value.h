@@ -11,8 +11,8 @@
 #ifndef PR_CONF_EXPR_VALUE_H
 #define PR_CONF_EXPR_VALUE_H
 
-#include "base/arena.h"
 #include "base/err.h"
+#include "base/mem.h"
 
 #include <stdbool.h>
 #include <stddef.h>

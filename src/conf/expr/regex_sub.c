@@ -1,6 +1,6 @@
 /* re.sub: the template of the replacement, and replacing. */
 #include "base/mem.h"
-#include "base/utf8.h"
+#include "base/text.h"
 #include "conf/expr/regex_internal.h"
 
 #include <string.h>

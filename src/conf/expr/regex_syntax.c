@@ -4,7 +4,7 @@
  * PCRE2 knows is refused as Python refuses it: (*VERB), (?R), \K, \Q and so
  * on, some of which would get around our limits.
  */
-#include "base/utf8.h"
+#include "base/text.h"
 #include "conf/expr/regex_internal.h"
 
 #include <string.h>

@@ -2,7 +2,7 @@
 #include "conf/option/opt.h"
 
 #include "base/json/json.h"
-#include "base/nearest.h"
+#include "base/text.h"
 #include "base/units.h"
 
 #include <ctype.h>

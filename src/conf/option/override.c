@@ -4,7 +4,7 @@
  */
 #include "conf/option/override.h"
 
-#include "base/utf8.h"
+#include "base/text.h"
 #include "conf/option/override_value.h"
 
 #include <stdarg.h>

@@ -5,7 +5,7 @@
  */
 #include "conf/option/override_text.h"
 
-#include "base/decimal.h"
+#include "base/number.h"
 
 #include <ctype.h>
 #include <math.h>

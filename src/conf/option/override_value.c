@@ -5,8 +5,8 @@
  */
 #include "conf/option/override_value.h"
 
-#include "base/keyset.h"
 #include "base/mem.h"
+#include "base/names.h"
 #include "conf/option/override_text.h"
 
 #include <string.h>

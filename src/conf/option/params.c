@@ -1,8 +1,8 @@
 /* Parameter sets and the settings in them. */
 #include "conf/option/params.h"
 
-#include "base/hash.h"
 #include "base/json/json.h"
+#include "base/names.h"
 
 #include <stdio.h>
 #include <string.h>

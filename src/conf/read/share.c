@@ -1,7 +1,7 @@
 /* Finding bundled files. */
 #include "conf/read/share.h"
 
-#include "base/folder.h"
+#include "base/file.h"
 #include "prony_config.h"
 
 #include <limits.h>

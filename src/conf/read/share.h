@@ -2,8 +2,8 @@
 #ifndef PR_CONF_SHARE_H
 #define PR_CONF_SHARE_H
 
-#include "base/arena.h"
 #include "base/err.h"
+#include "base/mem.h"
 
 /* The share folder: $PRONY_SHARE, else PREFIX/share/prony of where the program
  * lies, else the source tree it was built in, else where it was configured to

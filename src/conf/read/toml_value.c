@@ -1,5 +1,5 @@
 /* The values of TOML: strings, numbers, arrays, inline tables. */
-#include "base/utf8.h"
+#include "base/text.h"
 #include "conf/read/toml_impl.h"
 
 #include <errno.h>

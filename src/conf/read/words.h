@@ -6,8 +6,8 @@
 #ifndef PR_CONF_WORDS_H
 #define PR_CONF_WORDS_H
 
-#include "base/arena.h"
 #include "base/err.h"
+#include "base/mem.h"
 
 #include <stdbool.h>
 

@@ -5,7 +5,7 @@
 #include "conf/read/yaml.h"
 
 #include "base/mem.h"
-#include "base/utf8.h"
+#include "base/text.h"
 #include "conf/read/yaml_load.h"
 
 #include <stdarg.h>

@@ -6,7 +6,7 @@
 #define PR_CONF_YAML_LOAD_H
 
 #include "base/err.h"
-#include "base/keyset.h"
+#include "base/names.h"
 #include "base/value.h"
 
 #include <yaml.h>

@@ -5,7 +5,7 @@
  */
 #include "conf/read/yaml_scalar.h"
 
-#include "base/decimal.h"
+#include "base/number.h"
 #include "conf/read/yaml.h"
 
 #include <math.h>

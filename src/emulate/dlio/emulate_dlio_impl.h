@@ -2,7 +2,7 @@
 #ifndef PR_EMULATE_DLIO_IMPL_H
 #define PR_EMULATE_DLIO_IMPL_H
 
-#include "base/json/json_build.h"
+#include "base/json/json_write.h"
 #include "emulate/dlio/emulate_dlio.h"
 
 /* The machine, as DLIO describes it. Text is in an arena. */

@@ -10,7 +10,7 @@
 #ifndef PR_FORMAT_DATASET_H
 #define PR_FORMAT_DATASET_H
 
-#include "base/mt19937.h"
+#include "base/random.h"
 #include "format/format.h"
 
 enum pr_split { PR_TRAIN, PR_VALID, PR_SPLITS };

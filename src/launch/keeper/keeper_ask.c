@@ -2,7 +2,7 @@
  * The runner's request to start something, as a message: the environment is
  * the caller's, with what the keeper and the slot say put into it.
  */
-#include "base/environ.h"
+#include "base/file.h"
 #include "launch/keeper/keeper_impl.h"
 
 #include <unistd.h>

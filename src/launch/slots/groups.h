@@ -6,8 +6,8 @@
 #ifndef PR_LAUNCH_GROUPS_H
 #define PR_LAUNCH_GROUPS_H
 
-#include "base/arena.h"
 #include "base/err.h"
+#include "base/mem.h"
 #include "machine/hierarchy.h"
 #include "machine/proctree.h"
 

@@ -2,7 +2,7 @@
 #ifndef PR_LAUNCH_SLOTS_IMPL_H
 #define PR_LAUNCH_SLOTS_IMPL_H
 
-#include "base/arena.h"
+#include "base/mem.h"
 #include "launch/slots/groups.h"
 #include "launch/slots/share.h"
 #include "launch/slots/slots.h"

@@ -1,7 +1,7 @@
 /* Which modules of system information there are, and the short ones. */
 #include "machine/describe/sysinfo.h"
 
-#include "base/nearest.h"
+#include "base/text.h"
 #include "machine/describe/sysinfo_impl.h"
 
 #include <stdio.h>

@@ -8,7 +8,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
-#include "base/json/json_build.h"
+#include "base/json/json_write.h"
 
 /*
  * list: modules, separated by commas or blanks: cpuinfo, meminfo, lscpu, dmi,

@@ -1,7 +1,7 @@
 /* The command that starts replicas with Open MPI. */
 #include "native/replica/mpi.h"
 
-#include "base/which.h"
+#include "base/file.h"
 #include "job/argv.h"
 #include "job/job_env.h"
 

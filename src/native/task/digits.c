@@ -3,7 +3,7 @@
  * before anything is drawn. */
 #include "native/task/digits.h"
 
-#include "base/rng.h"
+#include "base/random.h"
 
 #include <math.h>
 #include <string.h>

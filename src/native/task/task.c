@@ -1,7 +1,7 @@
 /* Tasks: finding one, and making batches with it. */
 #include "native/task/task.h"
 
-#include "base/rng.h"
+#include "base/random.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
  * covers it by half, relative to it, and its kind. Kind 0 is none.
  */
 #include "base/mem.h"
-#include "base/rng.h"
+#include "base/random.h"
 #include "native/task/task.h"
 
 #include <math.h>

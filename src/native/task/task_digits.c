@@ -1,5 +1,5 @@
 /* Drawn figures as numbers from 0 to 1, and normal noise beside each. */
-#include "base/rng.h"
+#include "base/random.h"
 #include "native/task/digits.h"
 #include "native/task/task.h"
 

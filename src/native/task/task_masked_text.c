@@ -3,7 +3,7 @@
  * first in every other sample, some words masked. Words 1 to 3 are the mask and
  * the marks at the beginning and between the pieces; 0 fills up.
  */
-#include "base/rng.h"
+#include "base/random.h"
 #include "native/task/task_words.h"
 
 enum {

@@ -3,7 +3,7 @@
  * another number, from the last to the first. Word 0 fills up, 1 begins and 2
  * ends a sentence.
  */
-#include "base/rng.h"
+#include "base/random.h"
 #include "native/task/task_words.h"
 
 enum { SOURCE, TASK_PAIRS_LENGTH, BEFORE, TARGET };

@@ -1,6 +1,6 @@
 /* A polynomial of degree n without noise: powers of a normal number, and the
  * value that it has there. Its coefficients follow from the seed. */
-#include "base/rng.h"
+#include "base/random.h"
 #include "native/task/task.h"
 
 enum { POWERS, VALUE };

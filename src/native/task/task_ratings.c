@@ -3,7 +3,7 @@
  * others are drawn at random, as recommenders are trained. Both users and
  * things follow Zipf's law. Tastes are four hidden numbers of each.
  */
-#include "base/rng.h"
+#include "base/random.h"
 #include "native/task/task_words.h"
 
 #include <math.h>

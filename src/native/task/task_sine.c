@@ -1,6 +1,6 @@
 /* Sine waves of period 2 π 20 that begin anywhere, and the same one row on:
  * what comes next is to be told. */
-#include "base/rng.h"
+#include "base/random.h"
 #include "native/task/task.h"
 
 #include <math.h>

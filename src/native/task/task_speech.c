@@ -2,7 +2,7 @@
  * Spectrograms of spelled words: each letter is a chord of its own that lasts a
  * while, in noise. Letter 0 is none.
  */
-#include "base/rng.h"
+#include "base/random.h"
 #include "native/task/task_words.h"
 
 #include <math.h>

@@ -5,7 +5,7 @@
 #ifndef PR_NATIVE_TASK_WAVES_H
 #define PR_NATIVE_TASK_WAVES_H
 
-#include "base/rng.h"
+#include "base/random.h"
 
 #include <stdint.h>
 

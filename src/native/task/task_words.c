@@ -1,7 +1,7 @@
 /* Words by Zipf's law, with usual successors. */
 #include "native/task/task_words.h"
 
-#include "base/rng.h"
+#include "base/random.h"
 
 #include <math.h>
 

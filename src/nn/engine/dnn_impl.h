@@ -2,7 +2,7 @@
 #ifndef PR_NN_DNN_IMPL_H
 #define PR_NN_DNN_IMPL_H
 
-#include "base/arena.h"
+#include "base/mem.h"
 #include "nn/engine/dnn.h"
 
 #include <oneapi/dnnl/dnnl.h>

@@ -1,7 +1,6 @@
 /* Parameters: weights and what is kept with them. */
 #include "base/mem.h"
-#include "base/noise.h"
-#include "base/rng.h"
+#include "base/random.h"
 #include "nn/engine/net_impl.h"
 
 #include <math.h>

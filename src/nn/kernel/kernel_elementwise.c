@@ -1,5 +1,5 @@
 /* Sums, scaling, dropout, and looking for what is not a number. */
-#include "base/hash.h"
+#include "base/names.h"
 #include "nn/kernel/kernel_flat.h"
 
 /* ---- y = relu?(sum of terms) */

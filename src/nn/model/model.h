@@ -8,9 +8,9 @@
 #ifndef PR_NN_MODEL_H
 #define PR_NN_MODEL_H
 
-#include "base/arena.h"
 #include "base/err.h"
-#include "base/json/json_build.h"
+#include "base/json/json_write.h"
+#include "base/mem.h"
 #include "base/value.h"
 
 /* What a layer does. X(id, name in definitions and JSON) */

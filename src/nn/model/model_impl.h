@@ -9,8 +9,8 @@
 #ifndef PR_NN_MODEL_IMPL_H
 #define PR_NN_MODEL_IMPL_H
 
-#include "base/keyset.h"
-#include "base/nearest.h"
+#include "base/names.h"
+#include "base/text.h"
 #include "nn/model/model.h"
 
 enum {

@@ -1,5 +1,5 @@
 /* Layers that are a loop over elements, rows or channels. */
-#include "base/rng.h"
+#include "base/random.h"
 #include "nn/op/op_share.h"
 
 int pr_op_elementwise_forward(struct pr_net *net, unsigned layer, int src,

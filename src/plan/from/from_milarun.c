@@ -9,8 +9,7 @@
  * of any of Prony's. Copies for devices are the cases of an extension, so that
  * they stand together whatever else is varied.
  */
-#include "base/filename.h"
-#include "base/nearest.h"
+#include "base/text.h"
 #include "plan/from/devices.h"
 #include "plan/from/suite_name.h"
 #include "plan/source.h"

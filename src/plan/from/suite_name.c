@@ -1,7 +1,7 @@
 /* What may be part of a result file's name. */
 #include "plan/from/suite_name.h"
 
-#include "base/filename.h"
+#include "base/text.h"
 
 #include <string.h>
 

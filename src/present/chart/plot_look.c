@@ -1,6 +1,6 @@
 /* What --chart-opts says, and what series are called. */
 #include "base/json/json.h"
-#include "base/nearest.h"
+#include "base/text.h"
 #include "present/chart/plot_impl.h"
 
 #include <math.h>

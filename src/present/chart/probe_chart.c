@@ -4,7 +4,7 @@
  */
 #include "present/chart/probe_chart.h"
 
-#include "base/arena.h"
+#include "base/mem.h"
 #include "present/chart/chart.h"
 #include "present/report/probe_report.h"
 #include "present/report/results_each.h"

@@ -1,7 +1,7 @@
 /* Text for HTML. */
 #include "present/html/html_escape.h"
 
-#include "base/utf8.h"
+#include "base/text.h"
 
 #include <stdbool.h>
 

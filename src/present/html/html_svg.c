@@ -3,8 +3,7 @@
  * Coordinates are whole numbers of a fixed box that the page stretches;
  * numbers stand beside them as text.
  */
-#include "base/stats/nth.h"
-#include "base/stats/steady.h"
+#include "base/stats/statistics.h"
 #include "present/html/html_impl.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* What a set of results has: how many, and of what. */
 #include "base/json/json.h"
-#include "base/json/json_build.h"
+#include "base/json/json_write.h"
 #include "base/names.h"
 #include "present/report/bench_out.h"
 

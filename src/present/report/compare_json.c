@@ -1,5 +1,5 @@
 /* A comparison for programs: JSON and CSV. */
-#include "base/json/json_build.h"
+#include "base/json/json_write.h"
 #include "present/report/compare_impl.h"
 
 #include <math.h>

@@ -4,7 +4,7 @@
 #define PR_PRESENT_DLIO_REPORT_H
 
 #include "analyse/results/dlio.h"
-#include "base/json/json_build.h"
+#include "base/json/json_write.h"
 #include "present/table/table.h"
 
 /* The report DLIO_NAME_report.txt: header, overall, then each epoch. */

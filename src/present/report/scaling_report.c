@@ -2,8 +2,8 @@
  * after a table. */
 #include "present/report/scaling_report.h"
 
-#include "base/decimal.h"
-#include "base/json/json_build.h"
+#include "base/json/json_write.h"
+#include "base/number.h"
 #include "present/screen.h"
 
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 /* Tables of reports that others wrote first, letter by letter. */
 #include "present/report/suite_frame.h"
 
-#include "base/utf8.h"
+#include "base/text.h"
 #include "present/screen.h"
 
 #include <math.h>

@@ -3,8 +3,8 @@
 #define PR_PRESENT_SUITE_FRAME_H
 
 #include "analyse/suite/suite.h"
-#include "base/arena.h"
 #include "base/buf.h"
+#include "base/mem.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* Suites as JSON: milarun's summary, and the report with all its scores. */
 #include "base/json/json.h"
-#include "base/json/json_build.h"
-#include "base/utf8.h"
+#include "base/json/json_write.h"
+#include "base/text.h"
 #include "present/report/suite_report.h"
 #include "present/report/unfinished_text.h"
 

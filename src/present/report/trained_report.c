@@ -1,9 +1,9 @@
 /* Reports of experiments that trained a network. */
 #include "present/report/trained_report.h"
 
-#include "base/json/json_build.h"
+#include "base/json/json_write.h"
 #include "base/mem.h"
-#include "base/spark.h"
+#include "base/text.h"
 #include "present/report/emulate_report.h"
 #include "present/report/report_text.h"
 #include "present/report/results_each.h"

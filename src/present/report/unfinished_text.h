@@ -4,7 +4,7 @@
 
 #include "analyse/run/unfinished.h"
 #include "base/buf.h"
-#include "base/json/json_build.h"
+#include "base/json/json_write.h"
 
 /* "2 of 4 experiments are missing; 1 had begun: NAME"; names as they are, to be
  * made safe by whoever shows them. */

@@ -11,7 +11,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
-#include "base/json/json_build.h"
+#include "base/json/json_write.h"
 
 #include <stdbool.h>
 #include <stddef.h>

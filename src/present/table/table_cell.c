@@ -2,7 +2,7 @@
  * Cells as text. The numbers of a column share their unit and decimals, so
  * that the eye can compare them; the unit stands in the header.
  */
-#include "base/utf8.h"
+#include "base/text.h"
 #include "present/screen.h"
 #include "present/table/table_impl.h"
 

@@ -1,6 +1,6 @@
 /* Tables for programs: CSV and JSON, with raw numbers. */
-#include "base/decimal.h"
-#include "base/utf8.h"
+#include "base/number.h"
+#include "base/text.h"
 #include "present/table/table_impl.h"
 
 #include <inttypes.h>

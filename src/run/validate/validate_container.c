@@ -1,6 +1,6 @@
 /* Container programs and their images. */
+#include "base/file.h"
 #include "base/json/json.h"
-#include "base/which.h"
 #include "launch/capture.h"
 #include "run/contained.h"
 #include "run/contained_mounts.h"

@@ -1,5 +1,5 @@
 /* Programs of the user's: whether they can be started. */
-#include "base/which.h"
+#include "base/file.h"
 #include "run/validate/validate_impl.h"
 
 #include <fcntl.h>

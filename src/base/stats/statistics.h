@@ -1,13 +1,31 @@
-/*
- * The steady state of a run, from its rates over slices of time
- * (base/stats/rateslices.h): how fast it goes once it has warmed up, and how
- * sure that is. docs/measures.md says how each figure comes about.
- */
-#ifndef PR_BASE_STEADY_H
-#define PR_BASE_STEADY_H
+/* One value of a sorted list, without sorting it. */
+#ifndef PR_BASE_STATISTICS_H
+#define PR_BASE_STATISTICS_H
 
 #include <stdbool.h>
 #include <stddef.h>
+
+/* Moves value k of the order (k < n) to v[k]: none before it is larger, none
+ * after it smaller. No NaN among them. */
+void pr_select_nth(double *v, size_t n, size_t k);
+
+/*
+ * Sums as numpy makes them, bit for bit: eight sums side by side, halves of
+ * long lists apart. More exact than one after another, and what reports of
+ * others were computed with.
+ */
+
+double pr_pairwise_sum(const double *v, size_t count);  /* numpy.sum */
+double pr_pairwise_mean(const double *v, size_t count); /* none: NAN */
+
+/* numpy.std: of all values, not an estimate. none: NAN. */
+double pr_pairwise_std(const double *v, size_t count);
+
+/*
+ * The steady state of a run, from its rates over slices of time
+ * (base/stats/histogram.h): how fast it goes once it has warmed up, and how
+ * sure that is. docs/measures.md says how each figure comes about.
+ */
 
 struct pr_slices {
     const double *rates; /* oldest first */
@@ -49,5 +67,14 @@ size_t pr_steady_warmup(const double *v, size_t count, bool *ret_settled);
 
 /* Of sorted numbers, between neighbours as numpy has it. */
 double pr_steady_quantile(const double *sorted, size_t count, double p);
+
+/* Student's t: how far a mean of few values may be off. */
+
+/* The chance that t is above a number, one-sided. Degrees of freedom need not
+ * be whole. */
+double pr_student_above(double t, double freedom);
+
+/* The t that is exceeded by this chance, below one half. */
+double pr_student_t(double chance, double freedom);
 
 #endif

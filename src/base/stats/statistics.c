@@ -1,13 +1,179 @@
-/* The steady state of a run. */
-#include "base/stats/steady.h"
+/*
+ * Hoare's selection: of the two parts of a list only the one that holds place
+ * k is looked at again, so that a median takes a few looks at each value.
+ */
+#include "base/stats/statistics.h"
 
-#include "base/stats/pairwise.h"
-#include "base/stats/rateslices.h"
-#include "base/stats/student.h"
+#include "base/stats/histogram.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Sums as numpy makes them. */
+
+enum { LANES = 8, BLOCK = 128 };
+
+/* What is summed up: values, or squares of their distance from a centre. */
+struct terms {
+    const double *v;
+    double centre;
+    int squares;
+};
+
+static double pairwise_term(const struct terms *t, size_t i)
+{
+    double off;
+
+    if (!t->squares)
+        return t->v[i];
+    off = t->v[i] - t->centre;
+    return off * off;
+}
+
+static double sum_few(const struct terms *t, size_t from, size_t count)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < count; i++)
+        sum += pairwise_term(t, from + i);
+    return sum;
+}
+
+static double sum_block(const struct terms *t, size_t from, size_t count)
+{
+    double r[LANES], sum;
+    size_t i, whole = count - count % LANES;
+
+    for (i = 0; i < LANES; i++)
+        r[i] = pairwise_term(t, from + i);
+    for (i = LANES; i < whole; i++)
+        r[i % LANES] += pairwise_term(t, from + i);
+    sum = ((r[0] + r[1]) + (r[2] + r[3])) + ((r[4] + r[5]) + (r[6] + r[7]));
+    for (i = whole; i < count; i++)
+        sum += pairwise_term(t, from + i);
+    return sum;
+}
+
+static double sum_part(const struct terms *t, size_t from, size_t count)
+{
+    size_t half;
+
+    if (count < LANES)
+        return sum_few(t, from, count);
+    if (count <= BLOCK)
+        return sum_block(t, from, count);
+    half = count / 2;
+    half -= half % LANES;
+    return sum_part(t, from, half) + sum_part(t, from + half, count - half);
+}
+
+double pr_pairwise_sum(const double *v, size_t count)
+{
+    struct terms t = {.v = v};
+
+    return sum_part(&t, 0, count);
+}
+
+double pr_pairwise_mean(const double *v, size_t count)
+{
+    return count ? pr_pairwise_sum(v, count) / (double)count : NAN;
+}
+
+double pr_pairwise_std(const double *v, size_t count)
+{
+    struct terms t = {v, pr_pairwise_mean(v, count), 1};
+
+    return count ? sqrt(sum_part(&t, 0, count) / (double)count) : NAN;
+}
+
+/* Student's distribution, by the incomplete beta function. */
+
+enum { TERMS = 300 };
+
+/* Lentz's way through the continued fraction of the incomplete beta
+ * function. */
+static double beta_continued_fraction(double a, double b, double x)
+{
+    const double tiny = 1e-300;
+    double c = 1, d = 1 - (a + b) * x / (a + 1);
+    double f;
+
+    d = 1 / (fabs(d) < tiny ? tiny : d);
+    f = d;
+    for (int m = 1; m <= TERMS; m++) {
+        double even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m));
+        double odd =
+            -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1));
+        double step;
+
+        d = 1 + even * d;
+        c = 1 + even / c;
+        d = 1 / (fabs(d) < tiny ? tiny : d);
+        f *= d * (fabs(c) < tiny ? tiny : c);
+        d = 1 + odd * d;
+        c = 1 + odd / c;
+        d = 1 / (fabs(d) < tiny ? tiny : d);
+        step = d * (fabs(c) < tiny ? tiny : c);
+        f *= step;
+        if (fabs(step - 1) < 1e-14)
+            break;
+    }
+    return f;
+}
+
+static double log_gamma(double x)
+{
+    int sign;
+
+    return lgamma_r(x, &sign);
+}
+
+/* The share of the beta distribution below x. */
+static double beta_below(double a, double b, double x)
+{
+    double front;
+
+    if (x <= 0 || x >= 1)
+        return x <= 0 ? 0 : 1;
+    front = exp(log_gamma(a + b) - log_gamma(a) - log_gamma(b) + a * log(x) +
+                b * log1p(-x));
+    /* Each side has the half in which its fraction converges. */
+    return x < (a + 1) / (a + b + 2)
+               ? front * beta_continued_fraction(a, b, x) / a
+               : 1 - front * beta_continued_fraction(b, a, 1 - x) / b;
+}
+
+double pr_student_above(double t, double freedom)
+{
+    double n = freedom, half;
+
+    if (!(freedom > 0) || isnan(t))
+        return 0.5;
+    if (isinf(t))
+        return t > 0 ? 0 : 1;
+    half = 0.5 * beta_below(n / 2, 0.5, n / (n + t * t));
+    return t >= 0 ? half : 1 - half;
+}
+
+double pr_student_t(double chance, double freedom)
+{
+    double low = 0, high = 1;
+
+    while (pr_student_above(high, freedom) > chance && high < 1e9)
+        high *= 2;
+    for (int i = 0; i < 100; i++) {
+        double mid = (low + high) / 2;
+
+        if (pr_student_above(mid, freedom) > chance)
+            low = mid;
+        else
+            high = mid;
+    }
+    return (low + high) / 2;
+}
+
+/* The steady state of a run. */
 
 /* milarun's window, and the same in seconds. */
 enum { INDEX_FIRST = 20, INDEX_LAST = 2 };
@@ -251,4 +417,53 @@ void pr_steady_compute(const struct pr_slices *s, double *room,
 double pr_steady_error(const struct pr_steady *s)
 {
     return s->mean > 0 ? (s->high - s->low) / 2 / s->mean : NAN;
+}
+
+static void swap_doubles(double *a, double *b)
+{
+    double t = *a;
+
+    *a = *b;
+    *b = t;
+}
+
+/* The middle of three: what is in order already is no bad case. */
+static double pick_pivot(double *low, double *mid, double *high)
+{
+    if (*mid < *low)
+        swap_doubles(mid, low);
+    if (*high < *low)
+        swap_doubles(high, low);
+    if (*high < *mid)
+        swap_doubles(high, mid);
+    return *mid;
+}
+
+void pr_select_nth(double *v, size_t n, size_t k)
+{
+    double *low = v, *high = v + n - 1, *want = v + k;
+
+    while (low < high) {
+        double pivot = pick_pivot(low, low + (high - low) / 2, high);
+        double *i = low, *j = high;
+
+        while (i <= j) {
+            for (; *i < pivot; i++)
+                ;
+            for (; *j > pivot; j--)
+                ;
+            if (i > j)
+                break;
+            swap_doubles(i++, j);
+            if (j == v)
+                break; /* nothing is before it */
+            j--;
+        }
+        if (want >= i)
+            low = i;
+        else if (want <= j && j < i)
+            high = j;
+        else
+            return; /* between the parts, where all are equal */
+    }
 }

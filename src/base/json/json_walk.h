@@ -1,6 +1,6 @@
 /* Counting bytes: lines, commas. */
-#ifndef PR_BASE_COUNT_H
-#define PR_BASE_COUNT_H
+#ifndef PR_BASE_JSON_WALK_H
+#define PR_BASE_JSON_WALK_H
 
 #include <stddef.h>
 

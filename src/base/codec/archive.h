@@ -3,9 +3,10 @@
  * them. Nothing is taken apart: what a member holds is the caller's business,
  * stored or deflated (base/codec/deflate.h).
  */
-#ifndef PR_BASE_ZIPDIR_H
-#define PR_BASE_ZIPDIR_H
+#ifndef PR_BASE_ARCHIVE_H
+#define PR_BASE_ARCHIVE_H
 
+#include "base/buf.h"
 #include "base/err.h"
 
 #include <stdbool.h>
@@ -45,5 +46,16 @@ int pr_zipdir_open(struct pr_zipdir *z, const void *data, size_t bytes,
  * with '/'. */
 int pr_zipdir_next(struct pr_zipdir *z, struct pr_archive_member *ret,
                    struct pr_err *err) PR_MUST_CHECK;
+
+/* All of one member of a zip archive at once, checked. */
+
+struct pr_inflate;
+
+/* Replaces what is in out, whose maximum the member must fit; z is a state to
+ * use (pr_inflate_new). PR_E_FORMAT: damaged, too large, or packed in a way
+ * that nobody here knows; name is for that. */
+int pr_zipdir_read_member(const struct pr_archive_member *m,
+                          struct pr_inflate *z, struct pr_buf *out,
+                          const char *name, struct pr_err *err) PR_MUST_CHECK;
 
 #endif

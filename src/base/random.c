@@ -1,13 +1,83 @@
+/* xoshiro256** (Blackman and Vigna 2018), seeded by splitmix64. */
+#include "base/random.h"
+
+#include "base/names.h"
+
+#include <math.h>
+#include <string.h>
+
+/* MT19937 (Matsumoto and Nishimura 1998) as numpy's legacy functions use it. */
+
+enum { N = 624, M = 397 };
+
+void pr_mt_seed(struct pr_mt *mt, uint32_t seed)
+{
+    for (uint32_t i = 0; i < N; i++) {
+        mt->word[i] = seed;
+        seed = 1812433253u * (seed ^ seed >> 30) + i + 1;
+    }
+    mt->at = N;
+    mt->has_gauss = false;
+    mt->gauss = 0;
+}
+
+static void mt_refill_words(struct pr_mt *mt)
+{
+    uint32_t *w = mt->word;
+
+    for (unsigned i = 0; i < N; i++) {
+        uint32_t y = (w[i] & 0x80000000u) | (w[(i + 1) % N] & 0x7fffffffu);
+        w[i] = w[(i + M) % N] ^ y >> 1 ^ (y & 1 ? 0x9908b0dfu : 0);
+    }
+    mt->at = 0;
+}
+
+uint32_t pr_mt_u32(struct pr_mt *mt)
+{
+    uint32_t y;
+
+    if (mt->at == N)
+        mt_refill_words(mt);
+    y = mt->word[mt->at++];
+    y ^= y >> 11;
+    y ^= y << 7 & 0x9d2c5680u;
+    y ^= y << 15 & 0xefc60000u;
+    return y ^ y >> 18;
+}
+
+/* random_sample: [0, 1) */
+static double mt_double(struct pr_mt *mt)
+{
+    uint32_t a = pr_mt_u32(mt) >> 5, b = pr_mt_u32(mt) >> 6;
+
+    return (a * 67108864.0 + b) / 9007199254740992.0;
+}
+
+/* The polar method; of each pair the second one comes first. */
+double pr_mt_gauss(struct pr_mt *mt)
+{
+    double x1, x2, r2, f;
+
+    if (mt->has_gauss) {
+        mt->has_gauss = false;
+        return mt->gauss;
+    }
+    do {
+        x1 = 2.0 * mt_double(mt) - 1.0;
+        x2 = 2.0 * mt_double(mt) - 1.0;
+        r2 = x1 * x1 + x2 * x2;
+    } while (r2 >= 1.0 || r2 == 0.0);
+    f = sqrt(-2.0 * log(r2) / r2);
+    mt->gauss = f * x1;
+    mt->has_gauss = true;
+    return f * x2;
+}
+
 /*
  * Sixteen 64-bit generators side by side, four to a vector, which stay in
  * registers: xorshift128+ steps without multiplication, seeded for each block
  * by splitmix64 from the key and the number of the block.
  */
-#include "base/noise.h"
-
-#include "base/hash.h"
-
-#include <string.h>
 
 enum { LANES = 16, ROUND = LANES * 8, WIDE = 4, VECS = LANES / WIDE };
 
@@ -148,4 +218,58 @@ bool pr_noise_is_intact(const void *data, size_t len, uint64_t key,
         if (!noise_is_block(p, PR_NOISE_BLOCK, key, block++))
             return false;
     return !len || noise_is_block(p, len, key, block);
+}
+
+#define GOLDEN 0x9e3779b97f4a7c15u
+
+uint64_t pr_mix64(uint64_t x)
+{
+    return pr_hash_mix(x + GOLDEN); /* 0 is no fixed point */
+}
+
+void pr_rng_seed(struct pr_rng *r, uint64_t key, uint64_t stream)
+{
+    uint64_t x = pr_mix64(key) ^ pr_mix64(stream ^ 0x632be59bd9b4e019u);
+
+    /* The mixer maps different words to different words: never all zero. */
+    for (int i = 0; i < 4; i++)
+        r->s[i] = pr_mix64(x += GOLDEN);
+}
+
+static uint64_t rotate_left(uint64_t x, int by)
+{
+    return x << by | x >> (64 - by);
+}
+
+uint64_t pr_rng_u64(struct pr_rng *r)
+{
+    uint64_t *s = r->s;
+    uint64_t result = rotate_left(s[1] * 5, 7) * 9, t = s[1] << 17;
+
+    s[2] ^= s[0];
+    s[3] ^= s[1];
+    s[1] ^= s[2];
+    s[0] ^= s[3];
+    s[2] ^= t;
+    s[3] = rotate_left(s[3], 45);
+    return result;
+}
+
+double pr_rng_double(struct pr_rng *r)
+{
+    return (double)(pr_rng_u64(r) >> 11) * 0x1p-53;
+}
+
+/* Marsaglia's polar method. The second number of a pair is given away, so
+ * that the state is no more than four words. */
+double pr_rng_gauss(struct pr_rng *r)
+{
+    double x, y, s;
+
+    do {
+        x = 2 * pr_rng_double(r) - 1;
+        y = 2 * pr_rng_double(r) - 1;
+        s = x * x + y * y;
+    } while (s >= 1 || s == 0);
+    return x * sqrt(-2 * log(s) / s);
 }

@@ -2,8 +2,8 @@
  * The words of JSON (blanks, strings, numbers, names), for the two readers in
  * this room: json_read.c builds values, json_walk.c steps through a document.
  */
-#ifndef PR_BASE_JSON_SCAN_H
-#define PR_BASE_JSON_SCAN_H
+#ifndef PR_BASE_JSON_READ_H
+#define PR_BASE_JSON_READ_H
 
 #include "base/json/json.h"
 
@@ -21,8 +21,6 @@ struct pr_json_scan {
     struct pr_json_cache *cache; /* of strings; pr_json_cache_free */
     unsigned strings;            /* read before there was a cache */
 };
-
-void pr_json_cache_free(struct pr_json_cache *c); /* NULL is fine */
 
 static inline uint32_t pr_json_scan_column(const struct pr_json_scan *s,
                                            const char *at)

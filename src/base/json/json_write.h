@@ -10,8 +10,8 @@
  * out: NULL text and floats that are not finite vanish with their key (in an
  * array they become null, so that the others keep their places).
  */
-#ifndef PR_BASE_JSON_BUILD_H
-#define PR_BASE_JSON_BUILD_H
+#ifndef PR_BASE_JSON_WRITE_H
+#define PR_BASE_JSON_WRITE_H
 
 #include "base/buf.h"
 #include "base/value.h"
