@@ -10,7 +10,7 @@
 #if PR_HAVE_JPEG
 
 #include "codec.h"
-#include "conf/option/opt.h"
+#include "conf/option/option.h"
 #include "loader/augment.h"
 #include "loader/batches.h"
 #include "pictures.h"

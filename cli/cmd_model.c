@@ -2,7 +2,7 @@
 #include "base/units.h"
 #include "cli/cli.h"
 #include "cli/docs.h"
-#include "conf/read/share.h"
+#include "conf/read/bundled.h"
 #include "nn/model/model.h"
 #include "present/screen.h"
 #include "present/table/table.h"

@@ -2,7 +2,7 @@
 #include "base/file.h"
 #include "cli/targets.h"
 #include "cli/validation.h"
-#include "conf/read/share.h"
+#include "conf/read/bundled.h"
 #include "plan/explain.h"
 #include "plan/plan_json.h"
 #include "present/screen.h"

@@ -8,7 +8,7 @@
 
 #include "base/json/json_write.h"
 #include "cli/cli.h"
-#include "conf/option/opt.h"
+#include "conf/option/option.h"
 
 enum { DOCS_WIDTH = 80, DOCS_MAX = 4 << 20 };
 

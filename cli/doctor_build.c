@@ -2,7 +2,7 @@
 #include "base/buf.h"
 #include "cli/doctor.h"
 #include "conf/expr/regex.h"
-#include "conf/read/share.h"
+#include "conf/read/bundled.h"
 #include "conf/read/yaml.h"
 #include "format/format.h"
 

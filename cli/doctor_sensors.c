@@ -1,7 +1,7 @@
 /* `prony doctor`: what the monitor can see here, GPUs first. */
 #include "base/buf.h"
 #include "cli/doctor.h"
-#include "conf/option/opt.h"
+#include "conf/option/option.h"
 #include "machine/nvml.h"
 
 #include <dirent.h>

@@ -3,7 +3,7 @@
 
 #include "base/file.h"
 #include "base/json/json.h"
-#include "conf/read/share.h"
+#include "conf/read/bundled.h"
 #include "conf/read/toml.h"
 #include "conf/read/yaml.h"
 

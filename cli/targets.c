@@ -5,7 +5,7 @@
 #include "base/units.h"
 #include "cli/probe_args.h"
 #include "conf/option/override.h"
-#include "conf/read/share.h"
+#include "conf/read/bundled.h"
 #include "record/plan_file.h"
 
 #include <ctype.h>

@@ -3,7 +3,7 @@
  * the job (workload.*), hydra itself, or Prony (exp.accelerators=8).
  */
 #include "compat/dlio/dlio.h"
-#include "conf/option/opt.h"
+#include "conf/option/option.h"
 
 #include <string.h>
 #include <strings.h>

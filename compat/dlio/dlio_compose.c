@@ -6,8 +6,8 @@
  */
 #include "base/file.h"
 #include "compat/dlio/dlio.h"
-#include "conf/option/opt.h"
-#include "conf/read/share.h"
+#include "conf/option/option.h"
+#include "conf/read/bundled.h"
 #include "conf/read/yaml.h"
 #include "plan/source.h"
 

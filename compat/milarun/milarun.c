@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/json/json.h"
-#include "catalog/milarun_table.h"
+#include "catalog/milarun_tests.h"
 #include "cli/suite_config.h"
 #include "compat/milarun/milarun_run.h"
 #include "prony/plan.h"

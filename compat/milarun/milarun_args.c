@@ -4,7 +4,7 @@
  * together are refused; an error is said with the usage and ends with 2.
  */
 #include "compat/milarun/milarun.h"
-#include "conf/read/words.h"
+#include "conf/read/literal.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -7,7 +7,7 @@
 #ifndef PR_ANALYSE_GATHER_H
 #define PR_ANALYSE_GATHER_H
 
-#include "catalog/systems.h"
+#include "catalog/gpu_tasks.h"
 #include "record/gpu_task_log.h"
 
 enum { PR_GPU_SYSTEMS_MAX_THREADS = 16 };

@@ -3,7 +3,7 @@
 #define PR_ANALYSE_MLPERF_IMPL_H
 
 #include "analyse/mlperf.h"
-#include "conf/option/sections.h"
+#include "conf/option/option.h"
 
 #include <stdarg.h>
 

@@ -8,7 +8,7 @@
 
 #include "base/err.h"
 #include "base/value.h"
-#include "conf/option/opt.h"
+#include "conf/option/option.h"
 
 #include <stdbool.h>
 #include <stdint.h>

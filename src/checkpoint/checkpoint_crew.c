@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "checkpoint/checkpoint_file.h"
-#include "machine/sysfile.h"
+#include "machine/kernel_file.h"
 
 #include <pthread.h>
 #include <stdio.h>

@@ -7,7 +7,7 @@
 #ifndef PR_CHECKPOINT_SHAPE_H
 #define PR_CHECKPOINT_SHAPE_H
 
-#include "conf/option/sections.h"
+#include "conf/option/option.h"
 #include "format/tensors.h"
 
 /* Sizes that were given, without those that are 0. */

@@ -7,7 +7,7 @@
 #define PR_EMULATE_H
 
 #include "checkpoint/checkpoint_shape.h"
-#include "conf/option/sections.h"
+#include "conf/option/option.h"
 #include "emulate/emulate_stats.h"
 #include "format/dataset/dataset.h"
 #include "job/job.h"

@@ -4,7 +4,7 @@
 #include "base/file.h"
 #include "base/units.h"
 #include "generate/generate.h"
-#include "machine/sysfile.h"
+#include "machine/kernel_file.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #include "emulate/emulate_phase.h"
 #include "emulate/emulate_session_impl.h"
 #include "loader/order_dlio.h"
-#include "machine/sysfile.h"
+#include "machine/kernel_file.h"
 
 #include <string.h>
 

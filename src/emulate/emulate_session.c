@@ -10,7 +10,7 @@
 #include "emulate/emulate_session_impl.h"
 #include "generate/generate.h"
 #include "job/probe.h"
-#include "machine/sysfile.h"
+#include "machine/kernel_file.h"
 
 static int say_start(struct pr_emulate_session *s, uint64_t *ret_batches,
                      struct pr_err *err)

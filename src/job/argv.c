@@ -1,7 +1,7 @@
 /* Arguments of programs. No shell is involved. */
 #include "job/argv.h"
 
-#include "conf/read/words.h"
+#include "conf/read/literal.h"
 #include "job/job_env.h"
 
 #include <string.h>

@@ -10,7 +10,7 @@
 #define PR_JOB_H
 
 #include "catalog/framework.h"
-#include "conf/option/sections.h"
+#include "conf/option/option.h"
 
 #include <stdint.h>
 

@@ -1,7 +1,7 @@
 /* Containers: which program it is, and what its answers mean. */
 #include "launch/container.h"
 
-#include "conf/read/words.h"
+#include "conf/read/literal.h"
 #include "launch/container_impl.h"
 
 #include <limits.h>

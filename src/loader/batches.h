@@ -10,7 +10,7 @@
 #ifndef PR_LOADER_BATCHES_H
 #define PR_LOADER_BATCHES_H
 
-#include "conf/option/sections.h"
+#include "conf/option/option.h"
 #include "format/dataset/dataset.h"
 
 struct pr_batches;

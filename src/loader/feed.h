@@ -13,7 +13,7 @@
 
 #include "base/clock.h"
 #include "base/stats/histogram.h"
-#include "conf/option/sections.h"
+#include "conf/option/option.h"
 #include "format/dataset/dataset.h"
 #include "loader/duration.h"
 #include "loader/order.h"

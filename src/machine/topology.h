@@ -7,7 +7,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "machine/cpulist.h"
+#include "machine/cpuset.h"
 
 struct pr_core {
     struct pr_cpuset cpus; /* its threads that we may use */

@@ -9,7 +9,7 @@
 
 #include "base/stats/histogram.h"
 #include "base/stats/statistics.h"
-#include "conf/option/sections.h"
+#include "conf/option/option.h"
 #include "job/sink.h"
 
 struct pr_rate_log {

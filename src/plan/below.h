@@ -3,7 +3,7 @@
 #ifndef PR_PLAN_BELOW_H
 #define PR_PLAN_BELOW_H
 
-#include "conf/option/params.h"
+#include "conf/option/parameters.h"
 
 /* With each key the map is made anew; a map that is given whole may have any
  * number. */

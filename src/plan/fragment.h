@@ -6,8 +6,7 @@
 #ifndef PR_PLAN_FRAGMENT_H
 #define PR_PLAN_FRAGMENT_H
 
-#include "conf/option/decl.h"
-#include "conf/option/params.h"
+#include "conf/option/parameters.h"
 #include "conf/option/query.h"
 #include "plan/warn.h"
 

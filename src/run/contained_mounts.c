@@ -6,7 +6,7 @@
 #include "run/contained_mounts.h"
 
 #include "base/file.h"
-#include "conf/read/share.h"
+#include "conf/read/bundled.h"
 #include "job/job_places.h"
 
 #include <limits.h>

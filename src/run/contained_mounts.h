@@ -2,7 +2,7 @@
 #ifndef PR_RUN_CONTAINED_MOUNTS_H
 #define PR_RUN_CONTAINED_MOUNTS_H
 
-#include "conf/option/sections.h"
+#include "conf/option/option.h"
 #include "launch/container.h"
 #include "workload/workload.h"
 

@@ -7,7 +7,7 @@
  */
 #include "base/clock.h"
 #include "base/file.h"
-#include "conf/read/words.h"
+#include "conf/read/literal.h"
 #include "run/metrics.h"
 #include "run/runner.h"
 

@@ -6,7 +6,7 @@
 #include "base/sync.h"
 #include "conf/expr/regex.h"
 #include "conf/read/yaml.h"
-#include "machine/describe/envinfo.h"
+#include "machine/describe/env.h"
 #include "plan/plan_json.h"
 #include "prony_config.h"
 #include "record/plan_file.h"

@@ -3,7 +3,7 @@
 #define PR_RUN_SLOTS_H
 
 #include "base/buf.h"
-#include "conf/option/sections.h"
+#include "conf/option/option.h"
 #include "launch/keeper/keeper.h"
 #include "run/gpus.h"
 

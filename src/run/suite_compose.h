@@ -3,7 +3,7 @@
 #define PR_RUN_SUITE_COMPOSE_H
 
 #include "base/err.h"
-#include "conf/option/sections.h"
+#include "conf/option/option.h"
 #include "run/gpus.h"
 
 /* What it is made from. */

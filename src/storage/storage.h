@@ -12,7 +12,7 @@
 #define PR_STORAGE_H
 
 #include "base/err.h"
-#include "conf/option/sections.h"
+#include "conf/option/option.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,8 +3,8 @@
 
 #include "base/file.h"
 #include "base/json/json.h"
-#include "conf/read/share.h"
-#include "conf/read/words.h"
+#include "conf/read/bundled.h"
+#include "conf/read/literal.h"
 #include "job/argv.h"
 
 #include <math.h>

@@ -6,7 +6,7 @@
 #include "workload/python.h"
 
 #include "base/file.h"
-#include "conf/read/share.h"
+#include "conf/read/bundled.h"
 
 #include <glob.h>
 #include <limits.h>

@@ -1,12 +1,12 @@
 /*
  * A job of a suite: who runs it and with what arguments. A function of
  * milarun's is run by milarun where Python finds it, else by Prony's own
- * equivalent (catalog/milarun_table.h).
+ * equivalent (catalog/milarun_tests.h).
  */
 #ifndef PR_WORKLOAD_SUITE_H
 #define PR_WORKLOAD_SUITE_H
 
-#include "catalog/milarun_table.h"
+#include "catalog/milarun_tests.h"
 #include "workload/workload.h"
 
 enum pr_suite_engine {

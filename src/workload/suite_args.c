@@ -2,7 +2,7 @@
 #include "workload/suite_args.h"
 
 #include "base/buf.h"
-#include "conf/read/words.h"
+#include "conf/read/literal.h"
 
 #include <errno.h>
 #include <stdlib.h>

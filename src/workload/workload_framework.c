@@ -7,7 +7,7 @@
  * else from params.json.
  */
 #include "base/file.h"
-#include "conf/read/share.h"
+#include "conf/read/bundled.h"
 #include "job/argv.h"
 #include "job/job_model.h"
 #include "native/task/task_batches.h"

@@ -21,7 +21,7 @@
 
 enum { MOST = 8, NOT_SUPPORTED = 3, INVALID = 2, LOST = 15, UNINITIALIZED = 1 };
 
-/* Tags as in machine/nvml_impl.h: sanitizers compare the types of functions. */
+/* Tags as in machine/nvml.c: sanitizers compare the types of functions. */
 struct nvml_handle {
     unsigned number;
     unsigned looks, lost_tries;

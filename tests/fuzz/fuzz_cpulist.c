@@ -3,7 +3,7 @@
  * the rules of sets.
  */
 #include "base/buf.h"
-#include "machine/cpulist.h"
+#include "machine/cpuset.h"
 
 #include <stdlib.h>
 #include <string.h>

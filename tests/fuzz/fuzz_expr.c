@@ -1,6 +1,6 @@
 /* Any bytes as an expression: no crash, no hang, output untouched on failure,
  * and the same answer twice when the evaluator says it is pure. */
-#include "conf/expr/expr.h"
+#include "conf/expr/expr_eval.h"
 
 #include <stdint.h>
 #include <stdlib.h>

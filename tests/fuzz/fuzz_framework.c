@@ -3,8 +3,8 @@
  * has names that a parameter may have, and defaults of their types.
  */
 #include "catalog/framework.h"
-#include "conf/option/opt.h"
-#include "conf/option/params.h"
+#include "conf/option/option.h"
+#include "conf/option/parameters.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  * Shell configs: whatever is read, words have no zero bytes and lines that are
  * in the text; what is refused says where.
  */
-#include "conf/read/shellconf.h"
+#include "conf/read/shell_config.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * and a word quoted by us comes back as it was.
  */
 #include "base/buf.h"
-#include "conf/read/words.h"
+#include "conf/read/literal.h"
 
 #include <stdbool.h>
 #include <stdint.h>

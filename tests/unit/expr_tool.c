@@ -3,7 +3,7 @@
  * "error <message>" for each, so that another program can compare. Line ends
  * and backslashes in a result are written as \n, \r and \\.
  */
-#include "conf/expr/expr.h"
+#include "conf/expr/expr_eval.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
 
 #include "base/file.h"
 #include "base/json/json.h"
-#include "machine/describe/envinfo.h"
+#include "machine/describe/env.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* milarun's tests as work of ours: each of them, its arguments, and what is
  * wrong with them. */
-#include "catalog/milarun_table.h"
+#include "catalog/milarun_tests.h"
 
 #include "torture.h"
 

@@ -1,7 +1,7 @@
 /* Older names of parameters. */
 #include "conf/option/alias.h"
 
-#include "conf/option/opt.h"
+#include "conf/option/option.h"
 
 #include "values.h"
 

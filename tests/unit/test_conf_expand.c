@@ -4,7 +4,7 @@
  */
 #include "conf/expr/expand.h"
 
-#include "conf/option/sections.h"
+#include "conf/option/option.h"
 
 #include "values.h"
 

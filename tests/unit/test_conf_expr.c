@@ -1,6 +1,6 @@
 /* The evaluator of $(...)$: results as Python gives them, errors in words,
  * limits, purity, and what is left alone on failure. */
-#include "conf/expr/expr.h"
+#include "conf/expr/expr_eval.h"
 #include "torture.h"
 
 #include <stdlib.h>

@@ -1,7 +1,5 @@
 /* Option tables: every row, casts, ranges, choices, and filling structs. */
-#include "conf/option/opt.h"
-
-#include "conf/option/sections.h"
+#include "conf/option/option.h"
 
 #include "values.h"
 

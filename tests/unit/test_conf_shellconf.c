@@ -1,5 +1,5 @@
 /* Shell configs, read without a shell. */
-#include "conf/read/shellconf.h"
+#include "conf/read/shell_config.h"
 
 #include "torture.h"
 

@@ -1,5 +1,5 @@
 /* Text to arguments, by our own quoting rules. */
-#include "conf/read/words.h"
+#include "conf/read/literal.h"
 
 #include "torture.h"
 

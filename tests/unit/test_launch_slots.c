@@ -2,7 +2,7 @@
  * Slots on this machine: children are where they belong and can neither use
  * their neighbour's cores nor its memory.
  */
-#include "machine/cpulist.h"
+#include "machine/cpuset.h"
 
 #include "test_launch_slots.h"
 

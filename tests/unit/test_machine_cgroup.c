@@ -2,7 +2,7 @@
  * What limits above us leave, on made-up machines: the tightest of all groups
  * we are in, less what is used there.
  */
-#include "machine/hierarchy.h"
+#include "machine/cgroup.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

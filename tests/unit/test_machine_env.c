@@ -2,7 +2,7 @@
  * The environment of a run, captured from made-up machines below a temporary
  * root, and from the real one.
  */
-#include "machine/describe/envinfo.h"
+#include "machine/describe/env.h"
 
 #include "torture.h"
 

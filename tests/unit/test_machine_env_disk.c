@@ -2,7 +2,7 @@
  * The environment of a run, its second half: GPUs by NVML, disks, network,
  * sensors, the board, what the kernel is set to.
  */
-#include "machine/describe/envinfo.h"
+#include "machine/describe/env.h"
 
 #include "torture.h"
 

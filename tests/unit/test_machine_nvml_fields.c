@@ -1,5 +1,5 @@
 /* Whether this machine has a GPU, as far as a library says so. */
-#include "conf/option/opt.h"
+#include "conf/option/option.h"
 #include "machine/nvml.h"
 
 #include "torture.h"

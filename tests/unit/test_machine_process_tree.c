@@ -1,5 +1,5 @@
 /* Reading /proc: lines of stat, descent, environments, sets of pids. */
-#include "machine/proctree.h"
+#include "machine/process_tree.h"
 
 #include "torture.h"
 

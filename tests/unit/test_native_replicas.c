@@ -5,7 +5,7 @@
 #include "test_native_replicas.h"
 #include "base/mem.h"
 #include "brief.h"
-#include "machine/replicas_cpus.h"
+#include "machine/cpuset.h"
 #include "skip.h"
 
 #include <sched.h>

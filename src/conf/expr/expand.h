@@ -9,8 +9,7 @@
 #ifndef PR_CONF_EXPAND_H
 #define PR_CONF_EXPAND_H
 
-#include "conf/option/decl.h"
-#include "conf/option/params.h"
+#include "conf/option/parameters.h"
 
 struct pr_expander;
 

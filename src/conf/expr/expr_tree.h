@@ -115,9 +115,6 @@ struct pr_expr_lexer {
 };
 
 /* expr_lex.c, expr_literal.c */
-bool pr_expr_next_token(struct pr_expr_lexer *l);
-bool pr_expr_lex_number(struct pr_expr_lexer *l);
-bool pr_expr_lex_string(struct pr_expr_lexer *l);
 const char *pr_expr_op_text(int op);
 void pr_expr_record_syntax(
     struct pr_expr_lexer *l); /* "invalid syntax at ..." */
@@ -126,31 +123,10 @@ void pr_expr_record_syntax(
 /* expr_parse.c, expr_display.c, expr_trailer.c */
 bool pr_expr_parse(struct pr_expr *x, const char *text, size_t len,
                    struct pr_expr_node **ret);
-bool pr_expr_parse_test(struct pr_expr_lexer *l, struct pr_expr_node **ret);
-bool pr_expr_parse_binary(struct pr_expr_lexer *l, int min,
-                          struct pr_expr_node **ret);
-bool pr_expr_parse_comp(struct pr_expr_lexer *l, struct pr_expr_node *item,
-                        int kind, struct pr_expr_node **ret);
-bool pr_expr_parse_item(struct pr_expr_lexer *l, struct pr_expr_node **ret);
-bool pr_expr_parse_paren(struct pr_expr_lexer *l, struct pr_expr_node **ret);
-bool pr_expr_parse_square(struct pr_expr_lexer *l, struct pr_expr_node **ret);
-bool pr_expr_parse_curly(struct pr_expr_lexer *l, struct pr_expr_node **ret);
-bool pr_expr_parse_trailers(struct pr_expr_lexer *l, struct pr_expr_node *first,
-                            struct pr_expr_node **ret);
-bool pr_expr_expect(struct pr_expr_lexer *l, int kind);
-struct pr_expr_node *pr_expr_new_node(struct pr_expr_lexer *l, int kind);
 enum {
     PR_EXPR_PREC_OR = 1,
     PR_EXPR_PREC_NOT = 3,
     PR_EXPR_PREC_BITS = 5, /* above the comparisons */
 };
-
-/* expr_eval.c, expr_comp.c, expr_postfix.c */
-bool pr_expr_eval_node(struct pr_expr *x, const struct pr_expr_node *n,
-                       struct pr_expr_value *ret);
-bool pr_expr_eval_comp(struct pr_expr *x, const struct pr_expr_node *n,
-                       struct pr_expr_value *ret);
-bool pr_expr_eval_postfix(struct pr_expr *x, const struct pr_expr_node *n,
-                          struct pr_expr_value *ret);
 
 #endif

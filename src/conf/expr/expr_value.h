@@ -141,7 +141,6 @@ void pr_expr_buf_add(struct pr_expr_buf *b, const char *s, size_t len);
 void pr_expr_buf_str(struct pr_expr_buf *b, const char *s);
 void pr_expr_buf_fill(struct pr_expr_buf *b, const char *s, size_t len,
                       size_t times);
-void pr_expr_buf_int(struct pr_expr_buf *b, int64_t i);
 bool pr_expr_buf_value(const struct pr_expr_buf *b, struct pr_expr_value *ret);
 
 /* expr_text.c: str() and repr(). */
@@ -227,9 +226,6 @@ bool pr_expr_eval_arith(struct pr_expr *x, int op,
 bool pr_expr_eval_power(struct pr_expr *x, const struct pr_expr_value *a,
                         const struct pr_expr_value *b,
                         struct pr_expr_value *ret);
-bool pr_expr_fail_operands(struct pr_expr *x, int op,
-                           const struct pr_expr_value *a,
-                           const struct pr_expr_value *b);
 bool pr_expr_compare(struct pr_expr *x, int op, const struct pr_expr_value *a,
                      const struct pr_expr_value *b, bool *ret);
 bool pr_expr_equal(struct pr_expr *x, const struct pr_expr_value *a,
@@ -271,9 +267,6 @@ struct pr_expr_spec {
 bool pr_expr_format_value(struct pr_expr_buf *b, const struct pr_expr_value *v,
                           const char *spec, size_t len);
 /* Text of a number without its sign, for any type but none ('r': repr). */
-bool pr_expr_float_digits(struct pr_expr *x, double f,
-                          const struct pr_expr_spec *spec,
-                          struct pr_expr_value *ret);
 bool pr_expr_int_digits(struct pr_expr *x, int64_t i,
                         const struct pr_expr_spec *spec,
                         struct pr_expr_value *ret);
@@ -281,21 +274,12 @@ bool pr_expr_int_digits(struct pr_expr *x, int64_t i,
 bool pr_expr_write_number(struct pr_expr_buf *b,
                           const struct pr_expr_spec *spec, bool negative,
                           const struct pr_expr_value *digits);
-bool pr_expr_write_padded(struct pr_expr_buf *b,
-                          const struct pr_expr_spec *spec,
-                          const struct pr_expr_value *text);
-/* A number from *p on; -1: over 1 MiB, which is refused. 0: none there. */
-int pr_expr_read_spec_number(const char **p, const char *end);
 
 /* expr_convert.c, expr_str.c, expr_module.c, expr_re.c, expr_match.c */
 bool pr_expr_float_to_int(struct pr_expr *x, double f,
                           struct pr_expr_value *ret);
-size_t pr_expr_space_len(const char *s, size_t avail); /* 0: no white space */
-void pr_expr_trim(const char **s, size_t *len);        /* white space */
 bool pr_expr_getenv(struct pr_expr *x, const struct pr_expr_value *name,
                     struct pr_expr_value *ret, bool *ret_found);
 void pr_expr_regexes_free(struct pr_expr *x);
-struct pr_expr_value pr_expr_match_group(const struct pr_expr_match *m,
-                                         unsigned i);
 
 #endif

@@ -1,7 +1,7 @@
 /* Finding today's name for an older one. */
 #include "conf/option/alias.h"
 
-#include "conf/option/opt.h"
+#include "conf/option/option.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -16,7 +16,7 @@
 
 #include "base/err.h"
 #include "launch/slots/slots.h"
-#include "machine/proctree.h"
+#include "machine/process_tree.h"
 
 #include <stdbool.h>
 #include <stdint.h>

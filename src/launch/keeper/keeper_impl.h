@@ -13,8 +13,8 @@
 #include "launch/keeper/oomwatch.h"
 #include "launch/keeper/wire.h"
 #include "launch/slots/groups.h"
-#include "machine/cpulist.h"
-#include "machine/proctree.h"
+#include "machine/cpuset.h"
+#include "machine/process_tree.h"
 
 #include <limits.h>
 #include <sys/types.h>

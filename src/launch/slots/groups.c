@@ -4,7 +4,7 @@
 #include "launch/slots/groups.h"
 
 #include "base/clock.h"
-#include "machine/sysfile.h"
+#include "machine/kernel_file.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,15 +1,15 @@
 /*
  * Control groups of our own, by their files: making a tree of groups where we
- * are (machine/hierarchy.h), removing it, and removing the trees of runs that
- * are gone. Versions 1 and 2, also mixed.
+ * are (machine/cgroup.h), removing it, and removing the trees of runs that are
+ * gone. Versions 1 and 2, also mixed.
  */
 #ifndef PR_LAUNCH_GROUPS_H
 #define PR_LAUNCH_GROUPS_H
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "machine/hierarchy.h"
-#include "machine/proctree.h"
+#include "machine/cgroup.h"
+#include "machine/process_tree.h"
 
 #include <limits.h>
 #include <stdbool.h>

@@ -11,8 +11,8 @@
  *     slice. Limits of our own group do not hold there, those above do.
  */
 #include "launch/slots/groups.h"
-#include "machine/proctree.h"
-#include "machine/sysfile.h"
+#include "machine/kernel_file.h"
+#include "machine/process_tree.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 #include "launch/slots/slots_impl.h"
-#include "machine/sysfile.h"
+#include "machine/kernel_file.h"
 
 #include <stdio.h>
 #include <string.h>

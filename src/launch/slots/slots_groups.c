@@ -3,7 +3,7 @@
  * a slot, with its CPUs and its share of the memory.
  */
 #include "launch/slots/slots_impl.h"
-#include "machine/sysfile.h"
+#include "machine/kernel_file.h"
 
 #include <errno.h>
 #include <limits.h>

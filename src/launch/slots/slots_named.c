@@ -4,7 +4,7 @@
  * else: not changed, not removed.
  */
 #include "launch/slots/slots_impl.h"
-#include "machine/sysfile.h"
+#include "machine/kernel_file.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -8,7 +8,7 @@
 #ifndef PR_NATIVE_REPLICAS_IMPL_H
 #define PR_NATIVE_REPLICAS_IMPL_H
 
-#include "machine/replicas_cpus.h"
+#include "machine/cpuset.h"
 #include "native/replica/replicas.h"
 #include "nn/engine/par.h"
 

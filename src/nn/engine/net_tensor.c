@@ -1,6 +1,6 @@
 /* Tensors of a program and where they lie: one mapping, planned ahead. */
 #include "base/units.h"
-#include "machine/hierarchy.h"
+#include "machine/cgroup.h"
 #include "nn/engine/net_impl.h"
 
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 /* Definitions by name: those that come with Prony, and files of one's own. */
 #include "base/file.h"
-#include "conf/read/share.h"
+#include "conf/read/bundled.h"
 #include "nn/model/model_impl.h"
 
 #include <string.h>

@@ -3,7 +3,7 @@
  * the $parameters of a block. An expression holds numbers and operators only,
  * so that one costs next to nothing, however often a block is used.
  */
-#include "conf/expr/expr.h"
+#include "conf/expr/expr_eval.h"
 #include "conf/read/yaml.h"
 #include "nn/model/model_impl.h"
 

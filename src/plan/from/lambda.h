@@ -4,7 +4,7 @@
 #define PR_PLAN_LAMBDA_H
 
 #include "catalog/gpu_tasks.h"
-#include "conf/read/shellconf.h"
+#include "conf/read/shell_config.h"
 #include "plan/warn.h"
 
 /* Carries the values of BATCH_SIZE_FIX, SSD_ITER_FIX, tacotron2_DATA_FIX and

@@ -1,5 +1,5 @@
 /* Mistakes that Lambda's own scripts run into without a word. */
-#include "catalog/systems.h"
+#include "catalog/gpu_tasks.h"
 #include "plan/from/lambda.h"
 
 #include <ctype.h>
