@@ -7,7 +7,7 @@
 #include "format/format.h"
 
 #if PR_HAVE_HDF5
-#include "format/hdf5/hdf5_api.h"
+#include "format/hdf5/hdf5_library.h"
 #endif
 #include "native/replica/mpi.h"
 #include "present/chart/canvas.h"

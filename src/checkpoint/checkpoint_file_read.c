@@ -6,7 +6,7 @@
 #include "base/codec/checksum.h"
 #include "base/random.h"
 #include "checkpoint/checkpoint_file_impl.h"
-#include "format/tensors_found.h"
+#include "format/tensor_file_find.h"
 #include "format/tfrecord.h"
 
 #include <errno.h>

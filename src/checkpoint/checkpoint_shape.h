@@ -8,7 +8,7 @@
 #define PR_CHECKPOINT_SHAPE_H
 
 #include "conf/option/option.h"
-#include "format/tensors.h"
+#include "format/tensor_file.h"
 
 /* Sizes that were given, without those that are 0. */
 struct pr_checkpoint_list {

@@ -7,7 +7,6 @@
 
 #include "format/content.h"
 #include "format/format.h"
-#include "format/squeeze.h"
 
 /* ---- elements as text: csv_text.c */
 
@@ -83,19 +82,6 @@ struct pr_csv_window {
     uint64_t in_at; /* offset of what to fetch next */
 };
 
-/* At the start of the open file. */
-int pr_csv_window_start(struct pr_reader *r, struct pr_csv_window *w,
-                        struct pr_err *err) PR_MUST_CHECK;
-
-/* Lets go of what is before the cursor, and gets more. */
-int pr_csv_window_fill(struct pr_reader *r, struct pr_csv_window *w,
-                       struct pr_err *err) PR_MUST_CHECK;
-
-int pr_csv_window_seek(struct pr_reader *r, struct pr_csv_window *w,
-                       uint64_t off, struct pr_err *err) PR_MUST_CHECK;
-
-void pr_csv_window_done(struct pr_csv_window *w);
-
 static inline uint64_t pr_csv_window_offset(const struct pr_csv_window *w)
 {
     return w->base + w->at;
@@ -127,11 +113,5 @@ int pr_csv_write(struct pr_writer *w, const struct pr_file_spec *spec,
                  const char *name, uint64_t *ret_bytes,
                  struct pr_err *err) PR_MUST_CHECK;
 void pr_csv_writer_done(struct pr_writer *w);
-
-int pr_csv_open(struct pr_reader *r, struct pr_err *err) PR_MUST_CHECK;
-int pr_csv_read(struct pr_reader *r, uint64_t i, void *buf, size_t cap,
-                struct pr_sample *ret, struct pr_err *err) PR_MUST_CHECK;
-void pr_csv_close(struct pr_reader *r);
-void pr_csv_reader_done(struct pr_reader *r);
 
 #endif

@@ -9,6 +9,167 @@
 #include <stdio.h>
 #include <string.h>
 
+/* A stream of bytes into an object being written. */
+
+int pr_out_init(struct pr_out *out, struct pr_storage *st, struct pr_err *err)
+{
+    *out = (struct pr_out){.st = st, .cap = PR_OUT_BLOCK};
+    out->whole = pr_storage_buffer(st, out->cap + PR_OUT_LEAD);
+    out->block = out->whole;
+    return out->whole ? PR_OK : pr_fail_nomem(err);
+}
+
+int pr_out_create(struct pr_out *out, const char *name, uint64_t size,
+                  struct pr_err *err)
+{
+    int rc = pr_object_create(out->st, name, size, &out->obj, err);
+
+    out->block = out->whole;
+    out->used = 0;
+    out->base = 0;
+    out->is_open = rc == PR_OK;
+    return rc;
+}
+
+void pr_out_lead(struct pr_out *out, size_t lead)
+{
+    if (!out->base && !out->used && !pr_storage_needs_aligned(out->st))
+        out->block =
+            out->whole + (PR_OUT_LEAD - lead % PR_OUT_LEAD) % PR_OUT_LEAD;
+}
+
+static int out_flush_block(struct pr_out *out, struct pr_err *err)
+{
+    int rc = PR_OK;
+
+    if (out->used)
+        rc = pr_object_write(&out->obj, out->base, out->block, out->used, err);
+    if (!rc) {
+        out->base += out->used;
+        out->used = 0;
+    }
+    return rc;
+}
+
+int pr_out_room(struct pr_out *out, size_t want, uint8_t **ret, size_t *ret_len,
+                struct pr_err *err)
+{
+    int rc = out->used == out->cap ? out_flush_block(out, err) : PR_OK;
+    size_t room = out->cap - out->used;
+
+    if (rc)
+        return rc;
+    *ret = out->block + out->used;
+    *ret_len = want < room ? want : room;
+    return PR_OK;
+}
+
+void pr_out_advance(struct pr_out *out, size_t len)
+{
+    out->used += len;
+}
+
+int pr_out_put(struct pr_out *out, const void *data, size_t len,
+               struct pr_err *err)
+{
+    const uint8_t *p = data;
+
+    while (len) {
+        uint8_t *room;
+        size_t n;
+        int rc = pr_out_room(out, len, &room, &n, err);
+
+        if (rc)
+            return rc;
+        memcpy(room, p, n);
+        pr_out_advance(out, n);
+        p += n;
+        len -= n;
+    }
+    return PR_OK;
+}
+
+int pr_out_patch(struct pr_out *out, uint64_t off, const void *data, size_t len,
+                 struct pr_err *err)
+{
+    const uint8_t *p = data;
+
+    if (off < out->base) { /* the part that has left the block */
+        uint64_t gone = out->base - off;
+        size_t n = gone < len ? (size_t)gone : len;
+        int rc = pr_object_write(&out->obj, off, p, n, err);
+
+        if (rc)
+            return rc;
+        p += n;
+        off += n;
+        len -= n;
+    }
+    if (len)
+        memcpy(out->block + (off - out->base), p, len);
+    return PR_OK;
+}
+
+int pr_out_commit(struct pr_out *out, struct pr_err *err)
+{
+    int rc = out_flush_block(out, err);
+
+    out->is_open = false;
+    if (!rc)
+        return pr_object_commit(&out->obj, err);
+    pr_object_discard(&out->obj);
+    return rc;
+}
+
+void pr_out_discard(struct pr_out *out)
+{
+    if (out->is_open)
+        pr_object_discard(&out->obj);
+    out->is_open = false;
+}
+
+/* Compressing on the way into a stream. */
+
+int pr_squeeze_start(struct pr_squeeze *q, int level, enum pr_wrap wrap,
+                     struct pr_err *err)
+{
+    level = level < 1 ? 1 : level > 9 ? 9 : level;
+    if (q->z && q->level != level)
+        pr_squeeze_done(q);
+    if (!q->z)
+        q->z = pr_deflate_new(level);
+    if (!q->z)
+        return pr_fail_nomem(err);
+    q->level = level;
+    pr_deflate_start(q->z, wrap);
+    return PR_OK;
+}
+
+int pr_squeeze_put(struct pr_squeeze *q, struct pr_out *out, const void *data,
+                   size_t len, bool last, struct pr_err *err)
+{
+    const uint8_t *in = data;
+    bool is_done = false;
+
+    while (len || (last && !is_done)) {
+        uint8_t *room;
+        size_t n;
+        int rc = pr_out_room(out, PR_OUT_BLOCK, &room, &n, err);
+
+        if (rc)
+            return rc;
+        is_done = pr_deflate_run(q->z, &in, &len, last, room, &n);
+        pr_out_advance(out, n);
+    }
+    return PR_OK;
+}
+
+void pr_squeeze_done(struct pr_squeeze *q)
+{
+    pr_deflate_free(q->z);
+    q->z = NULL;
+}
+
 #define FORMAT(name) extern const struct pr_format pr_format_##name;
 #include "format/format_list.def"
 #undef FORMAT
@@ -252,4 +413,55 @@ int pr_writer_write(struct pr_writer *w, const struct pr_file_spec *spec,
 bool pr_writer_is_stopped(const struct pr_writer *w)
 {
     return w->stop && __atomic_load_n(w->stop, __ATOMIC_RELAXED);
+}
+
+/* Looking at small parts of a file; see window.h. */
+
+static int window_fetch(struct pr_window *w, struct pr_reader *r, uint64_t off,
+                        size_t len, struct pr_err *err)
+{
+    uint8_t *buf = pr_reader_scratch(r, len + PR_IO_SLACK);
+    int rc;
+
+    w->len = 0;
+    if (!buf)
+        return pr_fail_nomem(err);
+    rc = pr_object_fetch(&r->obj, off, len, buf, r->scratch_cap, &w->data, err);
+    if (!rc) {
+        w->off = off;
+        w->len = len;
+    }
+    return rc;
+}
+
+int pr_window_open(struct pr_window *w, struct pr_reader *r, struct pr_err *err)
+{
+    w->off = 0;
+    w->len = 0;
+    if (r->obj.size > PR_WINDOW_WHOLE)
+        return PR_OK;
+    return window_fetch(w, r, 0, (size_t)r->obj.size, err);
+}
+
+int pr_window_get(struct pr_window *w, struct pr_reader *r, uint64_t off,
+                  size_t len, const uint8_t **ret, struct pr_err *err)
+{
+    uint64_t size = r->obj.size;
+    size_t want = len < PR_WINDOW_STEP ? PR_WINDOW_STEP : len;
+
+    assert(len <= PR_WINDOW_MAX);
+    if (off > size || len > size - off)
+        return pr_reader_bad(
+            r, size, err, "the file ends, %zu bytes at byte %llu are missing",
+            len, (unsigned long long)off);
+    if (off < w->off || off - w->off > w->len ||
+        len > w->len - (off - w->off)) {
+        int rc =
+            window_fetch(w, r, off, want < size - off ? want : size - off, err);
+
+        if (rc)
+            return rc;
+    }
+    *ret = w->data + (off - w->off);
+    return PR_OK;
 }

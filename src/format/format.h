@@ -12,6 +12,7 @@
 #ifndef PR_FORMAT_H
 #define PR_FORMAT_H
 
+#include "base/codec/deflate.h"
 #include "format/dtype.h"
 #include "storage/storage.h"
 
@@ -227,5 +228,111 @@ const struct pr_format *pr_format_at(size_t i);
 /* PR_E_UNAVAIL, with the remedy, for one that was not built in. */
 int pr_format_find(const char *name, const struct pr_format **ret,
                    struct pr_err *err) PR_MUST_CHECK;
+
+/*
+ * A stream of bytes into an object being written: a block is filled, then
+ * written whole. What fills it may do so in place, so that a byte made up is
+ * touched once before the storage takes it.
+ */
+
+struct pr_out {
+    struct pr_object obj;
+    struct pr_storage *st;
+    uint8_t *whole; /* PR_OUT_LEAD bytes more than the block needs */
+    uint8_t *block; /* in it */
+    size_t cap, used;
+    uint64_t base; /* offset of the block in the object */
+    bool is_open;
+};
+
+enum { PR_OUT_BLOCK = 256 << 10, PR_OUT_LEAD = 64 };
+
+/* Once a writer: the block comes from pr_storage_buffer. */
+int pr_out_init(struct pr_out *out, struct pr_storage *st,
+                struct pr_err *err) PR_MUST_CHECK;
+
+int pr_out_create(struct pr_out *out, const char *name, uint64_t size,
+                  struct pr_err *err) PR_MUST_CHECK;
+
+/* Right after creating: so many bytes come before the bulk, which should be
+ * aligned in memory. No effect where the storage wants the file's own
+ * alignment. */
+void pr_out_lead(struct pr_out *out, size_t lead);
+
+/* Where the next byte goes. */
+static inline uint64_t pr_out_offset(const struct pr_out *out)
+{
+    return out->base + out->used;
+}
+
+/* Room for up to want bytes at the offset; *ret_len says how many, at least
+ * one. Fill some from the start, then pr_out_advance. */
+int pr_out_room(struct pr_out *out, size_t want, uint8_t **ret, size_t *ret_len,
+                struct pr_err *err) PR_MUST_CHECK;
+void pr_out_advance(struct pr_out *out, size_t len);
+
+int pr_out_put(struct pr_out *out, const void *data, size_t len,
+               struct pr_err *err) PR_MUST_CHECK;
+
+/* Overwrites bytes that were put before. */
+int pr_out_patch(struct pr_out *out, uint64_t off, const void *data, size_t len,
+                 struct pr_err *err) PR_MUST_CHECK;
+
+int pr_out_commit(struct pr_out *out, struct pr_err *err) PR_MUST_CHECK;
+void pr_out_discard(struct pr_out *out); /* no-op when none is open */
+
+/* Compressing on the way into a stream: npz members, csv and TFRecord files.
+ * One state for any number of files; it is made again when the level changes.
+ */
+
+struct pr_squeeze {
+    struct pr_deflate *z;
+    int level; /* of z */
+};
+
+int pr_squeeze_start(struct pr_squeeze *q, int level, enum pr_wrap wrap,
+                     struct pr_err *err) PR_MUST_CHECK;
+
+/* last: nothing comes after this. */
+int pr_squeeze_put(struct pr_squeeze *q, struct pr_out *out, const void *data,
+                   size_t len, bool last, struct pr_err *err) PR_MUST_CHECK;
+
+void pr_squeeze_done(struct pr_squeeze *q);
+
+/*
+ * Looking at small parts of a file while its structure is read: what was
+ * fetched last is kept, a small file is fetched whole, so that few requests
+ * are made. The bytes are in the reader's scratch, or in memory of the
+ * object's.
+ */
+
+enum {
+    PR_WINDOW_WHOLE = 1 << 20, /* files up to this are fetched whole */
+    PR_WINDOW_STEP = 4096,     /* of others at least so much */
+    PR_WINDOW_MAX = 256 << 10, /* and at most so much */
+};
+
+struct pr_window {
+    uint64_t off;
+    size_t len;
+    const uint8_t *data;
+};
+
+/* At the start of a file that was opened: forgets, fetches a small file. */
+int pr_window_open(struct pr_window *w, struct pr_reader *r,
+                   struct pr_err *err) PR_MUST_CHECK;
+
+/* Whether the whole file is there, and stays until it is closed. */
+static inline bool pr_window_is_whole(const struct pr_window *w,
+                                      const struct pr_reader *r)
+{
+    return w->len == r->obj.size;
+}
+
+/* Bytes [off, off + len), len up to PR_WINDOW_MAX, until the next call or use
+ * of the scratch. Beyond the end of the file: PR_E_FORMAT. */
+int pr_window_get(struct pr_window *w, struct pr_reader *r, uint64_t off,
+                  size_t len, const uint8_t **ret,
+                  struct pr_err *err) PR_MUST_CHECK;
 
 #endif

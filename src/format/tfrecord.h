@@ -9,8 +9,8 @@
 #define PR_FORMAT_TFRECORD_H
 
 #include "base/codec/deflate.h"
-#include "format/fill.h"
-#include "format/squeeze.h"
+#include "format/content.h"
+#include "format/format.h"
 
 enum {
     PR_TFRECORD_HEAD = 12,
@@ -104,11 +104,6 @@ int pr_tfrecord_check_room(struct pr_reader *r, uint64_t need, size_t cap,
 
 /* Open: the object is, and these are its first bytes. They set samples and
  * need. */
-int pr_tfrecord_plain_open(struct pr_reader *r, const uint8_t *start,
-                           size_t len, struct pr_err *err) PR_MUST_CHECK;
-int pr_tfrecord_plain_read(struct pr_reader *r, uint64_t i, void *buf,
-                           size_t cap, struct pr_sample *ret,
-                           struct pr_err *err) PR_MUST_CHECK;
 int pr_tfrecord_gzip_open(struct pr_reader *r, enum pr_wrap wrap,
                           struct pr_err *err) PR_MUST_CHECK;
 int pr_tfrecord_gzip_read(struct pr_reader *r, uint64_t i, void *buf,
@@ -122,12 +117,5 @@ struct pr_tfrecord_writer {
     struct pr_squeeze squeeze;
     struct pr_content_piece piece;
 };
-
-int pr_tfrecord_check(const struct pr_file_spec *spec, struct pr_err *err);
-uint64_t pr_tfrecord_bytes(const struct pr_file_spec *spec, bool *ret_exact);
-int pr_tfrecord_write(struct pr_writer *w, const struct pr_file_spec *spec,
-                      const char *name, uint64_t *ret_bytes,
-                      struct pr_err *err) PR_MUST_CHECK;
-void pr_tfrecord_writer_done(struct pr_writer *w);
 
 #endif

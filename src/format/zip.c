@@ -2,9 +2,409 @@
 #include "format/zip.h"
 
 #include "base/codec/checksum.h"
+#include "base/mem.h"
 
+#include <assert.h>
 #include <endian.h>
 #include <string.h>
+
+/*
+ * Structures of ZIP archives as Python's zipfile writes them with force_zip64,
+ * that is as numpy.savez does: a ZIP64 field in each local header, elsewhere
+ * only where a number needs it. And as torch.save does: local headers that
+ * leave sizes to what follows the contents.
+ */
+
+/* Above it Python writes ZIP64 fields, at half of what would still fit. */
+static const uint64_t zip_build_limit = ((uint64_t)1 << 31) - 1;
+
+enum { DATE = 0x21 }; /* 1980-01-01 */
+
+static uint8_t *zip_put_number(uint8_t *out, uint64_t v, size_t bytes)
+{
+    v = htole64(v);
+    memcpy(out, &v, bytes);
+    return out + bytes;
+}
+
+static uint8_t *zip_put_text(uint8_t *out, const char *text)
+{
+    size_t n = strlen(text);
+
+    assert(n <= 64);
+    memcpy(out, text, n);
+    return out + n;
+}
+
+static bool is_large(const struct pr_zip_member *m)
+{
+    return m->bytes > zip_build_limit || m->packed > zip_build_limit;
+}
+
+/* What local header and directory entry have in common: from the version that
+ * reading needs to the length of the name. */
+static uint8_t *zip_put_common(uint8_t *p, const struct pr_zip_member *m,
+                               const char *name, unsigned version)
+{
+    p = zip_put_number(p, version, 2);
+    p = zip_put_number(p, m->flags, 2);
+    p = zip_put_number(p, m->method, 2);
+    p = zip_put_number(p, 0, 2); /* time */
+    p = zip_put_number(p, DATE, 2);
+    p = zip_put_number(p, m->crc, 4);
+    p = zip_put_number(p, is_large(m) ? 0xffffffff : m->packed, 4);
+    p = zip_put_number(p, is_large(m) ? 0xffffffff : m->bytes, 4);
+    return zip_put_number(p, strlen(name), 2);
+}
+
+size_t pr_zip_build_local(const struct pr_zip_member *m, const char *name,
+                          uint8_t *out)
+{
+    uint8_t *p = zip_put_text(out, "PK\x03\x04");
+
+    p = zip_put_common(p, m, name, is_large(m) ? 45 : 20);
+    p = zip_put_number(p, 20, 2); /* extra field */
+    p = zip_put_text(p, name);
+    p = zip_put_number(p, 1, 2);
+    p = zip_put_number(p, 16, 2);
+    p = zip_put_number(p, m->bytes, 8);
+    p = zip_put_number(p, m->packed, 8);
+    return (size_t)(p - out);
+}
+
+/* torch.save's rule, by which torch.load computes places without looking. */
+static bool is_streamed_large(const struct pr_zip_member *m)
+{
+    return m->bytes >= 0xffffffff || m->at >= 0xffffffff;
+}
+
+static uint8_t *put_streamed64(uint8_t *p, const struct pr_zip_member *m)
+{
+    bool is_big = m->bytes >= 0xffffffff, is_far = m->at >= 0xffffffff;
+
+    p = zip_put_number(p, 1, 2);
+    p = zip_put_number(p, (is_big ? 16u : 0u) + (is_far ? 8u : 0u), 2);
+    if (is_big) {
+        p = zip_put_number(p, m->bytes, 8);
+        p = zip_put_number(p, m->packed, 8);
+    }
+    return is_far ? zip_put_number(p, m->at, 8) : p;
+}
+
+size_t pr_zip_build_streamed(const struct pr_zip_member *m, const char *name,
+                             size_t align, uint8_t *out)
+{
+    struct pr_zip_member later = {.flags = m->flags, .method = m->method};
+    uint8_t *p = zip_put_text(out, "PK\x03\x04"), *extra, *length;
+    size_t pad;
+
+    assert(align <= PR_ZIP_ALIGN_MAX);
+    p = length =
+        zip_put_common(p, &later, name, is_streamed_large(m) ? 45 : 20);
+    p = extra = zip_put_text(p + 2, name);
+    if (is_streamed_large(m))
+        p = put_streamed64(p, m);
+    pad = (size_t)((0 - m->at - (uint64_t)(p + 4 - out)) % align);
+    p = zip_put_text(p, "FB");
+    p = zip_put_number(p, pad, 2);
+    memset(p, 'Z', pad);
+    p += pad;
+    zip_put_number(length, (uint64_t)(p - extra), 2);
+    return (size_t)(p - out);
+}
+
+size_t pr_zip_build_descriptor(const struct pr_zip_member *m, uint8_t *out)
+{
+    size_t width = is_streamed_large(m) ? 8 : 4;
+    uint8_t *p = zip_put_text(out, "PK\x07\x08");
+
+    p = zip_put_number(p, m->crc, 4);
+    p = zip_put_number(p, m->packed, width);
+    p = zip_put_number(p, m->bytes, width);
+    return (size_t)(p - out);
+}
+
+size_t pr_zip_build_entry(const struct pr_zip_member *m, const char *name,
+                          uint8_t *out)
+{
+    bool is_far = m->at > zip_build_limit;
+    unsigned version = is_large(m) || is_far ? 45 : 20;
+    unsigned extra = (is_large(m) ? 16 : 0) + (is_far ? 8 : 0);
+    uint8_t *p = zip_put_text(out, "PK\x01\x02");
+
+    p = zip_put_number(p, version, 1);
+    p = zip_put_number(p, 3, 1); /* Unix */
+    p = zip_put_common(p, m, name, version);
+    p = zip_put_number(p, extra ? 4 + extra : 0, 2);
+    p = zip_put_number(p, 0, 2 + 2 + 2); /* comment, disk, kind of file */
+    p = zip_put_number(p, 0600u << 16, 4);
+    p = zip_put_number(p, is_far ? 0xffffffff : m->at, 4);
+    p = zip_put_text(p, name);
+    if (extra) {
+        p = zip_put_number(p, 1, 2);
+        p = zip_put_number(p, extra, 2);
+    }
+    if (is_large(m)) {
+        p = zip_put_number(p, m->bytes, 8);
+        p = zip_put_number(p, m->packed, 8);
+    }
+    if (is_far)
+        p = zip_put_number(p, m->at, 8);
+    return (size_t)(p - out);
+}
+
+static uint8_t *put_end64(uint8_t *p, const struct pr_zip *zip)
+{
+    p = zip_put_text(p, "PK\x06\x06");
+    p = zip_put_number(p, 44, 8); /* bytes that follow */
+    p = zip_put_number(p, 45, 2);
+    p = zip_put_number(p, 45, 2);
+    p = zip_put_number(p, 0, 8); /* disks */
+    p = zip_put_number(p, zip->members, 8);
+    p = zip_put_number(p, zip->members, 8);
+    p = zip_put_number(p, zip->dir_bytes, 8);
+    p = zip_put_number(p, zip->dir_at, 8);
+    p = zip_put_text(p, "PK\x06\x07"); /* where that was */
+    p = zip_put_number(p, 0, 4);
+    p = zip_put_number(p, zip->dir_at + zip->dir_bytes, 8);
+    return zip_put_number(p, 1, 4);
+}
+
+static uint64_t at_most_32(uint64_t v)
+{
+    return v < 0xffffffff ? v : 0xffffffff;
+}
+
+size_t pr_zip_build_end(const struct pr_zip *zip, uint8_t *out)
+{
+    uint64_t members = zip->members < 0xffff ? zip->members : 0xffff;
+    uint8_t *p = out;
+
+    if (zip->dir_at > zip_build_limit || zip->dir_bytes > zip_build_limit ||
+        members == 0xffff)
+        p = put_end64(p, zip);
+    p = zip_put_text(p, "PK\x05\x06");
+    p = zip_put_number(p, 0, 4); /* disks */
+    p = zip_put_number(p, members, 2);
+    p = zip_put_number(p, members, 2);
+    p = zip_put_number(p, at_most_32(zip->dir_bytes), 4);
+    p = zip_put_number(p, at_most_32(zip->dir_at), 4);
+    p = zip_put_number(p, 0, 2); /* comment */
+    return (size_t)(p - out);
+}
+
+/* Members of ZIP archives as streams; see zip_stream.h. */
+
+static int zip_stream_fail(const struct pr_zip_stream *s, const char *text,
+                           struct pr_err *err)
+{
+    return pr_reader_bad(s->r, s->m->data, err, "%s", text);
+}
+
+void pr_zip_stream_done(struct pr_zip_stream *s)
+{
+    pr_inflate_free(s->z);
+    pr_free(s->spare);
+    *s = (struct pr_zip_stream){0};
+}
+
+int pr_zip_stream_start(struct pr_zip_stream *s, struct pr_reader *r,
+                        struct pr_window *win, const struct pr_zip_member *m,
+                        struct pr_err *err)
+{
+    if (!s->z && m->method == PR_ZIP_DEFLATED) {
+        s->z = pr_inflate_new();
+        if (!s->z)
+            return pr_fail_nomem(err);
+    }
+    if (m->method == PR_ZIP_DEFLATED)
+        pr_inflate_start(s->z, PR_WRAP_NONE);
+    s->r = r;
+    s->win = win;
+    s->m = m;
+    s->has_sum = !r->opts.skip_checksum;
+    s->pos = s->fetched = 0;
+    s->in_len = 0;
+    s->is_at_end = false;
+    s->crc = 0;
+    return PR_OK;
+}
+
+uint8_t *pr_zip_stream_spare(struct pr_zip_stream *s)
+{
+    if (!s->spare)
+        s->spare = pr_alloc_aligned(PR_IO_ALIGN, PR_ZIP_PIECE);
+    return s->spare;
+}
+
+/* ---- stored */
+
+static int copy_some(struct pr_zip_stream *s, uint8_t *dst, size_t len,
+                     struct pr_err *err)
+{
+    uint64_t off = s->m->data + s->pos;
+    const struct pr_window *w = s->win;
+
+    if (off < w->off || off - w->off > w->len || len > w->len - (off - w->off))
+        return pr_object_read(&s->r->obj, off, len, dst, err);
+    memcpy(dst, w->data + (off - w->off), len);
+    return PR_OK;
+}
+
+/* ---- deflated */
+
+/* The next packed bytes: all of them, or a piece. */
+static int zip_stream_refill(struct pr_zip_stream *s, struct pr_err *err)
+{
+    uint64_t off = s->m->data + s->fetched, left = s->m->packed - s->fetched;
+    size_t n = left < PR_ZIP_PIECE ? (size_t)left : PR_ZIP_PIECE;
+    uint8_t *buf;
+    int rc;
+
+    if (pr_window_is_whole(s->win, s->r)) {
+        s->in = s->win->data + off;
+        s->in_len = (size_t)left;
+        s->fetched = s->m->packed;
+        return PR_OK;
+    }
+    s->win->len = 0;
+    buf = pr_reader_scratch(s->r, PR_ZIP_PIECE + PR_IO_SLACK);
+    if (!buf)
+        return pr_fail_nomem(err);
+    rc = pr_object_fetch(&s->r->obj, off, n, buf, s->r->scratch_cap, &s->in,
+                         err);
+    if (rc)
+        return rc;
+    s->in_len = n;
+    s->fetched += n;
+    return PR_OK;
+}
+
+/* Up to *len bytes, as many as come of one call; *len may become 0. */
+static int zip_stream_inflate_some(struct pr_zip_stream *s, uint8_t *dst,
+                                   size_t *len, struct pr_err *err)
+{
+    enum pr_inflate_end end;
+    int rc;
+
+    if (!s->in_len && s->fetched < s->m->packed) {
+        rc = zip_stream_refill(s, err);
+        if (rc)
+            return rc;
+    }
+    size_t had = s->in_len;
+    end = pr_inflate_run(s->z, &s->in, &s->in_len, dst, len);
+    s->is_at_end = end == PR_INFLATE_END;
+    if (end == PR_INFLATE_BAD)
+        return zip_stream_fail(s, "the deflated bytes of a member are broken",
+                               err);
+    if (end == PR_INFLATE_MORE && !*len && s->in_len == had)
+        return zip_stream_fail(
+            s, "the deflated bytes of a member are cut short", err);
+    return PR_OK;
+}
+
+static int zip_stream_inflate(struct pr_zip_stream *s, uint8_t *dst, size_t len,
+                              struct pr_err *err)
+{
+    while (len) {
+        size_t n = len;
+        int rc;
+
+        if (s->is_at_end)
+            return zip_stream_fail(s, "a member has fewer bytes than it should",
+                                   err);
+        rc = zip_stream_inflate_some(s, dst, &n, err);
+        if (rc)
+            return rc;
+        dst += n;
+        len -= n;
+    }
+    return PR_OK;
+}
+
+/* ---- both */
+
+int pr_zip_fail_checksum(const struct pr_reader *r,
+                         const struct pr_zip_member *m, uint32_t crc,
+                         struct pr_err *err)
+{
+    return pr_reader_bad(r, m->data, err,
+                         "the checksum is wrong, %08lx instead of %08lx",
+                         (unsigned long)crc, (unsigned long)m->crc);
+}
+
+static int check_end(struct pr_zip_stream *s, struct pr_err *err)
+{
+    uint8_t more[1];
+
+    while (s->m->method == PR_ZIP_DEFLATED && !s->is_at_end) {
+        size_t n = sizeof more;
+        int rc = zip_stream_inflate_some(s, more, &n, err);
+
+        if (rc)
+            return rc;
+        if (n)
+            return zip_stream_fail(s, "a member has more bytes than it should",
+                                   err);
+    }
+    if (s->m->method == PR_ZIP_DEFLATED &&
+        (s->in_len || s->fetched < s->m->packed))
+        return zip_stream_fail(
+            s, "something follows the deflated bytes of a member", err);
+    if (s->has_sum && s->crc != s->m->crc)
+        return pr_zip_fail_checksum(s->r, s->m, s->crc, err);
+    return PR_OK;
+}
+
+static int zip_stream_read_some(struct pr_zip_stream *s, uint8_t *dst,
+                                size_t len, struct pr_err *err)
+{
+    int rc = s->m->method == PR_ZIP_STORED
+                 ? copy_some(s, dst, len, err)
+                 : zip_stream_inflate(s, dst, len, err);
+
+    if (rc)
+        return rc;
+    if (s->has_sum)
+        s->crc = pr_crc32(s->crc, dst, len);
+    s->pos += len;
+    return PR_OK;
+}
+
+int pr_zip_stream_read(struct pr_zip_stream *s, uint8_t *dst, size_t len,
+                       struct pr_err *err)
+{
+    int rc = PR_OK;
+
+    assert(len <= s->m->bytes - s->pos);
+    for (size_t n; !rc && len; dst += n, len -= n) {
+        n = len < PR_ZIP_PIECE ? len : PR_ZIP_PIECE;
+        rc = zip_stream_read_some(s, dst, n, err);
+    }
+    if (!rc && s->pos == s->m->bytes)
+        rc = check_end(s, err);
+    if (rc)
+        s->pos = UINT64_MAX; /* nowhere: the next seek starts again */
+    return rc;
+}
+
+int pr_zip_stream_seek(struct pr_zip_stream *s, uint64_t to, struct pr_err *err)
+{
+    int rc = PR_OK;
+
+    if (to < s->pos)
+        rc = pr_zip_stream_start(s, s->r, s->win, s->m, err);
+    if (!rc && to > s->pos && !pr_zip_stream_spare(s))
+        rc = pr_fail_nomem(err);
+    while (!rc && s->pos < to) {
+        uint64_t n = to - s->pos;
+
+        rc = pr_zip_stream_read(
+            s, s->spare, n < PR_ZIP_PIECE ? (size_t)n : PR_ZIP_PIECE, err);
+    }
+    return rc;
+}
 
 enum {
     LOCAL = 30, /* bytes of the structures, without what varies */

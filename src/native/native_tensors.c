@@ -2,8 +2,7 @@
 #include "native/native_tensors.h"
 
 #include "base/mem.h"
-#include "format/tensors_read.h"
-#include "format/tensors_write.h"
+#include "format/tensor_file_io.h"
 
 #include <stdio.h>
 #include <string.h>

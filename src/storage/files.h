@@ -18,11 +18,6 @@ int pr_files_fail(const struct pr_storage *st, const char *name,
 int pr_files_start(struct pr_storage *st, struct pr_err *err) PR_MUST_CHECK;
 void pr_files_stop(struct pr_storage *st);
 
-/* For *at calls with this name; -1 and errno when there is none, which does
- * not matter to an absolute name. */
-int pr_files_root(struct pr_storage *st, const char *name);
-const char *pr_files_root_path(const struct pr_storage *st);
-
 /* ---- reading */
 
 /* A regular file; flags are added to O_RDONLY. Sets o->fd and o->size.

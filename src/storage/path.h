@@ -13,11 +13,6 @@ enum { PR_PATH_BYTES = 4096 };
 int pr_path_part(const char *name, char out[static PR_PATH_BYTES],
                  struct pr_err *err) PR_MUST_CHECK;
 
-/* A copy without slashes at its end. The place itself, . and .. are no names
- * to give or to take away. */
-int pr_path_folder(const char *name, char out[static PR_PATH_BYTES],
-                   struct pr_err *err) PR_MUST_CHECK;
-
 /* Without doubled slashes, dots and what .. takes back: ./a//x/../b is a/b,
  * the place itself is the empty name. */
 int pr_path_clean(const char *name, char out[static PR_PATH_BYTES],

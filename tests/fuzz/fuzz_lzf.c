@@ -2,7 +2,7 @@
  * LZF: any bytes decode or do not, within their room; what is encoded decodes
  * to what it was.
  */
-#include "format/hdf5/lzf.h"
+#include "format/hdf5/hdf5_chunk.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
  */
 #include "base/file.h"
 #include "base/mem.h"
-#include "format/tensors_read.h"
+#include "format/tensor_file_io.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
  * bytes, tensors lie in the file and do not overlap.
  */
 #include "base/codec/checksum.h"
-#include "format/tensors_found.h"
+#include "format/tensor_file_find.h"
 #include "format/tfrecord.h"
 #include "fuzz_reader.h"
 

@@ -1,5 +1,5 @@
 /* tf.train.Example: what is found in messages, good, odd and broken. */
-#include "format/example.h"
+#include "format/tf_example.h"
 
 #include "torture.h"
 

@@ -1,5 +1,5 @@
 /* LZF: known bytes, both ways, and what is not LZF. */
-#include "format/hdf5/lzf.h"
+#include "format/hdf5/hdf5_chunk.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

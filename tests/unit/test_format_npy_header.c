@@ -1,5 +1,5 @@
 /* The heads of .npy arrays: read, refused, written. */
-#include "format/npy_header.h"
+#include "format/npy.h"
 
 #include "files_tool.h"
 

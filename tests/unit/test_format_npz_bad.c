@@ -1,6 +1,6 @@
 /* npz files that are broken, cut, large, or of the ZIP64 kind. */
 #include "base/codec/deflate.h"
-#include "format/npy_header.h"
+#include "format/npy.h"
 #include "format/zip.h"
 
 #include "npz_tool.h"

@@ -1,7 +1,7 @@
 /* Layouts of tensor files: the bytes of small ones are spelled out, large ones
  * are walked without their contents. */
 #include "base/codec/checksum.h"
-#include "format/tensors.h"
+#include "format/tensor_file.h"
 
 #include "torture.h"
 

@@ -1,7 +1,7 @@
 /* Tensors in files that other programs wrote: found where they are, and refused
  * where the files are not what they say. */
 #include "base/codec/checksum.h"
-#include "format/tensors_found.h"
+#include "format/tensor_file_find.h"
 #include "format/tfrecord.h"
 
 #include "scratch.h"

@@ -1,7 +1,6 @@
 /* Files of tensors with shapes: written, read back, and refused where they are
  * not what they say. */
-#include "format/tensors_read.h"
-#include "format/tensors_write.h"
+#include "format/tensor_file_io.h"
 
 #include "scratch.h"
 #include "torture.h"

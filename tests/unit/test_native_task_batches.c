@@ -2,7 +2,7 @@
  * and all of them as a file. */
 #include "test_native_task.h"
 
-#include "format/tensors_read.h"
+#include "format/tensor_file_io.h"
 
 #include <stdio.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
 /* What a storage says of itself: bytes, objects, time, the page cache. */
 #include "base/clock.h"
-#include "storage/cache.h"
+#include "storage/page_cache.h"
 #include "test_storage_setups.h"
 #include "virtual_clock.h"
 

@@ -2,10 +2,55 @@
 #include "format/dataset/dataset.h"
 
 #include "format/content.h"
+#include "format/dataset/dataset_classes.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+/* Telling the format of a folder's files by their names. */
+
+struct guess {
+    const struct pr_format *format;
+    char folder[256]; /* the first that there is */
+};
+
+static int dataset_guess_file(void *ctx, const char *name, bool is_folder)
+{
+    struct guess *g = ctx;
+
+    if (*name == '.')
+        return 0;
+    if (is_folder) {
+        if ((!*g->folder || strcmp(name, g->folder) < 0) &&
+            strlen(name) < sizeof g->folder)
+            memcpy(g->folder, name, strlen(name) + 1);
+        return 0;
+    }
+    for (size_t i = 0; !g->format && pr_format_at(i); i++)
+        if (pr_dataset_is_format_file(pr_format_at(i), name))
+            g->format = pr_format_at(i);
+    return g->format != NULL;
+}
+
+int pr_dataset_guess_format(const char *folder, struct pr_storage *st,
+                            const struct pr_format **ret, struct pr_err *err)
+{
+    struct guess g = {.format = NULL};
+    char below[PR_NAME_BYTES];
+    int rc = pr_storage_list(st, folder, dataset_guess_file, &g, err);
+
+    if (rc >= 0 && !g.format && *g.folder &&
+        strlen(folder) + strlen(g.folder) + 2 <= sizeof below) {
+        char *at = stpcpy(below, folder);
+
+        *at++ = '/';
+        (void)stpcpy(at, g.folder);
+        rc = pr_storage_list(st, below, dataset_guess_file, &g, err);
+    }
+    *ret = g.format;
+    return rc < 0 ? rc : PR_OK;
+}
 
 /* A list of whole numbers above 0 as a shape. */
 static int dataset_read_shape(const char *name, const struct pr_value *list,
@@ -338,4 +383,273 @@ void pr_dataset_label_spec(const struct pr_file_spec *of,
         .classes = of->classes,
         .dataset_count = 1,
     };
+}
+
+/* The names of a data set's files and folders, computed from their number. */
+
+/* A name is made for every sample that is read. Constant text is copied by its
+ * length, which the compiler knows. */
+#define PUT(at, text) \
+    (memcpy(at, text, sizeof text - 1), (at) + sizeof text - 1)
+
+static unsigned dataset_count_digits(uint64_t n)
+{
+    unsigned count = 1;
+    uint64_t limit = 10;
+
+    for (; n >= limit && count < 19; limit *= 10)
+        count++;
+    return n >= limit ? 20 : count;
+}
+
+/* With zeros in front, up to the width of the largest; four digits at a time
+ * are twice as fast. */
+static char *dataset_put_number(char *at, uint64_t n, unsigned width)
+{
+    unsigned i = width;
+
+    for (; i >= 4; i -= 4, n /= 10000) {
+        unsigned four = (unsigned)(n % 10000);
+        unsigned high = four / 100, low = four % 100;
+
+        at[i - 4] = (char)('0' + high / 10);
+        at[i - 3] = (char)('0' + high % 10);
+        at[i - 2] = (char)('0' + low / 10);
+        at[i - 1] = (char)('0' + low % 10);
+    }
+    for (; i--; n /= 10)
+        at[i] = (char)('0' + n % 10);
+    return at + width;
+}
+
+static char *put_subfolder(char *at, const struct pr_dataset *d,
+                           enum pr_split split, uint64_t i)
+{
+    uint64_t count = d->subfolders[split];
+
+    if (!count)
+        return at;
+    at = dataset_put_number(at, i % count, dataset_count_digits(count));
+    *at++ = '/';
+    return at;
+}
+
+static char *put_folder(char *at, const struct pr_dataset *d,
+                        enum pr_name_kind kind, enum pr_split split)
+{
+    at = stpcpy(at, d->folder);
+    if (kind == PR_NAME_INDEX)
+        at = PUT(at, "/index");
+    else if (kind == PR_NAME_LABELS)
+        at = PUT(at, "/labels");
+    return split == PR_TRAIN ? PUT(at, "/train") : PUT(at, "/valid");
+}
+
+void pr_dataset_name(const struct pr_dataset *d, uint64_t f,
+                     enum pr_name_kind kind, char out[static PR_NAME_BYTES])
+{
+    uint64_t i;
+    enum pr_split split = pr_dataset_split(d, f, &i);
+    uint64_t count = d->named[split];
+    unsigned width = dataset_count_digits(count);
+    char *at;
+
+    if (d->classes[split]) {
+        pr_dataset_classes_file_name(d->classes[split], i, out);
+        return;
+    }
+    at = put_folder(out, d, kind, split);
+    *at++ = '/';
+    if (kind != PR_NAME_INDEX)
+        at = put_subfolder(at, d, split, i);
+    at = stpcpy(at, d->opts.file_prefix);
+    *at++ = '_';
+    at = dataset_put_number(at, i, width);
+    at = PUT(at, "_of_");
+    at = dataset_put_number(at, count, width);
+    *at++ = '.';
+    at = stpcpy(at, d->opts.format);
+    if (kind != PR_NAME_DATA)
+        at = kind == PR_NAME_INDEX ? PUT(at, ".idx") : PUT(at, ".npy");
+    *at = '\0';
+}
+
+void pr_dataset_split_folder(const struct pr_dataset *d, enum pr_split split,
+                             char out[static PR_NAME_BYTES])
+{
+    *put_folder(out, d, PR_NAME_DATA, split) = '\0';
+}
+
+/* The folders of one kind and split: itself, then its subfolders. */
+static uint64_t folder_count(const struct pr_dataset *d, enum pr_name_kind kind,
+                             enum pr_split split)
+{
+    if ((kind == PR_NAME_INDEX && !d->has_index) ||
+        (kind == PR_NAME_LABELS && !d->has_labels_apart))
+        return 0;
+    if (kind == PR_NAME_INDEX)
+        return 1;
+    /* Those that a file is put into. */
+    return 1 + (d->subfolders[split] < d->files[split] ? d->subfolders[split]
+                                                       : d->files[split]);
+}
+
+void pr_dataset_folder(const struct pr_dataset *d, uint64_t i,
+                       char out[static PR_NAME_BYTES])
+{
+    char *at = out;
+
+    *out = '\0';
+    for (int kind = 0; kind <= PR_NAME_LABELS; kind++)
+        for (int split = 0; split < PR_SPLITS; split++) {
+            uint64_t n =
+                folder_count(d, (enum pr_name_kind)kind, (enum pr_split)split);
+            if (i >= n) {
+                i -= n;
+                continue;
+            }
+            at = put_folder(at, d, (enum pr_name_kind)kind,
+                            (enum pr_split)split);
+            *at++ = '/';
+            if (i)
+                at = put_subfolder(at, d, (enum pr_split)split, i - 1);
+            at[-1] = '\0';
+            return;
+        }
+}
+
+/*
+ * A data set that nobody made: one file of it, made in memory, stands for all
+ * of them in a storage of engine null.
+ */
+
+enum { MAX_ROWS = 8 };
+
+struct serving {
+    struct pr_dataset d;      /* without a spread */
+    struct pr_storage *owner; /* engine memory */
+    struct pr_storage_served rows[MAX_ROWS];
+    char endings[MAX_ROWS][64];
+    size_t count;
+};
+
+/* The objects of file 0 lie here, side by side. */
+static const char data_name[] = "data", index_name[] = "index",
+                  labels_name[] = "labels";
+
+static const struct pr_storage_opts owner_opts = {.engine = "memory"};
+
+static int make_file(struct serving *s, const struct pr_format *format,
+                     const struct pr_file_spec *spec, const char *name,
+                     struct pr_err *err)
+{
+    struct pr_writer *w = NULL;
+    uint64_t bytes;
+    int rc = pr_writer_new(format, s->owner, &w, err);
+
+    if (rc)
+        return rc;
+    rc = pr_writer_write(w, spec, name, &bytes, err);
+    pr_writer_free(w);
+    return rc;
+}
+
+static int serve_make_labels(struct serving *s, const struct pr_file_spec *of,
+                             struct pr_err *err)
+{
+    const struct pr_format *npy = NULL;
+    struct pr_file_spec spec;
+    int rc = pr_format_find("npy", &npy, err);
+
+    pr_dataset_label_spec(of, &spec);
+    return rc ? rc : make_file(s, npy, &spec, labels_name, err);
+}
+
+static int serve_make_files(struct serving *s, struct pr_err *err)
+{
+    struct pr_file_spec spec;
+    int rc;
+
+    pr_dataset_spec(&s->d, NULL, 0, &spec);
+    if (s->d.has_index)
+        spec.index_name = index_name;
+    rc = make_file(s, s->d.format, &spec, data_name, err);
+    if (!rc && s->d.has_labels_apart)
+        rc = serve_make_labels(s, &spec, err);
+    return rc;
+}
+
+/* Names with this ending get the object of this name. The memory of what is
+ * committed stays where it is, also when the object is closed. */
+static int serve_add_row(struct serving *s, const char *ending,
+                         const char *name, struct pr_err *err)
+{
+    struct pr_object o;
+    int rc = pr_object_open(s->owner, name, &o, err);
+
+    if (rc)
+        return rc;
+    snprintf(s->endings[s->count], sizeof s->endings[0], "%s", ending);
+    s->rows[s->count] =
+        (struct pr_storage_served){s->endings[s->count], o.map, o.size};
+    s->count++;
+    pr_object_close(&o);
+    return PR_OK;
+}
+
+static int add_companions(struct serving *s, struct pr_err *err)
+{
+    const char *const *c = s->d.format->companions;
+    int rc = PR_OK;
+
+    for (; !rc && c && *c && s->count < MAX_ROWS; c++) {
+        char name[sizeof data_name + 32];
+
+        snprintf(name, sizeof name, "%s%s", data_name, *c);
+        rc = serve_add_row(s, *c, name, err);
+    }
+    return rc;
+}
+
+/* Special endings first: the first row that fits counts. */
+static int serve_add_rows(struct serving *s, struct pr_err *err)
+{
+    char ending[64];
+    int rc = add_companions(s, err);
+
+    if (!rc && s->d.has_index) {
+        snprintf(ending, sizeof ending, ".%s.idx", s->d.opts.format);
+        rc = serve_add_row(s, ending, index_name, err);
+    }
+    if (!rc && s->d.has_labels_apart) {
+        snprintf(ending, sizeof ending, ".%s.npy", s->d.opts.format);
+        rc = serve_add_row(s, ending, labels_name, err);
+    }
+    if (!rc) {
+        snprintf(ending, sizeof ending, ".%s", s->d.opts.format);
+        rc = serve_add_row(s, s->count ? ending : "", data_name, err);
+    }
+    return rc;
+}
+
+int pr_dataset_serve(const struct pr_dataset *d, struct pr_storage *st,
+                     struct pr_err *err)
+{
+    struct serving s = {.d = *d};
+    int rc;
+
+    s.d.spread = 0;
+    /* Refused before the work is done, not after. */
+    if (strcmp(pr_storage_engine(st), "null") != 0)
+        return pr_storage_serve(st, NULL, 0, NULL, err);
+    rc = pr_storage_open(&owner_opts, &s.owner, err);
+    if (!rc)
+        rc = serve_make_files(&s, err);
+    if (!rc)
+        rc = serve_add_rows(&s, err);
+    if (!rc)
+        rc = pr_storage_serve(st, s.rows, s.count, s.owner, err);
+    if (rc)
+        pr_storage_close(s.owner);
+    return rc;
 }

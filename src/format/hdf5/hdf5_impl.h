@@ -14,7 +14,7 @@
 
 #include "base/codec/deflate.h"
 #include "format/format.h"
-#include "format/hdf5/hdf5_io.h"
+#include "format/hdf5/hdf5_library.h"
 
 #include <sys/types.h>
 
@@ -214,14 +214,8 @@ int pr_hdf5_read_stored(struct pr_reader *r, const struct pr_hdf5_set *s,
                         uint64_t row, uint8_t *dst, size_t cap, size_t *ret_len,
                         struct pr_err *err) PR_MUST_CHECK;
 
-/* Undoes the filters of a chunk: s->chunk_bytes to dst. */
-int pr_hdf5_undo_filters(struct pr_reader *r, const struct pr_hdf5_set *s,
-                         const struct pr_hdf5_place *where, const uint8_t *src,
-                         uint8_t *dst, struct pr_err *err) PR_MUST_CHECK;
-
 /* Whether we can, and how many bytes one stored byte can become. */
 bool pr_hdf5_is_filter_known(int id);
-uint64_t pr_hdf5_filter_ratio(const struct pr_hdf5_set *s);
 
 /* h5py's number of lzf, and what it says about it. */
 enum {

@@ -3,8 +3,38 @@
 #define PR_FORMAT_HDF5_WRITE_H
 
 #include "format/content.h"
-#include "format/hdf5/hdf5_plan.h"
-#include "format/hdf5/lzf.h"
+#include "format/hdf5/hdf5_chunk.h"
+#include "format/hdf5/hdf5_impl.h"
+
+/* How a file that is to be written is laid out. */
+
+/* Equal plans, byte by byte, give equal files but for the contents. */
+struct pr_hdf5_plan {
+    uint64_t sets; /* records_0, … */
+    uint64_t ndim; /* of each, with the axis of samples */
+    uint64_t dim[PR_HDF5_AXES];
+    uint64_t max[PR_HDF5_AXES];   /* UINT64_MAX: no limit; 0: as dim */
+    uint64_t chunk[PR_HDF5_AXES]; /* chunk[0] 0: none */
+    uint64_t row_bytes;           /* a set's part of a sample */
+    uint64_t chunk_bytes;
+    uint64_t element_bytes;
+    uint64_t dtype;
+    uint64_t compression, level;
+    uint64_t has_labels;
+};
+
+/* PR_E_CONF, and the message names dataset.*, when it cannot be. */
+int pr_hdf5_plan_init(const struct pr_file_spec *spec, struct pr_hdf5_plan *ret,
+                      struct pr_err *err) PR_MUST_CHECK;
+
+static inline uint64_t pr_hdf5_plan_grid(const struct pr_hdf5_plan *p,
+                                         unsigned a)
+{
+    return p->dim[a] / p->chunk[a] + (p->dim[a] % p->chunk[a] != 0);
+}
+
+/* Not more bytes than this; UINT64_MAX when they cannot be counted. */
+uint64_t pr_hdf5_plan_bytes(const struct pr_hdf5_plan *p);
 
 enum {
     PR_HDF5_BLOCKS = 64, /* pieces of content that are kept */
@@ -49,24 +79,9 @@ struct pr_hdf5_writer {
     struct pr_lzf *lzf;
 };
 
-/* Bytes [off, off + len) of a sample, any that are whole elements. */
-void pr_hdf5_content_fill(struct pr_hdf5_writer *h, uint64_t sample,
-                          uint64_t off, uint8_t *dst, size_t len);
-
-/* Forgets pieces of the file before. */
-void pr_hdf5_content_reset(struct pr_hdf5_writer *h);
-
-/* Makes the file and its data sets in libhdf5, and says where they are. */
-int pr_hdf5_make_file(struct pr_hdf5_writer *h,
-                      struct pr_err *err) PR_MUST_CHECK;
-
 /* Closes it there; libhdf5 writes what it has kept back. */
 int pr_hdf5_finish_file(struct pr_hdf5_writer *h,
                         struct pr_err *err) PR_MUST_CHECK;
-
-/* All chunks of set k, open in libhdf5. */
-int pr_hdf5_write_chunks(struct pr_hdf5_writer *h, uint64_t k,
-                         struct pr_err *err) PR_MUST_CHECK;
 
 int pr_hdf5_writer_write(struct pr_writer *w, const struct pr_file_spec *spec,
                          const char *name, uint64_t *ret_bytes,

@@ -2,7 +2,7 @@
 #ifndef PR_FORMAT_IMAGE_H
 #define PR_FORMAT_IMAGE_H
 
-#include "format/fill.h"
+#include "format/content.h"
 
 /* Pixels are rows of columns of channels. */
 struct pr_image {

@@ -2,7 +2,7 @@
 #include "native/task/task_batches.h"
 
 #include "base/mem.h"
-#include "format/tensors_write.h"
+#include "format/tensor_file_io.h"
 
 #include <stdio.h>
 #include <string.h>
