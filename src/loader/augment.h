@@ -34,11 +34,6 @@ void pr_crop_middle(uint64_t rows, uint64_t columns, uint64_t want_rows,
 
 struct pr_augment;
 
-/* What is looked at of a picture of so many rows and columns, or a little
- * more. */
-void pr_crop_part(const struct pr_augment *a, const struct pr_crop *c,
-                  uint64_t rows, uint64_t columns, struct pr_part *ret);
-
 /* What goes into one pixel or row of the result: weights[at * taps …] of the
  * pixels from first[at] on, count[at] of them; the others are 0. taps is a
  * multiple of 4. */
@@ -101,14 +96,6 @@ int pr_augment_sample(struct pr_augment *a, const struct pr_sample *s,
  * generator in the same state. */
 void pr_augment_part(const struct pr_augment *a, const struct pr_shape *whole,
                      struct pr_rng *rng, struct pr_part *ret);
-
-/* augment_numbers.c: elements in C order to floats. */
-void pr_augment_numbers(const struct pr_augment *a, const void *data,
-                        enum pr_dtype dtype, float *out);
-
-/* What an element is multiplied by and what is added; most is 255 or 65535. */
-void pr_augment_norm(const struct pr_augment *a, uint64_t channel, double most,
-                     float *ret_factor, float *ret_plus);
 
 /* augment_wide.c: the weighted sum of count rows that are stride bytes apart,
  * n elements of 8 bits each. */

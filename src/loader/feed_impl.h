@@ -110,30 +110,17 @@ int pr_feed_worker_init(struct pr_feed *f, unsigned number,
                         struct pr_err *err) PR_MUST_CHECK;
 void pr_feed_worker_done(struct pr_feed_worker *w);
 
-/* Sample t->sample, read and decoded. Times only now and then, else untouched.
- */
-int pr_feed_read(struct pr_feed_worker *w, const struct pr_feed_taken *t,
-                 struct pr_sample *ret, uint64_t *ret_start, uint64_t *ret_end,
-                 struct pr_err *err) PR_MUST_CHECK;
-
 /* feed_worker.c: what a thread does. */
 void *pr_feed_work(void *worker);
 
 /* feed_hold.c: keeps a sample's bytes; false: out of memory. */
-bool pr_feed_bytes_put(struct pr_feed_bytes *h, const void *data, size_t len,
-                       size_t as_bytes);
 void pr_feed_bytes_free(struct pr_feed_bytes *list, size_t count);
 
 /* Keeps a copy, unless another thread was faster. */
-bool pr_cached_sample_put(pr_cached_sample_slot *slot,
-                          const struct pr_sample *s, bool has_head);
 void pr_cached_sample_free(pr_cached_sample_slot *list, size_t count);
 
 /* Tells the driver to look. */
 void pr_feed_wake_driver(struct pr_feed *f);
-
-/* Why the loader cannot go on; PR_OK: it can. */
-int pr_feed_failure(struct pr_feed *f, struct pr_err *err) PR_MUST_CHECK;
 
 /* Remembers the first error and tells the driver. */
 void pr_feed_fail(struct pr_feed *f, const struct pr_err *why);

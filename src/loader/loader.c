@@ -1,10 +1,462 @@
 /* The loader that others call: batches of a folder, lent and given back. */
+#include "prony/loader.h"
 #include "base/clock.h"
 #include "base/mem.h"
-#include "loader/loader_impl.h"
+#include "conf/read/literal.h"
+#include "format/dataset/dataset_classes.h"
+#include "loader/batches.h"
 
 #include <math.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
 #include <string.h>
+
+/* What the files of prony/loader.h share. */
+
+/* ---- loader_pool.c: memory of batches, which outlives the loader as long as
+ * somebody has one */
+
+struct pr_loader_pool;
+
+/* A batch as it is lent, and what it needs besides. */
+struct pr_loader_slot {
+    struct pr_loader_batch b; /* first: what the caller sees */
+    struct pr_loader_pool *pool;
+    struct pr_loader_slot *next; /* that is free */
+    int32_t *small;              /* labels as the ring has them */
+    int64_t *labels;
+};
+
+struct pr_loader_pool {
+    pthread_mutex_t lock;
+    struct pr_loader_slot *free;
+    uint64_t lent, made;
+    bool is_closed; /* the loader is gone */
+    size_t bytes, samples;
+};
+
+/* ---- loader.c */
+
+struct pr_loader {
+    struct pr_loader_opts o;
+    struct pr_arena *arena;
+    struct pr_dataset set;
+    struct pr_storage_opts storage;
+    struct pr_reader_opts reader;
+    struct pr_storage *first;
+    struct pr_dataset_classes *classes;
+    struct pr_sample like; /* dims 0 */
+    struct pr_batches *batches;
+    struct pr_loader_pool *pool;
+    struct pr_loader_batch shape; /* what all of them have in common */
+    bool has_labels;
+    uint64_t batch;            /* samples in a full one */
+    uint64_t per_epoch, taken; /* batches */
+    bool told_end;             /* of the epoch that was taken last */
+    bool stop;
+};
+
+/* ---- loader_open.c */
+
+/* From a folder and a few settings to a data set that can be read. */
+
+/* ---- parameters */
+
+struct made {
+    struct pr_arena *a;
+    struct pr_member *members;
+    uint32_t count, room;
+};
+
+static void loader_set_param(struct made *m, const char *key, struct pr_value v)
+{
+    for (uint32_t i = 0; i < m->count; i++)
+        if (strcmp(m->members[i].key, key) == 0) {
+            m->members[i].value = v; /* the last one counts */
+            return;
+        }
+    m->members[m->count++] = (struct pr_member){
+        .key = key, .key_len = (uint32_t)strlen(key), .value = v};
+}
+
+static bool is_loader_param(const char *name)
+{
+    return strncmp(name, "dataset.", 8) == 0 ||
+           strncmp(name, "reader.", 7) == 0 ||
+           strncmp(name, "storage.", 8) == 0;
+}
+
+static int loader_refuse_unknown(const char *name, struct pr_err *err)
+{
+    const struct pr_opt_section *section = NULL;
+    const char *near;
+
+    (void)pr_opt_find(name, &section);
+    (void)pr_fail(err, PR_E_CONF, name, "there is no such parameter here");
+    near = section ? pr_opt_nearest(section, name) : NULL;
+    return near ? pr_hint(err, "did you mean '%s.%s'?", section->name, near)
+                : pr_hint(err, "a loader takes those of dataset, reader and "
+                               "storage");
+}
+
+/* "name=value" */
+static int loader_parse_param(struct made *m, const char *text,
+                              struct pr_err *err)
+{
+    const char *eq = strchr(text, '=');
+    struct pr_value v;
+    char *name;
+    int rc;
+
+    if (!eq)
+        return pr_fail(err, PR_E_CONF, text, "'name=value' is wanted");
+    name = pr_arena_copy(m->a, text, (size_t)(eq - text));
+    if (!name)
+        return pr_fail_nomem(err);
+    if (!is_loader_param(name) || !pr_opt_find(name, NULL))
+        return loader_refuse_unknown(name, err);
+    rc = pr_literal_read(name, eq + 1, strlen(eq + 1), m->a, &v, NULL, err);
+    if (!rc)
+        loader_set_param(m, name, v);
+    return rc;
+}
+
+/* As many threads as there are processors for them. */
+static int64_t loader_count_threads(const struct pr_loader_opts *o)
+{
+    cpu_set_t mask;
+
+    if (o->threads)
+        return o->threads;
+    return sched_getaffinity(0, sizeof mask, &mask) == 0 ? CPU_COUNT(&mask) : 1;
+}
+
+static int loader_make_params(struct pr_loader *l, struct made *m,
+                              struct pr_err *err)
+{
+    const struct pr_loader_opts *o = &l->o;
+    const char *path = pr_arena_str(l->arena, o->path), *format = NULL;
+    int rc = PR_OK;
+
+    m->a = l->arena;
+    m->room = (uint32_t)o->param_count + 8;
+    m->members = PR_ARENA_ARRAY(l->arena, struct pr_member, m->room);
+    if (o->format)
+        format = pr_arena_str(l->arena, o->format);
+    if (!m->members || !path || (o->format && !format))
+        return pr_fail_nomem(err);
+    loader_set_param(m, "dataset.data_folder", pr_str(path));
+    loader_set_param(m, "dataset.num_files_train", pr_int(1));
+    loader_set_param(m, "reader.read_threads", pr_int(loader_count_threads(o)));
+    loader_set_param(m, "reader.prefetch_size",
+                     pr_int(o->prefetch ? o->prefetch : 2));
+    if (format)
+        loader_set_param(m, "dataset.format", pr_str(format));
+    for (size_t i = 0; !rc && i < o->param_count; i++)
+        rc = loader_parse_param(m, o->params[i], err);
+    return rc;
+}
+
+/* ---- the folder */
+
+/* 1: there is a folder of that name in path, which out becomes. */
+static int find_below(struct pr_loader *l, const char *name,
+                      char out[static PR_NAME_BYTES], struct pr_err *err)
+{
+    struct pr_object_info info;
+    int n = snprintf(out, PR_NAME_BYTES, "%s/%s", l->o.path, name), rc;
+
+    if (n < 0 || n >= PR_NAME_BYTES - 512)
+        return pr_fail(err, PR_E_CONF, "",
+                       "the name of the folder is too "
+                       "long");
+    rc = pr_storage_stat(l->first, out, &info, err);
+    return rc == 1 ? info.is_folder : rc;
+}
+
+static int loader_find_folder(struct pr_loader *l,
+                              char out[static PR_NAME_BYTES],
+                              struct pr_err *err)
+{
+    struct pr_object_info info;
+    int rc = pr_storage_stat(l->first, l->o.path, &info, err);
+
+    if (rc < 0)
+        return rc;
+    if (rc == 0 || !info.is_folder)
+        return pr_fail(err, PR_E_IO, l->o.path, "there is no such folder");
+    rc = find_below(l, l->o.split ? l->o.split : "train", out, err);
+    if (rc == 0 && l->o.split && strcmp(l->o.split, "valid") == 0)
+        rc = find_below(l, "val", out, err);
+    if (rc < 0)
+        return rc;
+    if (rc == 0 && l->o.split)
+        return pr_fail(err, PR_E_IO, l->o.path, "there is no folder '%s' in it",
+                       l->o.split);
+    if (rc == 0)
+        (void)snprintf(out, PR_NAME_BYTES, "%s", l->o.path);
+    return PR_OK;
+}
+
+static int find_format(struct pr_loader *l, struct made *m, const char *folder,
+                       struct pr_err *err)
+{
+    struct pr_value params = {
+        .kind = PR_MAP, .len = m->count, .members = m->members};
+    const struct pr_format *format;
+    int rc;
+
+    if (pr_get(&params, "dataset.format"))
+        return PR_OK;
+    rc = pr_dataset_guess_format(folder, l->first, &format, err);
+    if (rc)
+        return rc;
+    if (!format) {
+        (void)pr_fail(err, PR_E_CONF, folder,
+                      "no file there has the name of a format");
+        return pr_hint(err, "name the format: jpeg, npz and so on");
+    }
+    loader_set_param(m, "dataset.format", pr_str(format->name));
+    return PR_OK;
+}
+
+/* ---- the first sample */
+
+/* A format may learn from a read in vain how much memory one takes. */
+static int read_first(struct pr_reader *r, struct pr_sample *ret,
+                      struct pr_err *err)
+{
+    int rc = PR_E_CONF;
+
+    for (size_t cap = 0; rc == PR_E_CONF && cap < r->need;) {
+        void *buf = pr_alloc_aligned(PR_IO_ALIGN, r->need);
+
+        cap = r->need;
+        rc =
+            buf ? pr_reader_read(r, 0, buf, cap, ret, err) : pr_fail_nomem(err);
+        pr_free(buf);
+    }
+    ret->data = NULL;
+    return rc;
+}
+
+/* How many samples a file has, if that is not known, and what the first one is
+ * like. */
+static int look_at_first(struct pr_loader *l, uint64_t samples, bool all,
+                         struct pr_err *err)
+{
+    struct pr_read_opts read = {.samples = samples, .dtype = l->set.spec.dtype};
+    struct pr_reader *r;
+    char name[PR_NAME_BYTES];
+    int rc = pr_reader_new(l->set.format, l->first, &read, &r, err);
+
+    if (rc)
+        return rc;
+    pr_dataset_name(&l->set, 0, PR_NAME_DATA, name);
+    rc = pr_reader_open(r, name, err);
+    if (!rc && !r->samples)
+        rc = pr_fail(err, PR_E_FORMAT, name, "there is no sample in it");
+    if (!rc)
+        l->set.spec.samples = r->samples;
+    if (!rc && all)
+        rc = read_first(r, &l->like, err);
+    pr_reader_free(r);
+    return rc;
+}
+
+/* Where files do not say which axis counts samples, an array is one. What is
+ * learned is what the threads will see, who know the number. */
+static int loader_read_layout(struct pr_loader *l, bool counted,
+                              struct pr_err *err)
+{
+    int rc = counted ? PR_OK : look_at_first(l, 0, false, err);
+
+    if (!rc)
+        rc = look_at_first(l, l->set.spec.samples, true, err);
+    l->has_labels = l->like.has_label;
+    return rc;
+}
+
+static bool loader_has_param(const struct pr_value *params, const char *name)
+{
+    return pr_get(params, name) != NULL;
+}
+
+static int loader_read_params(struct pr_loader *l,
+                              const struct pr_value *params, struct pr_err *err)
+{
+    int rc = pr_opt_fill(&pr_reader_section, params, l->arena, &l->reader, err);
+
+    return rc ? rc : pr_dataset_init(&l->set, params, l->arena, err);
+}
+
+static int use_files(struct pr_loader *l, const char *folder, bool counted,
+                     struct pr_err *err)
+{
+    struct pr_dataset_classes_opts opts = {.stop = &l->stop};
+    uint64_t samples = l->set.spec.samples;
+    int rc = pr_dataset_classes_list_in(&l->set, folder, l->first, &opts,
+                                        &l->classes, err);
+
+    if (rc)
+        return rc;
+    pr_dataset_use_classes(&l->set, PR_TRAIN, l->classes);
+    l->set.files[PR_VALID] = l->set.named[PR_VALID] = 0;
+    if (counted)
+        l->set.spec.samples = samples;
+    rc = loader_read_layout(l, counted, err);
+    if (!l->classes->is_flat)
+        l->has_labels = true;
+    return rc;
+}
+
+/* Fills set, storage, reader, first, classes and like. */
+static int loader_open(struct pr_loader *l, struct pr_err *err)
+{
+    struct made m = {.count = 0};
+    struct pr_value params = {.kind = PR_MAP};
+    char folder[PR_NAME_BYTES];
+    int rc = loader_make_params(l, &m, err);
+
+    if (rc)
+        return rc;
+    params.members = m.members;
+    params.len = m.count;
+    rc = pr_storage_read_opts(&params, l->arena, &l->storage, err);
+    if (!rc)
+        rc = pr_storage_check(&l->storage, err);
+    if (!rc)
+        rc = pr_storage_open(&l->storage, &l->first, err);
+    if (!rc)
+        rc = loader_find_folder(l, folder, err);
+    if (!rc)
+        rc = find_format(l, &m, folder, err);
+    params.len = m.count;
+    if (!rc)
+        rc = loader_read_params(l, &params, err);
+    return rc ? rc
+              : use_files(
+                    l, folder,
+                    loader_has_param(&params, "dataset.num_samples_per_file"),
+                    err);
+}
+
+/* Memory of batches. Where all that there is was lent, more is made: whoever
+ * keeps batches decides how much that takes. */
+
+static struct pr_loader_pool *loader_pool_new(size_t bytes, size_t samples)
+{
+    struct pr_loader_pool *p = pr_alloc_zeroed(sizeof *p);
+
+    if (!p)
+        return NULL;
+    p->bytes = bytes;
+    p->samples = samples;
+    pthread_mutex_init(&p->lock, NULL);
+    return p;
+}
+
+static void free_slot(struct pr_loader_slot *s)
+{
+    if (!s)
+        return;
+    pr_free(s->b.data);
+    pr_free(s->small);
+    pr_free(s->labels);
+    pr_free(s);
+}
+
+static struct pr_loader_slot *make_slot(struct pr_loader_pool *p)
+{
+    struct pr_loader_slot *s = pr_alloc_zeroed(sizeof *s);
+
+    if (!s)
+        return NULL;
+    s->pool = p;
+    s->b.data = pr_alloc_aligned(64, p->bytes);
+    s->small = pr_alloc_zeroed(p->samples * sizeof *s->small);
+    s->labels = pr_alloc_zeroed(p->samples * sizeof *s->labels);
+    if (s->b.data && s->small && s->labels)
+        return s;
+    free_slot(s);
+    return NULL;
+}
+
+static struct pr_loader_slot *loader_pool_take(struct pr_loader_pool *p)
+{
+    struct pr_loader_slot *s;
+
+    pthread_mutex_lock(&p->lock);
+    s = p->free;
+    if (s)
+        p->free = s->next;
+    pthread_mutex_unlock(&p->lock);
+    if (!s) {
+        s = make_slot(p);
+        if (!s)
+            return NULL;
+        pthread_mutex_lock(&p->lock);
+        p->made++;
+        pthread_mutex_unlock(&p->lock);
+    }
+    pthread_mutex_lock(&p->lock);
+    p->lent++;
+    pthread_mutex_unlock(&p->lock);
+    return s;
+}
+
+static void loader_pool_destroy(struct pr_loader_pool *p)
+{
+    while (p->free) {
+        struct pr_loader_slot *s = p->free;
+
+        p->free = s->next;
+        free_slot(s);
+    }
+    pthread_mutex_destroy(&p->lock);
+    pr_free(p);
+}
+
+/* A slot with memory, used before or new; NULL: no memory. */
+static void loader_pool_give(struct pr_loader_slot *s)
+{
+    struct pr_loader_pool *p = s->pool;
+    bool is_last;
+
+    pthread_mutex_lock(&p->lock);
+    s->next = p->free;
+    p->free = s;
+    is_last = --p->lent == 0 && p->is_closed;
+    pthread_mutex_unlock(&p->lock);
+    if (is_last)
+        loader_pool_destroy(p);
+}
+
+static void loader_pool_close(struct pr_loader_pool *p)
+{
+    bool is_last;
+
+    if (!p)
+        return;
+    pthread_mutex_lock(&p->lock);
+    p->is_closed = true;
+    is_last = p->lent == 0;
+    pthread_mutex_unlock(&p->lock);
+    if (is_last)
+        loader_pool_destroy(p);
+}
+
+/* The loader ends; what is lent stays until it is given back. */
+static uint64_t loader_pool_made(struct pr_loader_pool *p)
+{
+    uint64_t made;
+
+    pthread_mutex_lock(&p->lock);
+    made = p->made;
+    pthread_mutex_unlock(&p->lock);
+    return made;
+}
 
 /* ---- what a batch looks like */
 
@@ -94,7 +546,7 @@ static int loader_begin_batches(struct pr_loader *l, struct pr_err *err)
     l->batch = opts.batch;
     l->per_epoch = f.epoch_batches;
     set_shape(l);
-    l->pool = pr_loader_pool_new(l->shape.bytes, l->batch);
+    l->pool = loader_pool_new(l->shape.bytes, l->batch);
     return l->pool ? PR_OK : pr_fail_nomem(err);
 }
 
@@ -110,7 +562,7 @@ int pr_loader_new(const struct pr_loader_opts *opts, struct pr_loader **ret,
     rc = loader_check_opts(&l->o, err);
     if (!rc) {
         l->arena = pr_arena_new(4096);
-        rc = l->arena ? pr_loader_open(l, err) : pr_fail_nomem(err);
+        rc = l->arena ? loader_open(l, err) : pr_fail_nomem(err);
     }
     if (!rc)
         rc = loader_begin_batches(l, err);
@@ -134,7 +586,7 @@ void pr_loader_free(struct pr_loader *l)
     pr_batches_end(l->batches);
     hangs = pr_batches_is_hung(l->batches);
     pr_batches_free(l->batches);
-    pr_loader_pool_close(l->pool);
+    loader_pool_close(l->pool);
     if (hangs)
         return; /* a thread uses the rest still */
     pr_storage_close(l->first);
@@ -209,11 +661,11 @@ int pr_loader_next(struct pr_loader *l, double timeout_s,
         return pr_fail(err, PR_E_TIMEOUT, "", "no batch came in time");
     if (rc < 0)
         return rc;
-    s = pr_loader_pool_take(l->pool);
+    s = loader_pool_take(l->pool);
     rc = s ? loader_fill_slot(l, s, err) : pr_fail_nomem(err);
     if (rc) {
         if (s)
-            pr_loader_pool_give(s);
+            loader_pool_give(s);
         return rc;
     }
     *ret = &s->b;
@@ -223,7 +675,7 @@ int pr_loader_next(struct pr_loader *l, double timeout_s,
 void pr_loader_release(struct pr_loader_batch *b)
 {
     if (b)
-        pr_loader_pool_give((struct pr_loader_slot *)(void *)b);
+        loader_pool_give((struct pr_loader_slot *)(void *)b);
 }
 
 /* ---- facts */
@@ -246,7 +698,7 @@ void pr_loader_facts(struct pr_loader *l, struct pr_loader_facts *ret)
     facts.read_bytes = f.read_bytes;
     facts.failed = f.failed;
     facts.buffer_bytes =
-        f.buffer_bytes + pr_loader_pool_made(l->pool) * l->shape.bytes;
+        f.buffer_bytes + loader_pool_made(l->pool) * l->shape.bytes;
     memcpy(ret, &facts, ret->size < sizeof facts ? ret->size : sizeof facts);
 }
 

@@ -1,11 +1,353 @@
 /* Timing a loop: the trial that goes on, and what is kept of it. */
+#include "prony/probe.h"
+#include "base/buf.h"
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/file.h"
 #include "base/mem.h"
-#include "probe/probe_impl.h"
+#include "base/stats/histogram.h"
+#include "base/value.h"
 
+#include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+
+/* What the files of prony/probe.h share. */
+
+/* A trial that is recorded. */
+struct pr_probe_kept {
+    struct pr_probe_trial t;
+    double *memory; /* of its rates */
+};
+
+/* What is left of one phase. */
+struct pr_probe_record {
+    uint64_t done; /* trials that ended, warm-ups included */
+    struct pr_probe_kept *trials;
+    size_t count; /* of them, recorded */
+    uint64_t short_trials, batches;
+    struct pr_histogram fetch, step; /* of recorded trials */
+};
+
+struct pr_probe {
+    struct pr_probe_opts o;
+    struct pr_probe_config config;
+    struct pr_probe_record phase[PR_PROBE_PHASES];
+
+    /* the trial that goes on */
+    bool is_open;
+    enum pr_probe_phase at;
+    bool counts; /* it is no warm-up */
+    char label[64];
+    uint64_t limit, count;       /* batches to time, and timed */
+    uint64_t until_line;         /* batches until a line is due; 0: never */
+    uint64_t each;               /* samples of a batch that says nothing */
+    uint64_t samples;            /* of this batch */
+    uint64_t all_samples;        /* of the trial */
+    uint64_t start, from, ready; /* clock: of the trial, the step, its batch */
+    double *rates;               /* limit + 2 of the longest trial */
+
+    struct pr_buf json;
+};
+
+/* ---- probe_say.c: benchy's lines; nothing without somebody to take them */
+
+/* ---- probe_json.c */
+
+/* ---- probe_figures.c */
+
+/* Numbers from what was timed. */
+
+static const char *const probe_figures_names[PR_PROBE_PHASES] = {
+    "IO", "SYNTHETIC", "FULL"};
+
+const char *pr_probe_phase_name(enum pr_probe_phase phase)
+{
+    return (unsigned)phase < PR_PROBE_PHASES ? probe_figures_names[phase] : "";
+}
+
+/* Mean and deviation of the population of all trials' throughput. */
+static void probe_spread(const struct pr_probe_record *r, double *ret_mean,
+                         double *ret_deviation)
+{
+    double n = (double)r->count, sum = 0, squares = 0, mean;
+
+    for (size_t i = 0; i < r->count; i++)
+        sum += r->trials[i].t.rate;
+    mean = n > 0 ? sum / n : 0;
+    for (size_t i = 0; i < r->count; i++) {
+        double off = r->trials[i].t.rate - mean;
+
+        squares += off * off;
+    }
+    *ret_mean = mean;
+    *ret_deviation = n > 0 ? sqrt(squares / n) : 0;
+}
+
+static void probe_fill_times(const struct pr_histogram *h,
+                             struct pr_probe_times *ret, double *ret_sum)
+{
+    ret->mean = pr_histogram_mean(h) / 1e9;
+    ret->min = (double)h->min / 1e9;
+    ret->p50 = (double)pr_histogram_at(h, 0.5) / 1e9;
+    ret->p90 = (double)pr_histogram_at(h, 0.9) / 1e9;
+    ret->p99 = (double)pr_histogram_at(h, 0.99) / 1e9;
+    ret->max = (double)h->max / 1e9;
+    *ret_sum = (double)h->sum / 1e9;
+}
+
+static void probe_fill_phase(const struct pr_probe_record *r,
+                             struct pr_probe_figures *ret)
+{
+    ret->trials = r->count;
+    ret->short_trials = r->short_trials;
+    ret->batches = r->batches;
+    probe_spread(r, &ret->rate, &ret->deviation);
+    probe_fill_times(&r->fetch, &ret->fetch, &ret->fetch_s);
+    probe_fill_times(&r->step, &ret->step, &ret->step_s);
+}
+
+void pr_probe_numbers(const struct pr_probe *p, struct pr_probe_numbers *ret)
+{
+    struct pr_probe_numbers n = {.batch_size = p->o.batch_size,
+                                 .ranks = p->o.ranks};
+    size_t size = ret->size < sizeof n ? ret->size : sizeof n;
+
+    n.size = ret->size;
+    for (int i = 0; i < PR_PROBE_PHASES; i++)
+        probe_fill_phase(&p->phase[i], &n.phase[i]);
+    memcpy(ret, &n, size);
+}
+
+bool pr_probe_trial(const struct pr_probe *p, enum pr_probe_phase phase,
+                    size_t trial, struct pr_probe_trial *ret)
+{
+    if ((unsigned)phase >= PR_PROBE_PHASES || trial >= p->phase[phase].count)
+        return false;
+    *ret = p->phase[phase].trials[trial].t;
+    return true;
+}
+
+/* The result as benchy writes it: one line, keys in its order. What it does
+ * not know comes after. */
+
+static void probe_write_list(struct pr_buf *out, const double *x, size_t n)
+{
+    pr_buf_char(out, '[');
+    for (size_t i = 0; i < n; i++) {
+        if (i)
+            pr_buf_str(out, ", ");
+        pr_float_write_repr(out, x[i]);
+    }
+    pr_buf_char(out, ']');
+}
+
+static void probe_write_rates(struct pr_buf *out,
+                              const struct pr_probe_record *r, bool own)
+{
+    pr_buf_str(out, "{\"rates\": [");
+    for (size_t i = 0; i < r->count; i++) {
+        const struct pr_probe_trial *t = &r->trials[i].t;
+
+        if (i)
+            pr_buf_str(out, ", ");
+        probe_write_list(out, own ? t->own_rates : t->rates, t->count);
+    }
+    pr_buf_char(out, ']');
+}
+
+/* One figure of every trial. */
+static void probe_write_measure(struct pr_buf *out, const char *name,
+                                const struct pr_probe_record *r, size_t offset)
+{
+    pr_buf_printf(out, ", \"%s\": [", name);
+    for (size_t i = 0; i < r->count; i++) {
+        double x;
+
+        memcpy(&x, (const char *)&r->trials[i].t + offset, sizeof x);
+        if (i)
+            pr_buf_str(out, ", ");
+        pr_float_write_repr(out, x);
+    }
+    pr_buf_char(out, ']');
+}
+
+#define PUT(out, name, r, own, field)                                        \
+    probe_write_measure(out, name, r,                                        \
+                        (own) ? offsetof(struct pr_probe_trial, own_##field) \
+                              : offsetof(struct pr_probe_trial, field))
+
+static void probe_write_phases(struct pr_buf *out, const struct pr_probe *p,
+                               bool own)
+{
+    const char *comma = own ? "" : ", ";
+
+    for (int i = 0; i < PR_PROBE_PHASES; i++) {
+        const struct pr_probe_record *r = &p->phase[i];
+
+        if (!r->count)
+            continue;
+        pr_buf_printf(out, "%s\"%s\": ", comma,
+                      pr_probe_phase_name((enum pr_probe_phase)i));
+        probe_write_rates(out, r, own);
+        PUT(out, "avg_iter_throughput", r, own, mean_rate);
+        PUT(out, "trial_throughput", r, own, rate);
+        PUT(out, "trial_time", r, own, time_s);
+        pr_buf_char(out, '}');
+        comma = ", ";
+    }
+}
+
+int pr_probe_json(struct pr_probe *p, const char **ret_text, size_t *ret_len,
+                  struct pr_err *err)
+{
+    struct pr_buf *out = &p->json;
+
+    pr_buf_clear(out);
+    pr_buf_printf(out, "{\"nranks\": %llu", (unsigned long long)p->o.ranks);
+    probe_write_phases(out, p, false);
+    if (p->o.sum) {
+        pr_buf_str(out, ", \"rank0\": {");
+        probe_write_phases(out, p, true);
+        pr_buf_char(out, '}');
+    }
+    pr_buf_char(out, '}');
+    if (!pr_buf_ok(out)) {
+        pr_buf_free(out);
+        return pr_fail_nomem(err);
+    }
+    *ret_text = out->data;
+    if (ret_len)
+        *ret_len = out->len;
+    return PR_OK;
+}
+
+static int probe_make_folder(const char *path, struct pr_err *err)
+{
+    char dir[sizeof((struct pr_probe *)0)->config.output];
+    const char *slash = strrchr(path, '/');
+
+    if (!slash || slash == path)
+        return PR_OK;
+    memcpy(dir, path, (size_t)(slash - path));
+    dir[slash - path] = '\0';
+    return pr_make_dirs(dir, err);
+}
+
+/* Writes the result where the config says, if anywhere. */
+static int probe_save(struct pr_probe *p, struct pr_err *err)
+{
+    const char *path = p->config.output, *text;
+    size_t len;
+    int rc;
+
+    if (p->o.rank || !*path)
+        return PR_OK;
+    rc = pr_probe_json(p, &text, &len, err);
+    if (!rc)
+        rc = probe_make_folder(path, err);
+    return rc ? rc : pr_file_write(path, text, len, err);
+}
+
+/* benchy's console lines, letter by letter: people have programs that read
+ * them. */
+
+static void probe_print_line(struct pr_probe *p, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void probe_print_line(struct pr_probe *p, const char *fmt, ...)
+{
+    char line[sizeof p->config.file + 128] = "BENCHY::";
+    size_t used = strlen(line);
+    va_list args;
+    int n;
+
+    if (!p->o.line)
+        return;
+    va_start(args, fmt);
+    n = vsnprintf(line + used, sizeof line - used, fmt, args);
+    va_end(args);
+    if (n >= 0 && (size_t)n < sizeof line - used)
+        p->o.line(p->o.ctx, line, used + (size_t)n);
+}
+
+static void probe_print_rate(struct pr_probe *p, const char *what, double rate)
+{
+    char number[32];
+    size_t n = pr_float_repr(number, rate);
+
+    probe_print_line(p, "%s::%s: %.*s", p->label, what, (int)n, number);
+}
+
+static void probe_print_iteration(struct pr_probe *p, double rate)
+{
+    probe_print_rate(p, "Iteration Throughput", rate);
+}
+
+static void probe_print_trial(struct pr_probe *p,
+                              const struct pr_probe_trial *t)
+{
+    probe_print_rate(p, "Average Iteration Throughput", t->mean_rate);
+    probe_print_rate(p, "Trial Throughput", t->rate);
+}
+
+static void probe_print_summary(struct pr_probe *p)
+{
+    /* The second has a blank too many, and there are parsers that want it. */
+    static const char *const names[] = {"IO", " SYNTHETIC", "FULL"};
+    double mean, deviation;
+
+    for (int i = 0; i < PR_PROBE_PHASES; i++) {
+        if (!p->phase[i].count)
+            continue;
+        probe_spread(&p->phase[i], &mean, &deviation);
+        probe_print_line(p,
+                         "SUMMARY::%s average trial throughput: %.3f +/- %.3f",
+                         names[i], mean, deviation);
+    }
+}
+
+static void probe_print_writing(struct pr_probe *p)
+{
+    probe_print_line(p, "INFO::Message: Writing JSON output to %s.",
+                     p->config.output);
+}
+
+static void probe_print_profiler(struct pr_probe *p)
+{
+    const char *mode = p->config.profiler_mode;
+
+    if (strcmp(mode, "single") == 0)
+        probe_print_line(
+            p, "INFO::Message: Profiling mode single. Starting profiler on "
+               "rank 0 only.");
+    else if (strcmp(mode, "all") == 0)
+        probe_print_line(
+            p, "INFO::Message: Profiling mode all. Starting profiler on all "
+               "ranks.");
+}
+
+void pr_probe_say(struct pr_probe *p, enum pr_probe_message what)
+{
+    switch (what) {
+    case PR_PROBE_SAY_CONFIG:
+        if (*p->config.file)
+            probe_print_line(
+                p, "INFO::Message: Using benchy configuration file %s.",
+                p->config.file);
+        else
+            probe_print_line(
+                p, "INFO::Message: Using default benchy configuration.");
+        break;
+    case PR_PROBE_SAY_PROFILER:
+        probe_print_profiler(p);
+        break;
+    case PR_PROBE_SAY_EXIT:
+        probe_print_line(p, "INFO::Message: Tests completed.... exiting.");
+        break;
+    }
+}
 
 static uint64_t probe_now_ns(const struct pr_probe *p)
 {
@@ -174,7 +516,7 @@ static void probe_report_rate(struct pr_probe *p, double rate)
     uint64_t before = p->from;
 
     p->until_line = p->config.report_freq;
-    pr_probe_print_iteration(p, rate);
+    probe_print_iteration(p, rate);
     p->from = p->ready = probe_now_ns(p);
     p->start += p->from - before;
 }
@@ -305,12 +647,12 @@ int pr_probe_end(struct pr_probe *p, struct pr_err *err)
         return rc;
     kept = p->counts && k.t.count;
     if (k.t.count)
-        pr_probe_print_trial(p, &k.t);
+        probe_print_trial(p, &k.t);
     if (kept)
         probe_keep_trial(p, &k);
     else
         pr_free(k.memory);
-    return kept ? pr_probe_save(p, err) : PR_OK;
+    return kept ? probe_save(p, err) : PR_OK;
 }
 
 const char *pr_probe_label(const struct pr_probe *p)
@@ -327,9 +669,95 @@ int pr_probe_finish(struct pr_probe *p, struct pr_err *err)
 {
     int ended = pr_probe_end(p, err), rc;
 
-    pr_probe_print_summary(p);
-    rc = pr_probe_save(p, ended ? NULL : err);
+    probe_print_summary(p);
+    rc = probe_save(p, ended ? NULL : err);
     if (!rc && !p->o.rank && *p->config.output)
-        pr_probe_print_writing(p); /* it was */
+        probe_print_writing(p); /* it was */
     return ended ? ended : rc;
+}
+
+/* The loop itself, for whoever has a function to fetch a batch and one to use
+ * it. */
+
+struct loop {
+    struct pr_probe *p;
+    struct pr_probe_calls calls;
+    void *batch;
+    uint64_t samples;
+};
+
+static int no_data(struct pr_err *err)
+{
+    (void)pr_fail(err, PR_E_CONF, "", "there is no batch to measure with");
+    return pr_hint(err, "fetch has to return 1 when there is one");
+}
+
+/* The next batch; from the start when the data ended. */
+static int probe_fetch_batch(struct loop *l, struct pr_err *err)
+{
+    void *ctx = l->calls.ctx;
+    int rc;
+
+    l->samples = 0;
+    rc = l->calls.fetch(ctx, &l->batch, &l->samples, err);
+    if (rc == 0 && l->calls.restart) {
+        rc = l->calls.restart(ctx, err);
+        if (!rc)
+            rc = l->calls.fetch(ctx, &l->batch, &l->samples, err);
+    }
+    if (rc == 0)
+        return no_data(err);
+    return rc < 0 ? rc : PR_OK;
+}
+
+/* One trial of a phase. What is used in SYNTHETIC was fetched before. */
+static int run_trial(struct loop *l, enum pr_probe_phase phase,
+                     struct pr_err *err)
+{
+    bool fetches = phase != PR_PROBE_SYNTHETIC, uses = phase != PR_PROBE_IO;
+    int rc = PR_OK;
+
+    if (!fetches) {
+        rc = probe_fetch_batch(l, err);
+        if (!rc) /* benchy, too, lets the first one go untimed */
+            rc = l->calls.use(l->calls.ctx, l->batch, err);
+    }
+    if (!rc)
+        rc = pr_probe_begin(l->p, phase, err);
+    while (!rc) {
+        if (fetches)
+            rc = probe_fetch_batch(l, err);
+        if (rc)
+            break;
+        pr_probe_batch_ready(l->p, l->samples);
+        if (uses)
+            rc = l->calls.use(l->calls.ctx, l->batch, err);
+        if (rc || !pr_probe_step_done(l->p))
+            break;
+    }
+    return rc;
+}
+
+int pr_probe_run(struct pr_probe *p, const struct pr_probe_calls *calls,
+                 struct pr_err *err)
+{
+    struct loop l = {.p = p};
+    enum pr_probe_phase phase;
+    struct pr_err ended;
+    int rc = PR_OK;
+
+    memcpy(&l.calls, calls,
+           calls->size < sizeof l.calls ? calls->size : sizeof l.calls);
+    if (!l.calls.fetch || !l.calls.use)
+        return pr_fail(err, PR_E_USAGE, "",
+                       "a probe wants a function to fetch a batch and one to "
+                       "use it");
+    while (!rc && (phase = pr_probe_next(p)) != PR_PROBE_PHASES) {
+        rc = run_trial(&l, phase, err);
+        if (rc)
+            (void)!pr_probe_end(p, &ended); /* the first error counts */
+        else
+            rc = pr_probe_end(p, err);
+    }
+    return rc;
 }

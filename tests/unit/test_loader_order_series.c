@@ -1,6 +1,6 @@
 /* Epochs without end: each has every sample it uses once, another order, and
  * windows of its own. */
-#include "loader/order_series.h"
+#include "loader/order.h"
 
 #include "torture.h"
 
