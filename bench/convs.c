@@ -1,7 +1,7 @@
 /* Convolutions alone; see convs.h. */
 #include "convs.h"
 
-#include "nn/engine/dnn.h"
+#include "nn/engine/onednn.h"
 #include "rig.h"
 
 #include <sys/mman.h>

@@ -5,7 +5,7 @@
 #include "contender.h"
 #include "native/native_cart.h"
 #include "native/task/task_batches.h"
-#include "nn/engine/dnn.h"
+#include "nn/engine/onednn.h"
 
 /* Small, so that no network of random weights on noise blows up. */
 #define RATE 1e-4

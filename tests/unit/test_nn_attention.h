@@ -3,7 +3,7 @@
 #ifndef TESTS_UNIT_TEST_NN_ATTENTION_H
 #define TESTS_UNIT_TEST_NN_ATTENTION_H
 
-#include "nn/kernel/kernels_attention.h"
+#include "nn/kernel/kernel_attention.h"
 
 #include "skip.h"
 #include "test_nn_kernel.h"

@@ -1,5 +1,5 @@
 /* Tables of rows by ids: forward, back, and steps of optimisers on rows. */
-#include "nn/kernel/kernels_rows.h"
+#include "nn/kernel/kernels.h"
 
 #include "test_nn_kernel.h"
 

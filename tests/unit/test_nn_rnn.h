@@ -8,8 +8,8 @@
 
 #include "test_nn_kernel.h"
 
-#include "nn/engine/dnn.h"
-#include "nn/kernel/rnn.h"
+#include "nn/engine/onednn.h"
+#include "nn/kernel/kernel_rnn.h"
 
 struct rnn_row {
     struct pr_rnn r;

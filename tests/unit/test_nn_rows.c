@@ -1,5 +1,5 @@
 /* Layer norm and instance norm, against doubles and their own slopes. */
-#include "nn/kernel/kernels_rows.h"
+#include "nn/kernel/kernels.h"
 
 #include "test_nn_kernel.h"
 

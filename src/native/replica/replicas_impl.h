@@ -10,7 +10,7 @@
 
 #include "machine/cpuset.h"
 #include "native/replica/replicas.h"
-#include "nn/engine/par.h"
+#include "nn/engine/threads.h"
 
 #include <sys/types.h>
 

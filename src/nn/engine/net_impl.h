@@ -8,8 +8,8 @@
 #ifndef PR_NN_NET_IMPL_H
 #define PR_NN_NET_IMPL_H
 
-#include "nn/engine/dnn.h"
 #include "nn/engine/net.h"
+#include "nn/engine/onednn.h"
 
 enum { PR_NO_TENSOR = -1 };
 
@@ -214,8 +214,6 @@ static inline int pr_net_param_value(const struct pr_net *net, unsigned layer,
 /* Whether the layer's parameters are updated in the turn that is compiled. */
 bool pr_net_param_is_updated(const struct pr_net *net, unsigned layer);
 /* Whether it is in any: not what is frozen, nor statistics. */
-bool pr_net_param_is_learned(const struct pr_net *net,
-                             const struct pr_net_param *p);
 /* Where a layer's gradient of its parameter i goes: all of it is to be
  * written. lay: NULL, or the layout that a primitive writes. */
 int pr_net_param_gradient(struct pr_net *net, unsigned layer, unsigned i,
@@ -229,7 +227,6 @@ int pr_net_param_update(struct pr_net *net, unsigned layer,
 int pr_net_compile_updates(struct pr_net *net,
                            struct pr_err *err) PR_MUST_CHECK;
 /* Random weights from the seed. */
-int pr_net_param_init(struct pr_net *net, struct pr_err *err) PR_MUST_CHECK;
 /* Values of a parameter as they lie, from or to plain order. */
 int pr_net_param_copy(struct pr_net *net, const struct pr_net_param *p,
                       int tensor, float *plain, bool out,

@@ -1,8 +1,61 @@
 /* Gates of lstm and gru: one row of some samples, and its way back. */
+#include "nn/kernel/kernel_rnn.h"
+
 #include "nn/kernel/kernel_exp.h"
-#include "nn/kernel/rnn.h"
+#include "nn/kernel/kernel_vec.h"
 
 #include <string.h>
+
+/*
+ * Inside of rnn_samples*.c: a recurrent layer by samples. Each thread takes
+ * some of them through all rows, and nobody waits for anybody. For this input,
+ * state and a 1 lie side by side, and weights and biases are one matrix, packed
+ * at the start; so are their gradients, of which each thread has its own sum.
+ * It pays as long as that matrix stays in a cache.
+ */
+
+/* Sizes that follow from those of the layer. */
+struct pr_rnn_samples_sizes {
+    size_t wide;  /* outputs, rounded up */
+    size_t gates; /* of a sample: four times that */
+    size_t cat;   /* input, state and the 1 */
+    size_t cats;  /* rounded up */
+};
+
+struct pr_rnn_samples {
+    const struct pr_rnn *r;
+    const struct pr_rnn_data *d;
+    struct pr_rnn_samples_sizes z;
+    float *gates, *cells; /* kept */
+    size_t kept_rows;     /* of a sample: all, or 1 */
+    float *cat;           /* of each sample; backward: as panels */
+    float *bias;
+    struct pr_panels all;                /* weights: from cat to gates */
+    struct pr_panels to_state, to_input; /* and back */
+    float *sums, *dh, *dc, *dall;        /* dall: of each thread */
+    unsigned used;                       /* threads */
+};
+
+/* Samples of a thread, and the row that it is at. */
+struct pr_rnn_samples_share {
+    size_t first, count, row;
+    bool is_first; /* row to be computed */
+};
+
+static inline size_t pr_rnn_samples_row(const struct pr_rnn *r, size_t i)
+{
+    return r->reverse ? r->rows - 1 - i : i;
+}
+
+/* The place of this row of the share's first sample. */
+static inline size_t pr_rnn_samples_place(const struct pr_rnn_samples_share *s,
+                                          size_t rows, size_t numbers)
+{
+    return (s->first * rows + (rows > 1 ? s->row : 0)) * numbers;
+}
+
+/* What d says, with room cut up. */
+/* Calls fn on all threads, or on the caller where there is little to do. */
 
 PR_INLINE void gate_sigmoid(pr_vec *x)
 {
@@ -240,4 +293,521 @@ PR_KERNEL(gates_backward)
 void pr_kernel_rnn_gates_back(const struct pr_rnn_gates_back *g)
 {
     gates_backward()((void *)(uintptr_t)g, 0, 1);
+}
+
+/* A recurrent layer by samples: its memory, and packing of weights. */
+
+static size_t rnn_samples_round_up(size_t n, size_t to)
+{
+    return (n + to - 1) / to * to;
+}
+
+static struct pr_rnn_samples_sizes rnn_samples_sizes(const struct pr_rnn *r)
+{
+    size_t wide = rnn_samples_round_up(r->out, PR_LANES),
+           cat = r->in + r->out + 1;
+
+    return (struct pr_rnn_samples_sizes){wide, 4 * wide, cat,
+                                         rnn_samples_round_up(cat, PR_LANES)};
+}
+
+bool pr_rnn_samples_fit(const struct pr_rnn *r, unsigned threads)
+{
+    enum { FEW = 32 * 1024, MANY = 160 * 1024, EACH = 8 };
+    struct pr_rnn_samples_sizes z = rnn_samples_sizes(r);
+    size_t floats = z.gates * z.cat;
+
+    return floats <= FEW || (floats <= MANY && r->batch >= EACH * threads);
+}
+
+/* A piece of room; NULL while it is only measured. */
+static float *rnn_samples_cut_room(const struct pr_rnn_samples *j, size_t *at,
+                                   size_t floats)
+{
+    float *piece = j->d->room ? j->d->room + *at : NULL;
+
+    *at += rnn_samples_round_up(floats, 16);
+    return piece;
+}
+
+static size_t rnn_samples_lay_out(struct pr_rnn_samples *j, unsigned threads,
+                                  bool backward)
+{
+    const struct pr_rnn *r = j->r;
+    const struct pr_rnn_samples_sizes *z = &j->z;
+    size_t at = 0;
+
+    j->cat = rnn_samples_cut_room(j, &at, r->batch * z->cats);
+    j->bias = rnn_samples_cut_room(j, &at, z->gates);
+    if (!backward) {
+        j->all = (struct pr_panels){z->cat, z->gates, NULL};
+        j->all.data =
+            rnn_samples_cut_room(j, &at, pr_panels_floats(z->cat, z->gates));
+        return at;
+    }
+    j->to_state = (struct pr_panels){z->gates, z->wide, NULL};
+    j->to_state.data =
+        rnn_samples_cut_room(j, &at, pr_panels_floats(z->gates, z->wide));
+    j->to_input = (struct pr_panels){z->gates, r->in, NULL};
+    j->to_input.data =
+        rnn_samples_cut_room(j, &at, pr_panels_floats(z->gates, r->in));
+    j->sums = rnn_samples_cut_room(j, &at, r->batch * z->gates);
+    j->dh = rnn_samples_cut_room(j, &at, r->batch * z->wide);
+    j->dc = rnn_samples_cut_room(j, &at, r->batch * z->wide);
+    j->dall = rnn_samples_cut_room(j, &at, threads * z->gates * z->cats);
+    return at;
+}
+
+size_t pr_rnn_samples_room(const struct pr_rnn *r, unsigned threads,
+                           bool backward)
+{
+    struct pr_rnn_data none = {0};
+    struct pr_rnn_samples j = {.r = r, .d = &none, .z = rnn_samples_sizes(r)};
+
+    return rnn_samples_lay_out(&j, threads, backward);
+}
+
+size_t pr_rnn_samples_kept(const struct pr_rnn *r, bool training)
+{
+    struct pr_rnn_samples_sizes z = rnn_samples_sizes(r);
+    size_t rows = r->batch * (training ? r->rows : 1);
+
+    return rows * (z.gates + (r->is_gru ? 0 : z.wide));
+}
+
+static void rnn_samples_init(const struct pr_threads *p, const struct pr_rnn *r,
+                             const struct pr_rnn_data *d, bool training,
+                             bool backward, struct pr_rnn_samples *ret)
+{
+    struct pr_rnn_samples j = {.r = r, .d = d, .z = rnn_samples_sizes(r)};
+
+    j.kept_rows = training ? r->rows : 1;
+    j.gates = d->kept;
+    j.cells = d->kept + r->batch * j.kept_rows * j.z.gates;
+    rnn_samples_lay_out(&j, pr_threads_count(p), backward);
+    *ret = j;
+}
+
+static void rnn_samples_run(const struct pr_threads *p,
+                            struct pr_rnn_samples *j, pr_threads_fn *fn)
+{
+    const struct pr_rnn *r = j->r;
+
+    pr_kernel_run(p, r->batch * r->rows * j->z.gates, fn, j);
+}
+
+/* The samples of a thread. */
+static struct pr_rnn_samples_share
+rnn_samples_share_of(const struct pr_rnn_samples *j, unsigned thread,
+                     unsigned threads)
+{
+    struct pr_rnn_samples_share s = {0};
+    size_t end;
+
+    pr_threads_part(j->r->batch, 1, thread, threads, &s.first, &end);
+    s.count = end - s.first;
+    return s;
+}
+
+/* ---- packing */
+
+static int rnn_samples_gate(const struct pr_rnn *r, size_t b, bool recurrent)
+{
+    if (!r->is_gru)
+        return (int)b;
+    return !recurrent ? (int)b - 1 : b == 0 ? 2 : b == 3 ? -1 : (int)b - 1;
+}
+
+static void rnn_samples_pack(const struct pr_rnn_samples *j)
+{
+    const struct pr_rnn *r = j->r;
+    size_t wide = j->z.wide;
+
+    memset(j->all.data, 0, j->z.cat * j->z.gates * sizeof(float));
+    for (size_t b = 0; b < 4; b++) {
+        int in = rnn_samples_gate(r, b, false),
+            out = rnn_samples_gate(r, b, true);
+        struct pr_panel_fill f = {
+            .by_k = 1, .n0 = b * wide, .n = r->out, .by_n = r->in, .k = r->in};
+
+        if (in >= 0) {
+            f.from = j->d->weight + (size_t)in * r->out * r->in;
+            pr_kernel_panel_fill(&j->all, &f, 0, 1);
+        }
+        if (out >= 0) {
+            f.from = j->d->recurrent + (size_t)out * r->out * r->out;
+            f.k0 = r->in;
+            f.k = f.by_n = r->out;
+            pr_kernel_panel_fill(&j->all, &f, 0, 1);
+        }
+    }
+    pr_kernel_rnn_bias(r->is_gru, r->out, j->d->bias, j->d->recurrent_bias,
+                       j->bias);
+    pr_kernel_panel_fill(&j->all,
+                         &(struct pr_panel_fill){.from = j->bias,
+                                                 .by_n = 1,
+                                                 .k0 = j->z.cat - 1,
+                                                 .k = 1,
+                                                 .n = j->z.gates},
+                         0, 1);
+}
+
+/* Of the weights of input or state, for the way back. */
+static void rnn_samples_pack_back(const struct pr_rnn_samples *j,
+                                  const struct pr_panels *to,
+                                  const float *weights, size_t n,
+                                  bool recurrent)
+{
+    const struct pr_rnn *r = j->r;
+
+    memset(to->data, 0, pr_panels_floats(to->k, to->n) * sizeof(float));
+    for (size_t b = 0; b < 4; b++) {
+        int gate = rnn_samples_gate(r, b, recurrent);
+        struct pr_panel_fill f = {
+            .by_k = n, .by_n = 1, .k0 = b * j->z.wide, .k = r->out, .n = n};
+
+        if (gate < 0)
+            continue;
+        f.from = weights + (size_t)gate * r->out * n;
+        pr_kernel_panel_fill(to, &f, 0, 1);
+    }
+}
+
+/* A recurrent layer by samples: forward. */
+
+static const float *state_h(const struct pr_rnn_samples *j, const float *state,
+                            const struct pr_rnn_samples_share *s)
+{
+    return state ? state + s->first * j->r->out : NULL;
+}
+
+static const float *state_c(const struct pr_rnn_samples *j, const float *state,
+                            const struct pr_rnn_samples_share *s)
+{
+    return state ? state + (j->r->batch + s->first) * j->r->out : NULL;
+}
+
+static void rnn_samples_begin(const struct pr_rnn_samples *j,
+                              const struct pr_rnn_samples_share *s)
+{
+    const struct pr_rnn *r = j->r;
+    const float *h = state_h(j, j->d->state, s);
+
+    for (size_t i = 0; i < s->count; i++) {
+        float *cat = j->cat + (s->first + i) * j->z.cats;
+
+        cat[r->in + r->out] = 1;
+        if (h)
+            memcpy(cat + r->in, h + i * r->out, r->out * sizeof *h);
+        else
+            memset(cat + r->in, 0, r->out * sizeof *cat);
+    }
+}
+
+static void rnn_samples_keep_state(const struct pr_rnn_samples *j,
+                                   const struct pr_rnn_samples_share *s)
+{
+    const struct pr_rnn *r = j->r;
+    size_t bytes = r->out * sizeof(float);
+    float *h = j->d->state + s->first * r->out;
+    float *c = h + r->batch * r->out;
+
+    for (size_t i = 0; i < s->count; i++) {
+        memcpy(h + i * r->out,
+               j->d->y + pr_rnn_samples_place(s, r->rows, r->out) +
+                   i * r->rows * r->out,
+               bytes);
+        if (!r->is_gru)
+            memcpy(c + i * r->out,
+                   j->cells + pr_rnn_samples_place(s, j->kept_rows, j->z.wide) +
+                       i * j->kept_rows * j->z.wide,
+                   bytes);
+    }
+}
+
+/* The cells of the row before, or the state that the call began with. */
+static const float *
+rnn_samples_cell_before(const struct pr_rnn_samples *j, const float *state,
+                        const struct pr_rnn_samples_share *s, size_t *ret_row)
+{
+    struct pr_rnn_samples_share other = *s;
+
+    if (s->is_first) {
+        *ret_row = j->r->out;
+        return state_c(j, state, s);
+    }
+    other.row += j->r->reverse ? 1 : (size_t)-1;
+    *ret_row = j->kept_rows * j->z.wide;
+    return j->cells + pr_rnn_samples_place(&other, j->kept_rows, j->z.wide);
+}
+
+static void rnn_samples_forward_row(const struct pr_rnn_samples *j,
+                                    const struct pr_rnn_samples_share *s)
+{
+    const struct pr_rnn *r = j->r;
+    const struct pr_rnn_samples_sizes *z = &j->z;
+    float *cat = j->cat + s->first * z->cats;
+    const float *x = j->d->x + pr_rnn_samples_place(s, r->rows, r->in);
+    struct pr_rnn_gates g = {.is_gru = r->is_gru,
+                             .count = s->count,
+                             .out = r->out,
+                             .gap = z->wide,
+                             .gate_row = j->kept_rows * z->gates,
+                             .cell_row = j->kept_rows * z->wide,
+                             .y_row = r->rows * r->out,
+                             .state = cat + r->in,
+                             .state_row = z->cats};
+
+    for (size_t i = 0; i < s->count; i++)
+        memcpy(cat + i * z->cats, x + i * r->rows * r->in, r->in * sizeof *cat);
+    g.gates = j->gates + pr_rnn_samples_place(s, j->kept_rows, z->gates);
+    g.cell = j->cells + pr_rnn_samples_place(s, j->kept_rows, z->wide);
+    g.y = j->d->y + pr_rnn_samples_place(s, r->rows, r->out);
+    g.before = cat + r->in;
+    g.before_row = z->cats;
+    if (!r->is_gru)
+        g.before = rnn_samples_cell_before(j, j->d->state, s, &g.before_row);
+    pr_kernel_panel_product(&(struct pr_panel_product){.b = &j->all,
+                                                       .m = s->count,
+                                                       .to = z->gates,
+                                                       .a = cat,
+                                                       .a_row = z->cats,
+                                                       .a_col = 1,
+                                                       .c = g.gates,
+                                                       .c_row = g.gate_row});
+    pr_kernel_rnn_gates(&g);
+}
+
+static void rnn_samples_forward(void *ctx, unsigned thread, unsigned threads)
+{
+    const struct pr_rnn_samples *j = ctx;
+    const struct pr_rnn *r = j->r;
+    struct pr_rnn_samples_share s = rnn_samples_share_of(j, thread, threads);
+
+    if (!s.count)
+        return;
+    rnn_samples_begin(j, &s);
+    for (size_t i = 0; i < r->rows; i++) {
+        s.row = pr_rnn_samples_row(r, i);
+        s.is_first = i == 0;
+        rnn_samples_forward_row(j, &s);
+    }
+    if (j->d->state)
+        rnn_samples_keep_state(j, &s);
+}
+
+void pr_rnn_samples_forward(const struct pr_threads *p, const struct pr_rnn *r,
+                            const struct pr_rnn_data *d, bool training)
+{
+    size_t state = (r->is_gru ? 1 : 2) * r->batch * r->out;
+    struct pr_rnn_samples j;
+
+    if (d->state && d->begin)
+        memcpy(d->begin, d->state, state * sizeof(float));
+    rnn_samples_init(p, r, d, training, false, &j);
+    rnn_samples_pack(&j);
+    rnn_samples_run(p, &j, rnn_samples_forward);
+}
+
+/* A recurrent layer by samples: backward. */
+
+/* What the share's samples began with, and h of the row before. */
+static const float *state_before(const struct pr_rnn_samples *j,
+                                 const struct pr_rnn_samples_share *s,
+                                 size_t *ret_row)
+{
+    const struct pr_rnn *r = j->r;
+    struct pr_rnn_samples_share other = *s;
+
+    if (s->is_first) {
+        *ret_row = r->out;
+        return j->d->begin ? j->d->begin + s->first * r->out : NULL;
+    }
+    other.row += r->reverse ? 1 : (size_t)-1;
+    *ret_row = r->rows * r->out;
+    return j->d->y + pr_rnn_samples_place(&other, r->rows, r->out);
+}
+
+static void rnn_samples_gates_back(const struct pr_rnn_samples *j,
+                                   const struct pr_rnn_samples_share *s,
+                                   bool is_last)
+{
+    const struct pr_rnn *r = j->r;
+    const struct pr_rnn_samples_sizes *z = &j->z;
+    struct pr_rnn_gates_back g = {.is_gru = r->is_gru,
+                                  .count = s->count,
+                                  .out = r->out,
+                                  .gap = z->wide,
+                                  .gate_row = r->rows * z->gates,
+                                  .sum_row = z->gates,
+                                  .cell_row = r->rows * z->wide,
+                                  .dy_row = r->rows * r->out,
+                                  .d_row = z->wide,
+                                  .is_last = is_last};
+
+    g.gates = j->gates + pr_rnn_samples_place(s, r->rows, z->gates);
+    g.sums = j->sums + s->first * z->gates;
+    g.cell = j->cells + pr_rnn_samples_place(s, r->rows, z->wide);
+    g.dy = j->d->dy + pr_rnn_samples_place(s, r->rows, r->out);
+    g.dh = j->dh + s->first * z->wide;
+    g.dc = j->dc + s->first * z->wide;
+    g.before = r->is_gru
+                   ? state_before(j, s, &g.before_row)
+                   : rnn_samples_cell_before(j, j->d->begin, s, &g.before_row);
+    pr_kernel_rnn_gates_back(&g);
+}
+
+/* The sums' gradients times weights. */
+static void rnn_samples_product_back(const struct pr_rnn_samples *j,
+                                     const struct pr_rnn_samples_share *s,
+                                     const struct pr_panels *weights, float *to,
+                                     size_t to_row, bool add)
+{
+    pr_kernel_panel_product(
+        &(struct pr_panel_product){.b = weights,
+                                   .m = s->count,
+                                   .to = weights->n,
+                                   .a = j->sums + s->first * j->z.gates,
+                                   .a_row = j->z.gates,
+                                   .a_col = 1,
+                                   .c = to,
+                                   .c_row = to_row,
+                                   .add = add});
+}
+
+/* Adds this row's part to the gradient of the weights. */
+static void rnn_samples_weights_back(const struct pr_rnn_samples *j,
+                                     const struct pr_rnn_samples_share *s,
+                                     float *dall, bool add)
+{
+    const struct pr_rnn *r = j->r;
+    struct pr_panels cat = {s->count, j->z.cats, j->cat + s->first * j->z.cats};
+    struct pr_panel_fill f = {.from = j->d->x +
+                                      pr_rnn_samples_place(s, r->rows, r->in),
+                              .by_k = r->rows * r->in,
+                              .by_n = 1,
+                              .k = s->count,
+                              .n = r->in};
+
+    pr_kernel_panel_fill(&cat, &f, 0, 1);
+    f.from = state_before(j, s, &f.by_k);
+    f.n0 = r->in;
+    f.n = r->out;
+    if (f.from) {
+        pr_kernel_panel_fill(&cat, &f, 0, 1);
+    } else {
+        f.from = (const float[]){0};
+        f.by_k = f.by_n = 0;
+        pr_kernel_panel_fill(&cat, &f, 0, 1);
+    }
+    pr_kernel_panel_product(
+        &(struct pr_panel_product){.b = &cat,
+                                   .m = j->z.gates,
+                                   .to = j->z.cats,
+                                   .a = j->sums + s->first * j->z.gates,
+                                   .a_row = 1,
+                                   .a_col = j->z.gates,
+                                   .c = dall,
+                                   .c_row = j->z.cats,
+                                   .add = add});
+}
+
+/* The panels of a share with the 1 behind input and state. */
+static void rnn_samples_begin_back(const struct pr_rnn_samples *j,
+                                   const struct pr_rnn_samples_share *s)
+{
+    struct pr_panels cat = {s->count, j->z.cats, j->cat + s->first * j->z.cats};
+    struct pr_panel_fill f = {
+        .from = (const float[]){1}, .k = s->count, .n0 = j->z.cat - 1, .n = 1};
+
+    memset(cat.data, 0, s->count * j->z.cats * sizeof(float));
+    pr_kernel_panel_fill(&cat, &f, 0, 1);
+}
+
+static void rnn_samples_backward(void *ctx, unsigned thread, unsigned threads)
+{
+    struct pr_rnn_samples *j = ctx;
+    const struct pr_rnn *r = j->r;
+    struct pr_rnn_samples_share s = rnn_samples_share_of(j, thread, threads);
+    float *dall = j->dall + thread * j->z.gates * j->z.cats;
+
+    if (thread == 0)
+        j->used = threads;
+    if (!s.count) {
+        memset(dall, 0, j->z.gates * j->z.cats * sizeof *dall);
+        return;
+    }
+    rnn_samples_begin_back(j, &s);
+    for (size_t i = r->rows; i-- > 0;) {
+        bool is_last = i == r->rows - 1;
+
+        s.row = pr_rnn_samples_row(r, i);
+        s.is_first = i == 0;
+        rnn_samples_gates_back(j, &s, is_last);
+        if (i)
+            rnn_samples_product_back(j, &s, &j->to_state,
+                                     j->dh + s.first * j->z.wide, j->z.wide,
+                                     r->is_gru);
+        if (j->d->dx)
+            rnn_samples_product_back(
+                j, &s, &j->to_input,
+                j->d->dx + pr_rnn_samples_place(&s, r->rows, r->in),
+                r->rows * r->in, false);
+        if (j->d->dweight)
+            rnn_samples_weights_back(j, &s, dall, !is_last);
+    }
+}
+
+/* ---- the gradients of all threads, as tensors */
+
+static float sum_thread_gradients(const struct pr_rnn_samples *j, size_t at)
+{
+    float sum = j->dall[at];
+
+    for (unsigned t = 1; t < j->used; t++)
+        sum += j->dall[t * j->z.gates * j->z.cats + at];
+    return sum;
+}
+
+static void rnn_samples_gather(void *ctx, unsigned thread, unsigned threads)
+{
+    const struct pr_rnn_samples *j = ctx;
+    const struct pr_rnn *r = j->r;
+    size_t from, to;
+
+    pr_threads_part(4 * r->out, 1, thread, threads, &from, &to);
+    for (; from < to; from++) {
+        size_t b = from / r->out, k = from % r->out;
+        size_t at = (b * j->z.wide + k) * j->z.cats, gate;
+
+        if (rnn_samples_gate(r, b, false) >= 0) {
+            gate = (size_t)rnn_samples_gate(r, b, false) * r->out + k;
+            for (size_t i = 0; i < r->in; i++)
+                j->d->dweight[gate * r->in + i] =
+                    sum_thread_gradients(j, at + i);
+            j->d->dbias[gate] = sum_thread_gradients(j, at + j->z.cat - 1);
+        }
+        if (rnn_samples_gate(r, b, true) >= 0) {
+            gate = (size_t)rnn_samples_gate(r, b, true) * r->out + k;
+            for (size_t i = 0; i < r->out; i++)
+                j->d->drecurrent[gate * r->out + i] =
+                    sum_thread_gradients(j, at + r->in + i);
+            j->d->drecurrent_bias[gate] =
+                sum_thread_gradients(j, at + j->z.cat - 1);
+        }
+    }
+}
+
+void pr_rnn_samples_back(const struct pr_threads *p, const struct pr_rnn *r,
+                         const struct pr_rnn_data *d)
+{
+    struct pr_rnn_samples j;
+
+    rnn_samples_init(p, r, d, true, true, &j);
+    rnn_samples_pack_back(&j, &j.to_state, d->recurrent, r->out, true);
+    if (d->dx)
+        rnn_samples_pack_back(&j, &j.to_input, d->weight, r->in, false);
+    rnn_samples_run(p, &j, rnn_samples_backward);
+    if (d->dweight)
+        pr_kernel_run(p, j.used * j.z.gates * j.z.cats, rnn_samples_gather, &j);
 }

@@ -7,7 +7,7 @@
  * has its own.
  */
 #include "nn/kernel/kernel_row.h"
-#include "nn/kernel/kernels_rows.h"
+#include "nn/kernel/kernels.h"
 
 #include <math.h>
 #include <string.h>

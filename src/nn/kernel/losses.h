@@ -6,7 +6,7 @@
 #ifndef PR_NN_LOSSES_H
 #define PR_NN_LOSSES_H
 
-#include "nn/engine/par.h"
+#include "nn/engine/threads.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -64,8 +64,6 @@ struct pr_model_op {
     unsigned field_count;
     struct pr_model_field fields[PR_FIELDS];
 };
-const struct pr_model_op *pr_model_op_find(const char *name); /* NULL: none */
-const struct pr_model_op *pr_model_op_at(size_t i); /* NULL at the end */
 
 /* A layer before its shape is known. */
 struct pr_model_draft {
@@ -153,15 +151,10 @@ bool pr_model_is_name(const struct pr_value *v);
 int pr_model_read_items(struct pr_model_builder *b, const struct pr_value *list,
                         const char *what,
                         struct pr_model_list *ret) PR_MUST_CHECK;
-struct pr_model_block *pr_model_block_find(struct pr_model_builder *b,
-                                           const char *name);
 int pr_model_read_blocks(struct pr_model_builder *b,
                          const struct pr_value *map) PR_MUST_CHECK;
 /* Index of a parameter; -1: none. */
 int pr_model_block_param(const struct pr_model_block *block, const char *name);
-
-/* "name", "if", "repeat", "from" …: options of every layer. */
-bool pr_model_is_common(const char *name);
 
 /* Whether a parameter may be called that. */
 int pr_model_check_param(struct pr_model_builder *b,
@@ -215,10 +208,6 @@ struct pr_model_scope {
 
 /* The name of the next layer or block: its own, or op and number. round: of a
  * repetition, from 1. In b->out. */
-int pr_model_make_name(struct pr_model_builder *b,
-                       const struct pr_model_item *item,
-                       struct pr_model_scope *s, int64_t round,
-                       const char **ret) PR_MUST_CHECK;
 /* From now on name means that layer; it must be new. */
 int pr_model_put_name(struct pr_model_builder *b,
                       const struct pr_model_item *item, const char *name,
@@ -227,8 +216,6 @@ int pr_model_put_name(struct pr_model_builder *b,
 int pr_model_find_name(struct pr_model_builder *b, const struct pr_value *v,
                        const char *key, const struct pr_model_scope *s,
                        unsigned *ret) PR_MUST_CHECK;
-bool pr_model_has_name(const struct pr_model_builder *b, const char *prefix,
-                       const char *name, unsigned *ret);
 
 /* ---- where a layer takes its input (model_from.c) */
 
@@ -247,15 +234,6 @@ int pr_model_check_join(struct pr_model_builder *b,
 /* ---- whose tensors, and whether they learn (model_like.c) */
 
 /* What the use of a block hands on to the layers inside. */
-int pr_model_like_block(struct pr_model_builder *b,
-                        const struct pr_model_item *item,
-                        const struct pr_model_scope *s, const char *name,
-                        struct pr_model_scope *inner) PR_MUST_CHECK;
-/* Sets like, learns and params of a layer that is about to be appended. */
-int pr_model_like_layer(struct pr_model_builder *b,
-                        const struct pr_model_item *item,
-                        const struct pr_model_scope *s,
-                        struct pr_model_draft *d) PR_MUST_CHECK;
 
 /* ---- layers */
 
@@ -272,10 +250,8 @@ bool pr_shape_elements(const struct pr_layer_shape *s, int64_t *ret);
 /* "[64, 56, 56]" */
 const char *pr_shape_text(const struct pr_layer_shape *s, char out[static 72]);
 /* Params and flops of a layer whose shape is known; false: too large. */
-bool pr_model_count(const struct pr_model *m, struct pr_layer *l);
 /* The last dimension, or the channels of an image: what a norm has a weight
  * for each of. */
-int64_t pr_shape_channels(const struct pr_layer_shape *s);
 bool pr_shape_equal(const struct pr_layer_shape *a,
                     const struct pr_layer_shape *b);
 
@@ -289,13 +265,6 @@ pr_model_draft_input(const struct pr_model_builder *b,
 }
 /* Which shapes: bits of 1 << dims. */
 enum { PR_DIMS_1 = 2, PR_DIMS_2 = 4, PR_DIMS_3 = 8 };
-int pr_model_check_dims(struct pr_model_builder *b,
-                        const struct pr_model_draft *d, unsigned i,
-                        unsigned which) PR_MUST_CHECK;
-int pr_model_shape_image(struct pr_model_builder *b,
-                         struct pr_model_draft *d) PR_MUST_CHECK;
-int pr_model_shape_rows(struct pr_model_builder *b,
-                        struct pr_model_draft *d) PR_MUST_CHECK;
 
 /* One window along one side: in, kernel, stride, dilation are 1 or more. */
 struct pr_model_window {
@@ -317,17 +286,13 @@ int pr_model_expand(struct pr_model_builder *b) PR_MUST_CHECK;
 
 /* ---- keys of the definition beside blocks and layers */
 
-int pr_model_read_keys(struct pr_model_builder *b,
-                       const struct pr_model_variant *variant) PR_MUST_CHECK;
 int pr_model_read_optimizer(struct pr_model_builder *b,
                             const struct pr_value *map) PR_MUST_CHECK;
 /* 'given', 'classes' and 'input', with 'tiny' and exp.model_opts over them. */
 int pr_model_read_sizes(struct pr_model_builder *b,
                         const struct pr_model_variant *variant) PR_MUST_CHECK;
 /* Index of a parameter of the model; -1: none. */
-int pr_model_given_index(const struct pr_model_builder *b, const char *name);
 /* [3, 224, 224], [35, 656] or [540]. */
-bool pr_shape_read(const struct pr_value *v, struct pr_layer_shape *ret);
 /* "'%s' has no '%s'", with the nearest of the names. */
 int pr_model_fail_unknown(struct pr_model_builder *b, const struct pr_member *m,
                           const char *what, const char *const *names,
@@ -338,11 +303,8 @@ int pr_model_fail_unknown(struct pr_model_builder *b, const struct pr_member *m,
 /* 'turns': how many there are. */
 int pr_model_read_turns(struct pr_model_builder *b) PR_MUST_CHECK;
 /* 'output' and 'losses'. */
-int pr_model_read_output(struct pr_model_builder *b) PR_MUST_CHECK;
 int pr_model_read_losses(struct pr_model_builder *b) PR_MUST_CHECK;
 /* That what a loss is about fits together. v: as it is written. */
-int pr_model_check_loss(struct pr_model_builder *b, const struct pr_value *v,
-                        const struct pr_loss *l) PR_MUST_CHECK;
 /* When each layer is computed and learns. */
 int pr_model_assign_turns(struct pr_model_builder *b) PR_MUST_CHECK;
 
@@ -353,20 +315,5 @@ static inline struct pr_value pr_model_place(const struct pr_model_builder *b,
     return (struct pr_value){.line = b->m->layers[layer].line,
                              .col = b->cols[layer]};
 }
-
-/* Layers that nobody uses, sums, reference. */
-int pr_model_check(struct pr_model_builder *b) PR_MUST_CHECK;
-
-/* file: what the key 'model' must be; NULL: anything. */
-int pr_model_build(const char *text, size_t len, const char *name,
-                   const char *file, const struct pr_model_variant *variant,
-                   struct pr_arena *a, struct pr_model **ret,
-                   struct pr_err *err) PR_MUST_CHECK;
-
-/* Options of one layer, in its object of prony.model/2. */
-void pr_model_write_layer_json(const struct pr_layer *l,
-                               struct pr_json_writer *jb);
-void pr_model_write_list_json(struct pr_json_writer *jb, const char *key,
-                              const int64_t *list, unsigned count);
 
 #endif

@@ -1,33 +1,27 @@
-/* Inside of op_rnn_onednn*.c. */
+/* Inside of op_rnn*.c: tensors of a recurrent layer, and ways to compute it. */
 #ifndef PR_NN_OP_RNN_ONEDNN_H
 #define PR_NN_OP_RNN_ONEDNN_H
 
-#include "nn/op/op_rnn.h"
+#include "nn/engine/net_impl.h"
+#include "nn/kernel/kernel_rnn.h"
 
-/* Copies gates of a gru, `size` numbers each: reset and update change places;
- * there and back is the same. */
-void pr_op_rnn_swap_gates(const float *from, size_t size, float *to);
-/* A step that does so; *ret may be a tensor already. */
-int pr_op_rnn_emit_swap(struct pr_net *net, int from, size_t size, int *ret,
-                        struct pr_err *err) PR_MUST_CHECK;
+/* Tensors of pr_layer_tensors. */
+enum { PR_RNN_WEIGHT, PR_RNN_RECURRENT, PR_RNN_BIAS, PR_RNN_RECURRENT_BIAS };
 
-/* What a pass takes of weights. */
-struct pr_op_rnn_onednn_weights {
-    int weights, recurrent, bias;
+/* What a node keeps in extra. */
+enum {
+    PR_RNN_KEPT,  /* between forward and backward */
+    PR_RNN_STATE, /* from call to call; PR_NO_TENSOR without carry */
+    PR_RNN_BEGIN, /* what it was before; in training */
+    PR_RNN_WAY,   /* enum pr_nn_rnn */
+    /* oneDNN's has more tensors for states, and keeps in node.work. */
+    PR_RNN_BEGIN_CELL,
+    PR_RNN_END,
+    PR_RNN_END_CELL = PR_RNN_KEPT,
 };
-int pr_op_rnn_onednn_weights(struct pr_net *net, unsigned layer,
-                             const struct pr_primitive *prim,
-                             struct pr_op_rnn_onednn_weights *ret,
-                             struct pr_err *err) PR_MUST_CHECK;
-/* A step with the arguments that both passes have. */
-int pr_op_rnn_onednn_add_step(struct pr_net *net, unsigned layer,
-                              struct pr_primitive *prim,
-                              const struct pr_op_rnn_onednn_weights *w,
-                              struct pr_err *err) PR_MUST_CHECK;
-struct pr_recurrent pr_op_rnn_onednn_sizes(const struct pr_net *net,
-                                           unsigned layer);
 
-int pr_op_rnn_onednn_backward(struct pr_net *net, unsigned layer,
-                              struct pr_err *err) PR_MUST_CHECK;
+struct pr_rnn pr_op_rnn_sizes(const struct pr_net *net, unsigned layer);
+
+extern const struct pr_op pr_op_rnn_unrolled, pr_op_rnn_onednn;
 
 #endif
