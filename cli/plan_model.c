@@ -1,7 +1,7 @@
 /* The networks that the experiments of a plan would compute: a line for each
  * model and batch. */
 #include "cli/targets.h"
-#include "job/job_model.h"
+#include "job/job.h"
 #include "run/jobs.h"
 
 #include <string.h>

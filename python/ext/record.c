@@ -8,7 +8,7 @@
 #include "base/file.h"
 #include "base/json/json.h"
 #include "base/mem.h"
-#include "job/probe_result.h"
+#include "job/probe_job.h"
 #include "present/chart/probe_chart.h"
 #include "prony/plan.h"
 #include "record/event.h"

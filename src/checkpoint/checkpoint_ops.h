@@ -52,11 +52,6 @@ pr_checkpoint_ops_has_room(const struct pr_checkpoint_ops *all)
     return all->listed < PR_CHECKPOINT_LISTED;
 }
 
-/* Adds one. */
-int pr_checkpoint_ops_add(struct pr_checkpoint_ops *all,
-                          const struct pr_checkpoint_op *op, struct pr_arena *a,
-                          struct pr_err *err) PR_MUST_CHECK;
-
 /* Mean and deviation of the population, from sums. */
 double pr_checkpoint_mean(double sum, uint64_t count);
 double pr_checkpoint_stdev(double sum, double square, uint64_t count);

@@ -9,7 +9,7 @@
 
 #include "emulate/emulate.h"
 #include "loader/feed.h"
-#include "observe/board.h"
+#include "observe/tensorboard.h"
 #include "observe/trace.h"
 
 /* Called about ten times a second with the steps that all have made. */

@@ -3,7 +3,7 @@
 #define PR_EMULATE_RESULT_IMPL_H
 
 #include "emulate/emulate_result.h"
-#include "job/sink.h"
+#include "job/result_lines.h"
 
 static inline double pr_emulate_ratio(double a, double b)
 {

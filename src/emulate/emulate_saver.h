@@ -9,8 +9,8 @@
 #include "checkpoint/checkpoint.h"
 #include "emulate/emulate.h"
 #include "emulate/emulate_watch.h"
-#include "job/emulate_log.h"
 #include "job/progress.h"
+#include "job/result_lines.h"
 
 /* ---- when */
 

@@ -9,7 +9,7 @@
 #include "emulate/emulate_outputs.h"
 #include "emulate/emulate_session_impl.h"
 #include "generate/generate.h"
-#include "job/probe.h"
+#include "job/probe_job.h"
 #include "machine/kernel_file.h"
 
 static int say_start(struct pr_emulate_session *s, uint64_t *ret_batches,

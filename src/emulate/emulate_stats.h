@@ -9,7 +9,7 @@
 #include "base/stats/histogram.h"
 #include "checkpoint/checkpoint_ops.h"
 #include "loader/feed.h"
-#include "observe/limits.h"
+#include "observe/client_limits.h"
 
 /* One step of one accelerator. */
 struct pr_emulate_step {

@@ -6,8 +6,8 @@
 #define PR_EMULATE_WATCH_H
 
 #include "emulate/emulate.h"
-#include "observe/board.h"
 #include "observe/iostat.h"
+#include "observe/tensorboard.h"
 #include "observe/trace.h"
 
 struct pr_emulate_watch {

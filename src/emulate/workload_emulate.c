@@ -8,8 +8,8 @@
 #include "emulate/emulate_saver.h"
 #include "emulate/emulate_session.h"
 #include "generate/generate.h"
-#include "job/job_env.h"
-#include "job/probe.h"
+#include "job/job.h"
+#include "job/probe_job.h"
 
 #include <signal.h>
 

@@ -8,7 +8,7 @@
 #include "base/json/json.h"
 #include "base/json/json_write.h"
 #include "base/sync.h"
-#include "generate/generate_impl.h"
+#include "generate/generate.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -11,6 +11,7 @@
 
 #include "catalog/framework.h"
 #include "conf/option/option.h"
+#include "nn/model/model.h"
 
 #include <stdint.h>
 
@@ -99,5 +100,82 @@ int pr_job_init(struct pr_job *job, const char *id, const char *dir,
 
 /* Whether exp.status says that it is planned but not to be run. */
 bool pr_job_is_off(const struct pr_job *job);
+
+/* The arguments of a program that an experiment starts: words joined into one
+ * list, with those of runtime.launcher in front. */
+
+struct pr_argv {
+    struct pr_job *job; /* everything is in its arena */
+    const char **items;
+    size_t count, cap;
+    size_t assignments; /* NAME=value words of the launcher, at the front */
+};
+
+/* Begins with the words of runtime.launcher. */
+int pr_argv_init(struct pr_argv *a, struct pr_job *job,
+                 struct pr_err *err) PR_MUST_CHECK;
+
+/* Adds a word, which is borrowed. */
+int pr_argv_add_word(struct pr_argv *a, const char *word,
+                     struct pr_err *err) PR_MUST_CHECK;
+
+/* Adds the items of a list as text, each one word; what names the list in
+ * errors. */
+int pr_argv_add_list(struct pr_argv *a, const char *what,
+                     const struct pr_value *list,
+                     struct pr_err *err) PR_MUST_CHECK;
+
+/* Adds text, split into words. */
+int pr_argv_add_text(struct pr_argv *a, const char *what, const char *text,
+                     struct pr_err *err) PR_MUST_CHECK;
+
+/* How many words of the program itself there are so far. */
+size_t pr_argv_word_count(const struct pr_argv *a);
+
+/* The whole: arguments, and the environment with the launcher's. */
+int pr_argv_fill_start(struct pr_argv *a, struct pr_start *ret,
+                       struct pr_err *err) PR_MUST_CHECK;
+
+/* The environment of an experiment's program: ours with the experiment's own
+ * variables laid over. */
+
+/* Fills ret->env and ret->own_env: runtime.env.*, then the extra NAME=value
+ * words. In the job's arena; the words are borrowed. */
+int pr_job_set_start_env(struct pr_job *job, const char *const *extra,
+                         size_t count, struct pr_start *ret,
+                         struct pr_err *err) PR_MUST_CHECK;
+
+/* Our environment with NAME=value words laid over; words is NULL-terminated.
+ * In the arena. */
+int pr_job_env_overlay(const char *const *words, struct pr_arena *a,
+                       const char ***ret, struct pr_err *err) PR_MUST_CHECK;
+
+/* The network that an experiment names: exp.model, exp.model_opts, nn.tiny. */
+
+/* In the job's arena. exp.model_opts is a map, or the text of one. */
+int pr_job_read_model(struct pr_job *job, struct pr_model **ret,
+                      struct pr_err *err) PR_MUST_CHECK;
+
+/* Which files and folders of this machine an experiment's parameters name. */
+
+enum pr_place_use {
+    PR_PLACE_KEPT, /* may be there, and may be written to then */
+    PR_PLACE_READ, /* may be there, is only read */
+    PR_PLACE_MADE, /* a folder that the experiment makes if it is missing */
+};
+
+struct pr_place {
+    const char *path; /* as given: relative ones are those of where we are */
+    enum pr_place_use use;
+};
+
+/* In the job's arena; none is empty. A file that is written counts as the
+ * folder it is in. */
+int pr_job_find_places(const struct pr_job *job, struct pr_place **ret,
+                       size_t *ret_count, struct pr_err *err) PR_MUST_CHECK;
+
+/* The same path from any folder: whole, without dots, links as they are. */
+int pr_job_absolute_path(const char *path, struct pr_arena *a, const char **ret,
+                         struct pr_err *err) PR_MUST_CHECK;
 
 #endif

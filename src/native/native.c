@@ -1,7 +1,7 @@
 /* A training by our engine, from its parameters. */
 #include "native/native.h"
 
-#include "job/job_model.h"
+#include "job/job.h"
 #include "native/images/image_set.h"
 #include "native/native_cart.h"
 #include "native/native_machine.h"

@@ -1,7 +1,7 @@
 /* Native training, probed: the loader alone, the network alone, and both. */
 #include "native/native_probe.h"
 
-#include "job/probe.h"
+#include "job/probe_job.h"
 
 /* What sees nothing but noise, or plays, has no data side. */
 int pr_native_check_probe(const struct pr_native *n, struct pr_err *err)

@@ -1,6 +1,6 @@
 /* The time of each layer: a list in the results, and a table in the log. */
 #include "base/mem.h"
-#include "job/sink.h"
+#include "job/result_lines.h"
 #include "native/native_run.h"
 
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #include "base/json/json.h"
 #include "base/text.h"
 #include "base/units.h"
-#include "job/sink.h"
+#include "job/result_lines.h"
 #include "native/native_run.h"
 
 #include <stdio.h>

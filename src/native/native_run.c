@@ -3,9 +3,8 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "job/emulate_log.h"
-#include "job/probe.h"
-#include "job/warnings.h"
+#include "job/probe_job.h"
+#include "job/result_lines.h"
 #include "native/native_machine.h"
 #include "native/native_probe.h"
 #include "native/native_tensors.h"

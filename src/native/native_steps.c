@@ -1,6 +1,6 @@
 /* The steps of a training, and the evaluation after it. */
 #include "base/clock.h"
-#include "job/emulate_log.h"
+#include "job/result_lines.h"
 #include "native/native_machine.h"
 #include "native/native_run.h"
 #include "native/native_tensors.h"

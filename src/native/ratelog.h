@@ -10,7 +10,7 @@
 #include "base/stats/histogram.h"
 #include "base/stats/statistics.h"
 #include "conf/option/option.h"
-#include "job/sink.h"
+#include "job/result_lines.h"
 
 struct pr_rate_log {
     struct pr_rateslices slices;

@@ -7,7 +7,7 @@
 #define PR_NATIVE_SERIES_H
 
 #include "base/err.h"
-#include "job/sink.h"
+#include "job/result_lines.h"
 
 enum { PR_SERIES_KEPT = 10000 };
 

@@ -2,8 +2,8 @@
  * The workload `native`: trains a network, or computes its outputs, with the
  * engine of ours. What can be checked before, and how it is started.
  */
-#include "job/job_env.h"
-#include "job/probe.h"
+#include "job/job.h"
+#include "job/probe_job.h"
 #include "native/images/image_set.h"
 #include "native/native_probe.h"
 #include "native/replica/mpi.h"

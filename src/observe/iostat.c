@@ -5,16 +5,571 @@
 #include "observe/iostat.h"
 
 #include "base/clock.h"
+#include "base/file.h"
+#include "base/json/json.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "observe/iostat_impl.h"
 
 #include <assert.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/utsname.h>
 #include <time.h>
+#include <unistd.h>
+
+/* Reading /proc/diskstats, /proc/stat and the names in /sys. */
+
+/* The text of PROC/FILE, replacing what is in the buffer. */
+static int iostat_load(const char *proc, const char *file, struct pr_buf *text,
+                       struct pr_err *err)
+{
+    char path[4096];
+    ssize_t n = 1;
+    int fd;
+
+    snprintf(path, sizeof path, "%s/%s", proc, file);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return pr_fail_errno(err, PR_E_IO, path, "cannot open");
+    pr_buf_clear(text);
+    while (n) {
+        if (!pr_buf_reserve(text, 4096)) {
+            close(fd);
+            return pr_fail_nomem(err);
+        }
+        n = read(fd, text->data + text->len, text->cap - text->len - 1);
+        if (n < 0 && errno != EINTR) {
+            pr_fail_errno(err, PR_E_IO, path, "cannot read");
+            close(fd);
+            return PR_E_IO;
+        }
+        text->len += n > 0 ? (size_t)n : 0;
+    }
+    close(fd);
+    text->data[text->len] = '\0';
+    return PR_OK;
+}
+
+/* ---- devices */
+
+enum {
+    /* Numbers of a line by their place after the name; Documentation/
+     * admin-guide/iostats.rst. Older kernels stop before the discards, or
+     * before the flushes. */
+    FIELDS_MIN = 11,
+    FIELDS_DISCARD = 15,
+    FIELDS_MAX = 17,
+};
+
+static bool read_disk(const char *numbers, struct pr_iostat_disk *d)
+{
+    uint64_t v[FIELDS_MAX] = {0};
+    int n = 0;
+
+    for (; n < FIELDS_MAX; n++) {
+        char *end;
+
+        v[n] = strtoull(numbers, &end, 10);
+        if (end == numbers)
+            break;
+        numbers = end;
+    }
+    if (n < FIELDS_MIN)
+        return false;
+    *d = (struct pr_iostat_disk){
+        .io = {{v[0], v[1], v[2]}, {v[4], v[5], v[6]}, {v[11], v[12], v[13]}},
+        .ms = {(uint32_t)v[3], (uint32_t)v[7], (uint32_t)v[14]},
+        .busy_ms = (uint32_t)v[9],
+        .queue_ms = (uint32_t)v[10],
+        .flushes = v[15],
+        .flush_ms = (uint32_t)v[16],
+        .there = true,
+    };
+    return true;
+}
+
+/* "   8       0 sda 1 2 3 …": the name, ended by a NUL; *rest is after it. */
+static char *diskstats_split_name(char *line, char **rest)
+{
+    char *save = NULL;
+
+    (void)strtok_r(line, " \t", &save);
+    (void)strtok_r(NULL, " \t", &save);
+    line = strtok_r(NULL, " \t", &save);
+    *rest = save;
+    return line;
+}
+
+int pr_iostat_each_disk(char *text, pr_iostat_each *each, void *ctx)
+{
+    char *save = NULL;
+
+    for (char *line = strtok_r(text, "\n", &save); line;
+         line = strtok_r(NULL, "\n", &save)) {
+        struct pr_iostat_disk d;
+        char *numbers, *name = diskstats_split_name(line, &numbers);
+        int rc;
+
+        if (!name || !numbers || !read_disk(numbers, &d))
+            continue;
+        rc = each(ctx, name, &d);
+        if (rc)
+            return rc;
+    }
+    return 0;
+}
+
+/* ---- processors */
+
+static unsigned count_cpus(const char *text)
+{
+    unsigned n = 0;
+
+    for (const char *at = text; (at = strstr(at, "\ncpu")); at += 4)
+        n += at[4] >= '0' && at[4] <= '9';
+    return n;
+}
+
+bool pr_iostat_read_cpu(const char *text, struct pr_iostat_cpu *ret,
+                        unsigned *ret_count)
+{
+    unsigned long long v[8] = {0};
+    int n;
+
+    /* Guests' time is in user and nice already. */
+    n = sscanf(text, "cpu %llu %llu %llu %llu %llu %llu %llu %llu", &v[0],
+               &v[1], &v[2], &v[3], &v[4], &v[5], &v[6], &v[7]);
+    if (n < 4)
+        return false;
+    *ret =
+        (struct pr_iostat_cpu){v[0], v[1], v[2], v[3], v[4], v[5], v[6], v[7]};
+    *ret_count = count_cpus(text);
+    return true;
+}
+
+/* ---- names */
+
+void pr_iostat_device_name(const char *given, char out[static 64])
+{
+    char real[PATH_MAX];
+
+    if (*given == '/' && realpath(given, real))
+        given = real;
+    if (strncmp(given, "/dev/", 5) == 0)
+        given += 5;
+    snprintf(out, 64, "%.63s", given);
+}
+
+/* The last part of a path, which it loses. */
+static char *cut_last(char *path)
+{
+    char *slash = strrchr(path, '/');
+
+    if (!slash)
+        return NULL;
+    *slash = '\0';
+    return slash + 1;
+}
+
+/* A partition's folder is in that of its disk and has a file of this name. */
+static bool is_partition(const char *folder)
+{
+    char path[PATH_MAX + 16];
+
+    snprintf(path, sizeof path, "%s/partition", folder);
+    return access(path, F_OK) == 0;
+}
+
+bool pr_iostat_disk_name(const char *sys, unsigned major, unsigned minor,
+                         char out[static 64])
+{
+    char link[4096], real[PATH_MAX], *name;
+    bool partition;
+
+    snprintf(link, sizeof link, "%s/dev/block/%u:%u", sys, major, minor);
+    if (!realpath(link, real))
+        return false;
+    partition = is_partition(real);
+    name = cut_last(real);
+    if (partition)
+        name = cut_last(real);
+    if (!name || !*name || strlen(name) >= 64)
+        return false;
+    /* "cciss!c0d0" in /sys is "cciss/c0d0" everywhere else. */
+    for (char *c = name; *c; c++)
+        if (*c == '!')
+            *c = '/';
+    memcpy(out, name, strlen(name) + 1);
+    return true;
+}
+
+bool pr_iostat_find_device(const char *path, char out[static 64])
+{
+    struct stat st;
+
+    return stat(path, &st) == 0 &&
+           pr_iostat_disk_name("/sys", major(st.st_dev), minor(st.st_dev), out);
+}
+
+/* Snapshots in memory, in a bounded amount of it. */
+
+enum { FIRST = 64, LEAST = 4 };
+
+void pr_iostat_log_init(struct pr_iostat_log *log, size_t devices,
+                        size_t max_bytes, uint64_t interval_ns)
+{
+    size_t stride =
+        sizeof(struct pr_iostat_snap) + devices * sizeof(struct pr_iostat_disk);
+    size_t max = max_bytes / stride;
+
+    *log = (struct pr_iostat_log){
+        .stride = stride,
+        .max = max < LEAST ? LEAST : max,
+        .interval_ns = interval_ns,
+    };
+}
+
+void pr_iostat_log_free(struct pr_iostat_log *log)
+{
+    pr_free(log->data);
+    log->data = NULL;
+    log->count = log->cap = 0;
+}
+
+const struct pr_iostat_snap *pr_iostat_log_at(const struct pr_iostat_log *log,
+                                              size_t i)
+{
+    return (const void *)(log->data + i * log->stride);
+}
+
+static bool iostat_log_grow(struct pr_iostat_log *log)
+{
+    size_t cap = log->cap ? 2 * log->cap : FIRST;
+    char *data;
+
+    cap = cap < log->max ? cap : log->max;
+    if (cap <= log->cap)
+        return false;
+    data = pr_realloc(log->data, cap * log->stride);
+    if (!data)
+        return false;
+    log->data = data;
+    log->cap = cap;
+    return true;
+}
+
+/* Every other one goes; the intervals between the rest are twice as long. */
+static void iostat_log_halve(struct pr_iostat_log *log)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < log->count; i += 2, kept++)
+        memmove(log->data + kept * log->stride, log->data + i * log->stride,
+                log->stride);
+    log->count = kept;
+    log->interval_ns *= 2;
+}
+
+bool pr_iostat_log_add(struct pr_iostat_log *log,
+                       const struct pr_iostat_snap *snap)
+{
+    if (log->count == log->cap && !iostat_log_grow(log)) {
+        if (log->count < LEAST)
+            return false;
+        iostat_log_halve(log);
+    }
+    memcpy(log->data + log->count++ * log->stride, snap, log->stride);
+    return true;
+}
+
+/*
+ * The file that `iostat -mdxtcy -o JSON` writes: the same keys and nesting,
+ * and the same figures from the same counters. Two things differ: intervals
+ * are measured to the nanosecond, not to a hundredth of a second, and times
+ * are UTC, as DLIO's own are.
+ */
+
+enum { PIECE_BYTES = 64 << 10 };
+
+/* ---- figures */
+
+/* A counter that went back counts nothing. */
+static double iostat_counter_growth(uint64_t then, uint64_t now)
+{
+    return now > then ? (double)(now - then) : 0;
+}
+
+/* The kernel's milliseconds wrap at 32 bits. */
+static double grown_ms(uint32_t then, uint32_t now)
+{
+    uint32_t d = now - then;
+
+    return d <= INT32_MAX ? (double)d : 0;
+}
+
+static double iostat_ratio(double a, double b)
+{
+    return b > 0 ? a / b : 0;
+}
+
+/* `"key": 1.23`, whatever the locale. */
+static void iostat_put_cents(struct pr_buf *b, const char *key, double v)
+{
+    double cents = v * 100 + 0.5;
+    unsigned long long n =
+        cents < 1e18 ? (unsigned long long)cents : (unsigned long long)1e18;
+
+    pr_buf_printf(b, "\"%s\": %llu.%02llu", key, n / 100, n % 100);
+}
+
+void pr_iostat_put_cpu(struct pr_buf *b, const struct pr_iostat_cpu *then,
+                       const struct pr_iostat_cpu *now)
+{
+    const struct {
+        const char *key;
+        double ticks;
+    } rows[] = {
+        {"user", iostat_counter_growth(then->user, now->user)},
+        {"nice", iostat_counter_growth(then->nice, now->nice)},
+        {"system", iostat_counter_growth(then->system, now->system) +
+                       iostat_counter_growth(then->irq, now->irq) +
+                       iostat_counter_growth(then->softirq, now->softirq)},
+        {"iowait", iostat_counter_growth(then->iowait, now->iowait)},
+        {"steal", iostat_counter_growth(then->steal, now->steal)},
+        {"idle", iostat_counter_growth(then->idle, now->idle)},
+    };
+    double all = 0;
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        all += rows[i].ticks;
+    pr_buf_str(b, "\"avg-cpu\":  {");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        pr_buf_str(b, i ? ", " : "");
+        iostat_put_cents(b, rows[i].key,
+                         100 * iostat_ratio(rows[i].ticks, all));
+    }
+    pr_buf_char(b, '}');
+}
+
+/* What happened between two snapshots. */
+struct change {
+    double ios[PR_IOSTAT_KINDS], merges[PR_IOSTAT_KINDS];
+    double sectors[PR_IOSTAT_KINDS], ms[PR_IOSTAT_KINDS];
+    double flushes, flush_ms, busy_ms, queue_ms;
+};
+
+static struct change disk_get_change(const struct pr_iostat_disk *then,
+                                     const struct pr_iostat_disk *now)
+{
+    struct change c = {
+        .flushes = iostat_counter_growth(then->flushes, now->flushes),
+        .flush_ms = grown_ms(then->flush_ms, now->flush_ms),
+        .busy_ms = grown_ms(then->busy_ms, now->busy_ms),
+        .queue_ms = grown_ms(then->queue_ms, now->queue_ms),
+    };
+
+    for (int k = 0; k < PR_IOSTAT_KINDS; k++) {
+        const struct pr_iostat_io *a = &then->io[k], *z = &now->io[k];
+
+        c.ios[k] = iostat_counter_growth(a->ios, z->ios);
+        c.merges[k] = iostat_counter_growth(a->merges, z->merges);
+        c.sectors[k] = iostat_counter_growth(a->sectors, z->sectors);
+        c.ms[k] = grown_ms(then->ms[k], now->ms[k]);
+    }
+    return c;
+}
+
+/* Unplugged and plugged in again, its counters start from 0. */
+static bool came_again(const struct pr_iostat_disk *then,
+                       const struct pr_iostat_disk *now)
+{
+    uint64_t before = then->flushes, after = now->flushes;
+
+    for (int k = 0; k < PR_IOSTAT_KINDS; k++) {
+        const struct pr_iostat_io *a = &then->io[k], *z = &now->io[k];
+
+        if (a->sectors && z->sectors >= a->sectors)
+            return false;
+        before += a->ios;
+        after += z->ios;
+    }
+    return after < before;
+}
+
+enum figure { IOS, BYTES, MERGES, MERGED_PCT, AWAIT, SIZE };
+
+static double disk_get_measure(const struct change *c, enum figure f, int k,
+                               double seconds)
+{
+    switch (f) {
+    case IOS:
+        return iostat_ratio(c->ios[k], seconds);
+    case BYTES: /* MiB/s, of sectors of 512 bytes */
+        return iostat_ratio(c->sectors[k] / 2048, seconds);
+    case MERGES:
+        return iostat_ratio(c->merges[k], seconds);
+    case MERGED_PCT:
+        return 100 * iostat_ratio(c->merges[k], c->merges[k] + c->ios[k]);
+    case AWAIT: /* ms */
+        return iostat_ratio(c->ms[k], c->ios[k]);
+    case SIZE: /* KiB */
+        return iostat_ratio(c->sectors[k] / 2, c->ios[k]);
+    }
+    return 0;
+}
+
+void pr_iostat_put_disk(struct pr_buf *b, const char *name,
+                        const struct pr_iostat_disk *then,
+                        const struct pr_iostat_disk *now, double seconds)
+{
+    static const char *const keys[][PR_IOSTAT_KINDS] = {
+        [IOS] = {"r/s", "w/s", "d/s"},
+        [BYTES] = {"rMB/s", "wMB/s", "dMB/s"},
+        [MERGES] = {"rrqm/s", "wrqm/s", "drqm/s"},
+        [MERGED_PCT] = {"rrqm", "wrqm", "drqm"},
+        [AWAIT] = {"r_await", "w_await", "d_await"},
+        [SIZE] = {"rareq-sz", "wareq-sz", "dareq-sz"},
+    };
+    static const struct pr_iostat_disk zero;
+    struct change c =
+        disk_get_change(came_again(then, now) ? &zero : then, now);
+
+    pr_buf_str(b, "{\"disk_device\": ");
+    pr_json_write_string(b, name, strlen(name));
+    for (enum figure f = IOS; f <= SIZE; f++) {
+        for (int k = 0; k < PR_IOSTAT_KINDS; k++) {
+            pr_buf_str(b, ", ");
+            iostat_put_cents(b, keys[f][k],
+                             disk_get_measure(&c, f, k, seconds));
+        }
+        if (f != IOS && f != AWAIT)
+            continue;
+        pr_buf_str(b, ", ");
+        iostat_put_cents(b, f == IOS ? "f/s" : "f_await",
+                         f == IOS ? iostat_ratio(c.flushes, seconds)
+                                  : iostat_ratio(c.flush_ms, c.flushes));
+    }
+    pr_buf_str(b, ", ");
+    iostat_put_cents(b, "aqu-sz", iostat_ratio(c.queue_ms / 1000, seconds));
+    pr_buf_str(b, ", ");
+    iostat_put_cents(b, "util", 100 * iostat_ratio(c.busy_ms / 1000, seconds));
+    pr_buf_char(b, '}');
+}
+
+/* ---- the file */
+
+static void put_date(struct pr_buf *b, const char *form, uint64_t wall_ns)
+{
+    time_t seconds = (time_t)(wall_ns / 1000000000u);
+    struct tm tm;
+    char text[64] = "";
+
+    if (localtime_r(&seconds, &tm))
+        (void)strftime(text, sizeof text, form, &tm);
+    pr_buf_str(b, text);
+}
+
+static void iostat_put_text(struct pr_buf *b, const char *key,
+                            const char *value)
+{
+    pr_buf_printf(b, "\t\t\t\"%s\": ", key);
+    pr_json_write_string(b, value, strlen(value));
+    pr_buf_str(b, ",\n");
+}
+
+static void iostat_put_header(struct pr_buf *b, const struct pr_iostat_text *t)
+{
+    struct utsname u;
+
+    memset(&u, 0, sizeof u);
+    (void)uname(&u);
+    pr_buf_str(b, "{\"sysstat\": {\n\t\"hosts\": [\n\t\t{\n");
+    iostat_put_text(b, "nodename", u.nodename);
+    iostat_put_text(b, "sysname", u.sysname);
+    iostat_put_text(b, "release", u.release);
+    iostat_put_text(b, "machine", u.machine);
+    pr_buf_printf(b, "\t\t\t\"number-of-cpus\": %u,\n\t\t\t\"date\": \"",
+                  t->cpus);
+    put_date(b, "%m/%d/%y", pr_iostat_log_at(t->log, 0)->wall_ns);
+    pr_buf_str(b, "\",\n\t\t\t\"statistics\": [\n");
+}
+
+/* Interval i: between snapshots i - 1 and i. */
+static void iostat_put_interval(struct pr_buf *b,
+                                const struct pr_iostat_text *t, size_t i)
+{
+    const struct pr_iostat_snap *then = pr_iostat_log_at(t->log, i - 1);
+    const struct pr_iostat_snap *now = pr_iostat_log_at(t->log, i);
+    double seconds = (double)(now->clock_ns - then->clock_ns) / 1e9;
+    bool first = true;
+
+    pr_buf_str(b, "\n\t\t\t\t{\n\t\t\t\t\t\"timestamp\": \"");
+    put_date(b, "%m/%d/%y %H:%M:%S", now->wall_ns);
+    pr_buf_str(b, "\",\n\t\t\t\t\t");
+    pr_iostat_put_cpu(b, &then->cpu, &now->cpu);
+    pr_buf_str(b, ",\n\t\t\t\t\t\"disk\": [");
+    for (size_t d = 0; d < t->devices; d++) {
+        if (!then->disk[d].there || !now->disk[d].there)
+            continue;
+        pr_buf_str(b, first ? "\n\t\t\t\t\t\t" : ",\n\t\t\t\t\t\t");
+        pr_iostat_put_disk(b, t->names[d], &then->disk[d], &now->disk[d],
+                           seconds);
+        first = false;
+    }
+    pr_buf_str(b, "\n\t\t\t\t\t]\n\t\t\t\t}");
+}
+
+static int put_piece(struct pr_new_file *f, struct pr_buf *b,
+                     struct pr_err *err)
+{
+    int rc = pr_buf_ok(b) ? pr_file_append(f, b->data, b->len, err)
+                          : pr_fail_nomem(err);
+
+    pr_buf_clear(b);
+    return rc;
+}
+
+static int iostat_write_intervals(struct pr_new_file *f,
+                                  const struct pr_iostat_text *t,
+                                  struct pr_err *err)
+{
+    PR_AUTO_BUF struct pr_buf b = PR_BUF_INIT(SIZE_MAX / 2);
+    int rc = PR_OK;
+
+    iostat_put_header(&b, t);
+    for (size_t i = 1; i < t->log->count && !rc; i++) {
+        pr_buf_str(&b, i > 1 ? "," : "");
+        iostat_put_interval(&b, t, i);
+        if (b.len >= PIECE_BYTES)
+            rc = put_piece(f, &b, err);
+    }
+    pr_buf_str(&b, "\n\t\t\t]\n\t\t}\n\t]\n}}\n");
+    return rc ? rc : put_piece(f, &b, err);
+}
+
+/* Writes the file. */
+static int iostat_write(const struct pr_iostat_text *t, const char *path,
+                        struct pr_err *err)
+{
+    struct pr_new_file f;
+    int rc = pr_file_create(path, &f, err);
+
+    if (rc)
+        return rc;
+    f.later = true; /* until the experiment has its result */
+    rc = iostat_write_intervals(&f, t, err);
+    if (!rc)
+        return pr_file_commit(&f, err);
+    pr_file_discard(&f);
+    return rc;
+}
 
 enum {
     /* One device by the second: more than a day before the log is thinned. */
@@ -53,7 +608,7 @@ static int take_disk(void *ctx, const char *name,
 static int iostat_read_snapshot(struct pr_iostat *io, struct pr_err *err)
 {
     struct pr_iostat_snap *s = io->snap;
-    int rc = pr_iostat_load(io->proc, "stat", &io->text, err);
+    int rc = iostat_load(io->proc, "stat", &io->text, err);
 
     if (rc)
         return rc;
@@ -61,7 +616,7 @@ static int iostat_read_snapshot(struct pr_iostat *io, struct pr_err *err)
     if (!pr_iostat_read_cpu(io->text.data, &s->cpu, &io->cpus))
         return pr_fail(err, PR_E_FORMAT, io->proc,
                        "'stat' has no figures of processors");
-    rc = pr_iostat_load(io->proc, "diskstats", &io->text, err);
+    rc = iostat_load(io->proc, "diskstats", &io->text, err);
     if (rc)
         return rc;
     s->clock_ns = pr_clock_ns();
@@ -172,7 +727,7 @@ static int list_disk(void *ctx, const char *name,
 static int list_disks(struct pr_iostat *io, struct listing *l,
                       struct pr_err *err)
 {
-    int rc = pr_iostat_load(io->proc, "diskstats", &io->text, err);
+    int rc = iostat_load(io->proc, "diskstats", &io->text, err);
 
     if (rc)
         return rc;
@@ -311,7 +866,7 @@ int pr_iostat_stop(struct pr_iostat *io, const char *path, struct pr_err *err)
                                    .names = (const char(*)[64])io->names,
                                    .devices = io->devices,
                                    .cpus = io->cpus};
-    rc = pr_iostat_write(&text, path, err);
+    rc = iostat_write(&text, path, err);
     iostat_free(io);
     return rc;
 }

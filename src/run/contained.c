@@ -5,8 +5,7 @@
  */
 #include "run/contained.h"
 
-#include "job/job_env.h"
-#include "job/job_places.h"
+#include "job/job.h"
 #include "native/replica/mpi.h"
 #include "record/channel.h"
 #include "run/contained_mounts.h"

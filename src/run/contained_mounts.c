@@ -7,7 +7,7 @@
 
 #include "base/file.h"
 #include "conf/read/bundled.h"
-#include "job/job_places.h"
+#include "job/job.h"
 
 #include <limits.h>
 #include <stdio.h>

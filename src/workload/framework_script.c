@@ -5,7 +5,7 @@
 #include "base/json/json.h"
 #include "conf/read/bundled.h"
 #include "conf/read/literal.h"
-#include "job/argv.h"
+#include "job/job.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #include "workload/suite.h"
 
 #include "base/file.h"
-#include "job/argv.h"
+#include "job/job.h"
 #include "workload/python.h"
 #include "workload/suite_args.h"
 

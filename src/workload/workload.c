@@ -1,7 +1,7 @@
 /* The list of workloads and what they share. */
 #include "workload/workload.h"
 
-#include "job/probe.h"
+#include "job/probe_job.h"
 #include "workload/engine.h"
 #include "workload/framework_script.h"
 

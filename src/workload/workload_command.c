@@ -2,7 +2,7 @@
  * The workload `command`: any program. exp.command is a list of arguments, or
  * text split into arguments by our own rules; no shell is involved.
  */
-#include "job/argv.h"
+#include "job/job.h"
 
 static int command_prepare(struct pr_job *job, struct pr_start *ret,
                            struct pr_err *err)

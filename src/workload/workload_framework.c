@@ -8,8 +8,7 @@
  */
 #include "base/file.h"
 #include "conf/read/bundled.h"
-#include "job/argv.h"
-#include "job/job_model.h"
+#include "job/job.h"
 #include "native/task/task_batches.h"
 #include "workload/framework_here.h"
 #include "workload/framework_script.h"

@@ -5,7 +5,7 @@
  */
 #include "base/clock.h"
 #include "base/file.h"
-#include "job/job_env.h"
+#include "job/job.h"
 #include "workload/workload.h"
 
 static int null_prepare(struct pr_job *job, struct pr_start *ret,

@@ -3,8 +3,7 @@
  * itself, the job's own command, or an equivalent of ours, which runs without a
  * program unless words are to stand before it.
  */
-#include "job/argv.h"
-#include "job/job_env.h"
+#include "job/job.h"
 #include "native/replica/mpi.h"
 #include "workload/suite.h"
 

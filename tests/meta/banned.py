@@ -36,7 +36,7 @@ CLOCKS = "pr_clock_ns clock_gettime nanosleep clock_nanosleep usleep".split()
 HANDED = ("src/loader/", "src/run/", "src/storage/", "src/checkpoint/",
           "src/emulate/", "src/native/replica/")
 MACHINES = ("src/loader/loader.c", "src/probe/probe.c",
-            "src/checkpoint/checkpoint_file_read.c")
+            "src/checkpoint/checkpoint_file.c")
 STREAMS = re.compile(r"\b(stdout|stderr)\b")
 UNFINISHED = re.compile(r"\b(TODO|FIXME|XXX)\b(?!\(#\d+\))")
 # Folders of some developer's machine. Written in pieces: this file is read,

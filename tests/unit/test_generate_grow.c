@@ -2,7 +2,7 @@
  * Data sets with another number of files than those there: renamed and added
  * to, stopped after every single rename, left alone when they have more.
  */
-#include "generate/generate_impl.h"
+#include "generate/generate.h"
 #include "scratch.h"
 #include "values.h"
 

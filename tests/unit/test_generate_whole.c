@@ -3,7 +3,7 @@
  * compressed: a library may make another size of the same text, and igzip does
  * so with small ones, now and then.
  */
-#include "generate/generate_impl.h"
+#include "generate/generate.h"
 #include "scratch.h"
 #include "values.h"
 

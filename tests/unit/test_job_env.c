@@ -1,6 +1,5 @@
 /* The environment of an experiment: what it sets itself, and ours beneath. */
-#include "job/argv.h"
-#include "job/job_env.h"
+#include "job/job.h"
 
 #include "values.h"
 

@@ -1,6 +1,6 @@
 /* How far a probe says it is: each batch counts once, whatever is done with
  * it. */
-#include "job/probe.h"
+#include "job/probe_job.h"
 
 #include "base/json/json.h"
 #include "torture.h"

@@ -1,6 +1,6 @@
 /* Figures of the client while it trains, against a /proc and a /sys of our
  * own. */
-#include "observe/limits_impl.h"
+#include "observe/client_limits.h"
 #include "scratch.h"
 #include "skip.h"
 #include "virtual_clock.h"

@@ -7,7 +7,6 @@
 #include "base/clock.h"
 #include "base/json/json.h"
 #include "base/mem.h"
-#include "observe/iostat_impl.h"
 #include "scratch.h"
 #include "torture.h"
 

@@ -1,6 +1,6 @@
 /* Event files: records by the byte, flushed while open, whole when the disk is
  * full. */
-#include "observe/board.h"
+#include "observe/tensorboard.h"
 
 #include "base/clock.h"
 #include "base/codec/checksum.h"

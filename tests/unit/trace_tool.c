@@ -6,8 +6,8 @@
  *     trace_tool iostat FILE SECONDS [DEVICE]...
  *     trace_tool device PATH                  the device that it is on
  */
-#include "observe/board.h"
 #include "observe/iostat.h"
+#include "observe/tensorboard.h"
 #include "observe/trace.h"
 
 #include <pthread.h>

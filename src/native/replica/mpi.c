@@ -2,8 +2,7 @@
 #include "native/replica/mpi.h"
 
 #include "base/file.h"
-#include "job/argv.h"
-#include "job/job_env.h"
+#include "job/job.h"
 
 #include <limits.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
 #include "run/validate/validate.h"
 
 #include "base/mem.h"
-#include "job/job_model.h"
+#include "job/job.h"
 #include "machine/describe/sysinfo.h"
 #include "monitor/timeseries.h"
 #include "record/plan_file.h"

@@ -1,6 +1,6 @@
 /* Event files for TensorBoard: scalars by step. */
-#ifndef PR_OBSERVE_BOARD_H
-#define PR_OBSERVE_BOARD_H
+#ifndef PR_OBSERVE_TENSORBOARD_H
+#define PR_OBSERVE_TENSORBOARD_H
 
 #include "base/err.h"
 

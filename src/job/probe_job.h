@@ -3,11 +3,12 @@
  * alone and both are timed (prony/probe.h), and what holds it back is said. A
  * workload brings the two functions.
  */
-#ifndef PR_JOB_PROBE_H
-#define PR_JOB_PROBE_H
+#ifndef PR_JOB_PROBE_JOB_H
+#define PR_JOB_PROBE_JOB_H
 
 #include "job/job.h"
 #include "job/progress.h"
+#include "job/result_lines.h"
 #include "prony/probe.h"
 
 /* Whether probe.run asks for it. */
@@ -35,5 +36,10 @@ struct pr_probe_job {
  * an error is reported, too. */
 int pr_probe_job_run(const struct pr_probe_job *j,
                      struct pr_err *err) PR_MUST_CHECK;
+
+/* What a probe found, as metrics; docs/probe.md defines them. */
+
+void pr_probe_job_put_results(const struct pr_probe *p,
+                              struct pr_result_lines *k);
 
 #endif

@@ -2,10 +2,38 @@
  * Where a measure goes: a metric line of its own, or a member of an object. A
  * list of measures is written once and serves both.
  */
-#ifndef PR_JOB_SINK_H
-#define PR_JOB_SINK_H
+#ifndef PR_JOB_RESULT_LINES_H
+#define PR_JOB_RESULT_LINES_H
 
+#include "base/buf.h"
+#include "base/err.h"
 #include "base/json/json_write.h"
+
+/*
+ * DLIO's log while it grows: lines are added to a text and shown, that is
+ * written to stdout, as they fall due; what was shown is kept for dlio.log, up
+ * to a size that fits in memory.
+ */
+
+struct pr_job_log {
+    struct pr_buf text; /* to be shown */
+    struct pr_buf kept;
+    bool is_cut; /* not all was kept */
+};
+
+void pr_job_log_init(struct pr_job_log *l);
+void pr_job_log_free(struct pr_job_log *l);
+
+/* Writes what was added since. */
+int pr_job_log_print(struct pr_job_log *l, struct pr_err *err) PR_MUST_CHECK;
+
+/* Writes lines that are not DLIO's. */
+int pr_job_log_write(const struct pr_buf *lines,
+                     struct pr_err *err) PR_MUST_CHECK;
+
+/* The file, of what was shown. */
+int pr_job_log_save(const struct pr_job_log *l, const char *path,
+                    struct pr_err *err) PR_MUST_CHECK;
 
 struct pr_result_lines {
     struct pr_buf *lines;     /* NULL: into the object */
@@ -30,5 +58,10 @@ void pr_result_lines_put_bool(struct pr_result_lines *k, const char *name,
                               bool b);
 void pr_result_lines_put_str(struct pr_result_lines *k, const char *name,
                              const char *s);
+
+/* Warnings of a workload: collected as lines of text, told as lines of the log
+ * that results are read from. */
+
+void pr_warnings_put(const struct pr_buf *lines, struct pr_buf *out);
 
 #endif

@@ -4,8 +4,10 @@
  * begins and when it ends, so it costs nothing between. What cannot be known
  * is NAN.
  */
-#ifndef PR_OBSERVE_LIMITS_H
-#define PR_OBSERVE_LIMITS_H
+#ifndef PR_OBSERVE_CLIENT_LIMITS_H
+#define PR_OBSERVE_CLIENT_LIMITS_H
+
+#include "base/mem.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -97,5 +99,10 @@ double pr_client_limits_memory_share(const struct pr_client_limits *l);
 
 /* "local disk", "network", "fuse", "memory", "none"; "": not known. */
 const char *pr_client_limits_storage_kind(const struct pr_client_limits *l);
+
+/* What the files of limits.h share. */
+
+/* The kind of storage by statfs's f_type. */
+const char *pr_client_limits_filesystem_kind(uint64_t f_type);
 
 #endif

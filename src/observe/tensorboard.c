@@ -4,7 +4,7 @@
  * written in place, once a second by a thread of its own: a step of training
  * does not wait for it.
  */
-#include "observe/board.h"
+#include "observe/tensorboard.h"
 
 #include "base/buf.h"
 #include "base/clock.h"
