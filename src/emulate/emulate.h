@@ -40,10 +40,6 @@ struct pr_emulate {
 int pr_emulate_init(struct pr_emulate *e, struct pr_job *job,
                     struct pr_err *err) PR_MUST_CHECK;
 
-/* Whether the parameters make sense together; a part of the above. */
-int pr_emulate_check_params(const struct pr_emulate *e,
-                            struct pr_err *err) PR_MUST_CHECK;
-
 /* Whether it can be run: PR_E_UNAVAIL where it asks for what is for a later
  * version, PR_E_CONF where there is no batch for every accelerator. */
 int pr_emulate_check(const struct pr_emulate *e,

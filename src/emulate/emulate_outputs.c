@@ -5,7 +5,7 @@
 #include "base/json/json.h"
 #include "base/json/json_write.h"
 #include "base/sync.h"
-#include "emulate/dlio/emulate_dlio.h"
+#include "emulate/dlio/dlio_files.h"
 #include "emulate/emulate_watch.h"
 
 #include <errno.h>

@@ -5,7 +5,7 @@
  */
 #include "base/clock.h"
 #include "base/mem.h"
-#include "emulate/emulate_session_impl.h"
+#include "emulate/emulate_session.h"
 #include "job/probe_job.h"
 
 enum { WAIT_NS = 100000000, AWAKE_NS = 150000 };

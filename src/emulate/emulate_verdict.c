@@ -4,7 +4,7 @@
  * figure doubtful (page cache, skipped samples, a machine that wakes late).
  */
 #include "base/units.h"
-#include "emulate/emulate_result.h"
+#include "emulate/emulate_results.h"
 
 #include <math.h>
 #include <stdio.h>

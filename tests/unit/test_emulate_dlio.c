@@ -1,5 +1,5 @@
 /* DLIO's result files and log lines, beside those that the real DLIO wrote. */
-#include "emulate/dlio/emulate_dlio_impl.h"
+#include "emulate/dlio/dlio_files.h"
 
 #include "test_workload_emulate.h"
 

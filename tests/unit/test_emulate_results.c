@@ -1,6 +1,6 @@
 /* Metric lines and the verdict of an emulated training. */
-#include "emulate/emulate_notes.h"
-#include "emulate/emulate_result.h"
+#include "emulate/emulate_results.h"
+#include "emulate/emulate_session.h"
 
 #include "test_workload_emulate.h"
 

@@ -3,8 +3,8 @@
  * Ours under plain names, DLIO's under dlio.*; and the verdict in words.
  * docs/measures.md defines them.
  */
-#ifndef PR_EMULATE_RESULT_H
-#define PR_EMULATE_RESULT_H
+#ifndef PR_EMULATE_RESULTS_H
+#define PR_EMULATE_RESULTS_H
 
 #include "base/json/json_write.h"
 #include "emulate/emulate.h"
@@ -21,10 +21,6 @@ void pr_emulate_put_object(const struct pr_emulate *e,
 /* Parts of it. Of more accelerators than are listed there is the least, the
  * mean and the most; of more phases the first ones. */
 enum { PR_ACCELERATORS_LISTED = 1000, PR_EPOCHS_LISTED = 10000 };
-void pr_emulate_put_accelerators(const struct pr_emulate_stats *s,
-                                 struct pr_json_writer *jb, const char *key);
-void pr_emulate_put_epochs(const struct pr_emulate_stats *s,
-                           struct pr_json_writer *jb, const char *key);
 
 /* The main figure: ours, or DLIO's with emulate.compat=dlio. */
 double pr_emulate_main_utilisation(const struct pr_emulate *e,

@@ -3,8 +3,8 @@
  * reading them with everything that is told of it. Without training the saver
  * is the whole experiment.
  */
-#ifndef PR_EMULATE_SAVER_H
-#define PR_EMULATE_SAVER_H
+#ifndef PR_EMULATE_WORKLOAD_H
+#define PR_EMULATE_WORKLOAD_H
 
 #include "checkpoint/checkpoint.h"
 #include "emulate/emulate.h"
@@ -20,18 +20,6 @@ uint64_t pr_emulate_saver_steps_between(const struct pr_emulate *e);
 /* Whether an epoch is followed by one. */
 bool pr_emulate_saver_has_save_after(const struct pr_emulate *e,
                                      unsigned epoch);
-
-/* Over all epochs, of so many steps each. */
-uint64_t pr_emulate_saver_count_training(const struct pr_emulate *e,
-                                         uint64_t batches);
-
-/* Number i of them, from 0: what it will be called. */
-void pr_emulate_saver_get_position(const struct pr_emulate *e, uint64_t batches,
-                                   uint64_t i, struct pr_checkpoint_at *ret);
-
-/* Without training: how many are written, and read. */
-uint64_t pr_emulate_saver_count_writes(const struct pr_emulate *e);
-uint64_t pr_emulate_saver_count_reads(const struct pr_emulate *e);
 
 /* ---- doing it */
 

@@ -2,14 +2,123 @@
  * Writes DLIO's result files. Those of an accelerator hold a number for every
  * step and are written in pieces, so that memory does not grow with them.
  */
-#include "emulate/dlio/emulate_dlio.h"
+#include "emulate/dlio/dlio_files.h"
 
 #include "base/file.h"
-#include "emulate/dlio/emulate_dlio_impl.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+
+/* R_per_epoch_stats.json: when epochs, blocks and checkpoints were. */
+
+void pr_dlio_put_time(struct pr_json_writer *jb, const char *key,
+                      uint64_t wall_ns)
+{
+    char text[32];
+
+    pr_json_put_str(jb, key, pr_dlio_format_time(text, wall_ns));
+}
+
+static void put_duration(struct pr_json_writer *jb, uint64_t start_ns,
+                         uint64_t end_ns)
+{
+    char text[32];
+
+    snprintf(text, sizeof text, "%.2f",
+             end_ns > start_ns ? (double)(end_ns - start_ns) / 1e9 : 0);
+    pr_json_put_str(jb, "duration", text);
+}
+
+/* Of a block, or of an evaluation as if it were one. */
+static void dlio_put_block_times(struct pr_json_writer *jb, const char *key,
+                                 const struct pr_emulate_block *b)
+{
+    pr_json_open_object(jb, key);
+    pr_dlio_put_time(jb, "start", b->start_wall_ns);
+    pr_dlio_put_time(jb, "end", b->end_wall_ns);
+    put_duration(jb, b->start_ns, b->end_ns);
+    pr_json_close(jb);
+}
+
+/* "block2". Returns out. */
+static const char *dlio_block_name(const struct pr_emulate_block *b,
+                                   char out[static 32])
+{
+    snprintf(out, 32, "block%" PRIu64, b->number);
+    return out;
+}
+
+static void put_blocks(struct pr_json_writer *jb,
+                       const struct pr_emulate_phase *p, uint64_t r,
+                       const struct pr_checkpoint_op **ops)
+{
+    struct pr_emulate_block b = {0};
+    char name[32];
+
+    while (pr_emulate_phase_next_block(p, &b)) {
+        dlio_put_block_times(jb, dlio_block_name(&b, name), &b);
+        pr_dlio_put_checkpoint_ops(ops, p->epoch, b.number, r, jb);
+    }
+}
+
+/* Begins the object of an epoch. */
+static void dlio_begin_epoch(struct pr_json_writer *jb,
+                             const struct pr_dlio_epoch_phases *x)
+{
+    char key[16];
+
+    snprintf(key, sizeof key, "%u", pr_dlio_first_phase(x)->epoch);
+    pr_json_open_object(jb, key);
+}
+
+/* As in DLIO the end is that of the epoch, the duration that of training. */
+static void put_epoch_times(struct pr_json_writer *jb,
+                            const struct pr_dlio_epoch_phases *x, uint64_t r,
+                            const struct pr_checkpoint_op **ops)
+{
+    const struct pr_emulate_phase *first = pr_dlio_first_phase(x);
+
+    dlio_begin_epoch(jb, x);
+    pr_dlio_put_time(jb, "start", first->start_wall_ns);
+    if (x->train)
+        put_blocks(jb, x->train, r, ops);
+    pr_dlio_put_checkpoint_ops(ops, first->epoch, 0, r, jb);
+    pr_dlio_put_time(jb, "end", pr_dlio_last_phase(x)->end_wall_ns);
+    put_duration(jb, first->start_ns, first->end_ns);
+    if (x->eval) {
+        struct pr_emulate_block b = {0};
+
+        pr_emulate_phase_next_block(x->eval, &b);
+        dlio_put_block_times(jb, "eval", &b);
+    }
+    pr_json_close(jb);
+}
+
+/* The contents of R_per_epoch_stats.json; they differ in what a checkpoint
+ * took. */
+static void dlio_put_epoch_stats(const struct pr_emulate_stats *s, uint64_t r,
+                                 struct pr_buf *out)
+{
+    const struct pr_emulate_phase *cursor = s->first;
+    const struct pr_checkpoint_op *ops = s->checkpoints.first;
+    struct pr_dlio_epoch_phases x;
+    struct pr_json_writer jb;
+
+    pr_json_writer_init(&jb, out, 4);
+    pr_json_open_object(&jb, NULL);
+    while (pr_dlio_next_epoch(&cursor, &x))
+        put_epoch_times(&jb, &x, r, &ops);
+    if (!s->first && ops) { /* checkpoints alone are epoch 1 */
+        pr_json_open_object(&jb, "1");
+        pr_dlio_put_time(&jb, "start", s->start_wall_ns);
+        pr_dlio_put_checkpoint_ops(&ops, 1, 0, r, &jb);
+        pr_dlio_put_time(&jb, "end", s->end_wall_ns);
+        pr_json_close(&jb);
+    }
+    pr_json_close(&jb);
+    pr_buf_char(out, '\n');
+}
 
 enum { PIECE_BYTES = 1 << 20 };
 
@@ -104,7 +213,7 @@ static void page_put_lists(struct page *g, const char *key,
 
     pr_json_open_object(&g->jb, key);
     while (x->train && pr_emulate_phase_next_block(x->train, &b))
-        page_put_list(g, pr_dlio_block_name(&b, name), x->train, &b, r, which);
+        page_put_list(g, dlio_block_name(&b, name), x->train, &b, r, which);
     if (x->eval)
         page_put_list(g, "eval", x->eval, NULL, r, which);
     pr_json_close(&g->jb);
@@ -142,7 +251,7 @@ static void page_put_measure(struct page *g, const struct pr_emulate *e,
     while (x->train && pr_emulate_phase_next_block(x->train, &b))
         if (b.rank_au || !b.next) /* of the others nothing was kept */
             pr_json_put_float(
-                &g->jb, pr_dlio_block_name(&b, name),
+                &g->jb, dlio_block_name(&b, name),
                 block_figure(x->train, &b, r, au) *
                     (au ? 1 : (double)pr_dlio_batch_size(e, false)));
     if (x->eval)
@@ -163,7 +272,7 @@ static void page_put_measures(struct page *g, const struct pr_emulate *e,
 static void page_put_epoch(struct page *g, const struct pr_emulate *e,
                            const struct pr_dlio_epoch_phases *x, uint64_t r)
 {
-    pr_dlio_begin_epoch(&g->jb, x);
+    dlio_begin_epoch(&g->jb, x);
     page_put_lists(g, "load", x, r, LOAD);
     page_put_lists(g, "proc", x, r, PROC);
     page_put_measures(g, e, x, r);
@@ -285,7 +394,7 @@ static int write_ranks(const struct pr_emulate *e,
     for (uint64_t r = 0; !rc && r < e->accelerators && r < PR_DLIO_RANKS; r++) {
         if (!r || s->checkpoints.first) { /* else all are alike */
             pr_buf_clear(&times);
-            pr_dlio_put_epoch_stats(s, r, &times);
+            dlio_put_epoch_stats(s, r, &times);
         }
         rc = write_output(&g, e, s, h, folder, r);
         snprintf(name, sizeof name, "%" PRIu64 "_per_epoch_stats.json", r);

@@ -4,7 +4,7 @@
  * its first rank.
  */
 #include "base/clock.h"
-#include "emulate/dlio/emulate_dlio_impl.h"
+#include "emulate/dlio/dlio_files.h"
 
 #include <inttypes.h>
 

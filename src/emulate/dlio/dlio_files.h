@@ -1,9 +1,52 @@
-/* What the files that write DLIO's results share. */
-#ifndef PR_EMULATE_DLIO_IMPL_H
-#define PR_EMULATE_DLIO_IMPL_H
+/*
+ * The result files that DLIO writes, with its schema, so that programs that
+ * read them read ours: summary.json, R_output.json, R_per_epoch_stats.json,
+ * and its log lines.
+ */
+#ifndef PR_EMULATE_DLIO_FILES_H
+#define PR_EMULATE_DLIO_FILES_H
 
 #include "base/json/json_write.h"
-#include "emulate/dlio/emulate_dlio.h"
+#include "emulate/emulate.h"
+
+/* Accelerators that have files of their own. */
+enum { PR_DLIO_RANKS = 1000 };
+
+/* Writes all of them into a folder that is there, each whole or not at all. */
+int pr_dlio_write_files(const struct pr_emulate *e,
+                        const struct pr_emulate_stats *s, const char *folder,
+                        struct pr_err *err) PR_MUST_CHECK;
+
+/* DLIO's log lines, as they fall due; each appends to out. The first one says
+ * what is run. */
+void pr_dlio_log_mode(const struct pr_emulate *e, struct pr_buf *out);
+void pr_dlio_log_making(bool is_end, struct pr_buf *out);
+void pr_dlio_log_start(const struct pr_emulate *e, uint64_t steps,
+                       struct pr_buf *out);
+void pr_dlio_log_epoch(const struct pr_emulate *e, unsigned epoch,
+                       uint64_t steps, struct pr_buf *out);
+void pr_dlio_log_phase(const struct pr_emulate *e,
+                       const struct pr_emulate_phase *p, struct pr_buf *out);
+/* A block of steps ended with a checkpoint; the next one begins. */
+void pr_dlio_log_block(const struct pr_emulate *e,
+                       const struct pr_emulate_phase *p,
+                       const struct pr_emulate_block *b, struct pr_buf *out);
+void pr_dlio_log_next_block(uint64_t block, struct pr_buf *out);
+void pr_dlio_log_end(const struct pr_emulate *e,
+                     const struct pr_emulate_stats *s, struct pr_buf *out);
+
+/* ---- of checkpoints */
+
+void pr_dlio_log_sizes(const struct pr_emulate *e, struct pr_buf *out);
+void pr_dlio_log_checkpoints_only(bool is_read, bool is_end,
+                                  struct pr_buf *out);
+void pr_dlio_log_checkpoint_start(bool is_read,
+                                  const struct pr_checkpoint_at *at,
+                                  uint64_t steps, struct pr_buf *out);
+void pr_dlio_log_checkpoint_end(const struct pr_checkpoint_op *op,
+                                struct pr_buf *out);
+
+/* What the files that write DLIO's results share. */
 
 /* The machine, as DLIO describes it. Text is in an arena. */
 struct pr_dlio_host {
@@ -18,10 +61,6 @@ void pr_dlio_host_read(struct pr_dlio_host *h, struct pr_arena *a);
  * in the first place. NULL text: no object. */
 void pr_dlio_put_pairs(struct pr_json_writer *jb, const char *key,
                        const char *text);
-
-/* Size of the training data in GB of 1024 ** 3 bytes: of the files that were
- * found, or, where there are none, as DLIO reckons it. */
-double pr_dlio_data_gb(const struct pr_emulate *e);
 
 /* 1 when memory could hold the training data. */
 int pr_dlio_can_cache(const struct pr_emulate *e, const struct pr_dlio_host *h);
@@ -61,19 +100,6 @@ pr_dlio_last_phase(const struct pr_dlio_epoch_phases *x)
     return x->eval ? x->eval : x->train;
 }
 
-/* "block2". Returns out. */
-const char *pr_dlio_block_name(const struct pr_emulate_block *b,
-                               char out[static 32]);
-
-/* Begins the object of an epoch. */
-void pr_dlio_begin_epoch(struct pr_json_writer *jb,
-                         const struct pr_dlio_epoch_phases *x);
-
-/* The contents of R_per_epoch_stats.json; they differ in what a checkpoint
- * took. */
-void pr_dlio_put_epoch_stats(const struct pr_emulate_stats *s, uint64_t r,
-                             struct pr_buf *out);
-
 /* Takes the next epoch off a list of phases. False: it was the last one. */
 bool pr_dlio_next_epoch(const struct pr_emulate_phase **cursor,
                         struct pr_dlio_epoch_phases *ret);
@@ -89,9 +115,6 @@ void pr_dlio_put_summary(const struct pr_emulate *e,
 void pr_dlio_log_checkpoints(const struct pr_emulate_stats *s,
                              struct pr_buf *out);
 /* Members of the summary's metric. */
-void pr_dlio_put_checkpoints(const struct pr_emulate *e,
-                             const struct pr_emulate_stats *s,
-                             struct pr_json_writer *jb);
 /* Those of an epoch, or behind one block of it, taken off a list: save_ckpt1,
  * …; block 0: all. Times are those of rank r. */
 void pr_dlio_put_checkpoint_ops(const struct pr_checkpoint_op **cursor,
