@@ -3,8 +3,8 @@
 
 #include "conf/read/yaml.h"
 #include "contender.h"
-#include "native/native_cart.h"
-#include "native/task/task_batches.h"
+#include "native/native_source.h"
+#include "native/task/task.h"
 #include "nn/engine/onednn.h"
 
 /* Small, so that no network of random weights on noise blows up. */

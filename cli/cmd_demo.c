@@ -8,7 +8,7 @@
 #include "present/html/html.h"
 #include "present/report/results_each.h"
 #include "prony_config.h"
-#include "workload/engine.h"
+#include "workload/workload.h"
 
 #include <math.h>
 #include <stdio.h>

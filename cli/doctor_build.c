@@ -9,10 +9,9 @@
 #if PR_HAVE_HDF5
 #include "format/hdf5/hdf5_library.h"
 #endif
-#include "native/replica/mpi.h"
+#include "native/replica/replicas_mpi.h"
 #include "present/chart/canvas.h"
 #include "prony_config.h"
-#include "workload/engine.h"
 #include "workload/workload.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 /* `prony doctor`: the frameworks that programs of ours run on. What launchers
  * of the user's start is the user's to look after. */
 #include "cli/doctor.h"
-#include "workload/framework_here.h"
+#include "workload/framework_workload.h"
 
 /* The Python that experiments get, as a path. */
 static const char *doctor_find_python(struct doctor *d)

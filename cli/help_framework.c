@@ -2,7 +2,7 @@
 #include "base/json/json.h"
 #include "cli/docs.h"
 #include "cli/help_frameworks.h"
-#include "workload/framework_here.h"
+#include "workload/framework_workload.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
 
 #include "cli/docs.h"
 #include "present/table/table.h"
-#include "workload/framework_here.h"
+#include "workload/framework_workload.h"
 
 #include <string.h>
 

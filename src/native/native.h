@@ -6,7 +6,7 @@
 #define PR_NATIVE_H
 
 #include "job/job.h"
-#include "native/task/digits.h"
+#include "native/task/task_pictures.h"
 #include "nn/engine/net.h"
 
 /* Where batches come from. A file that is loaded may bring one besides. */
@@ -39,9 +39,5 @@ struct pr_native {
  * job's arena. Warnings go to notes, a line each; may be NULL. */
 int pr_native_init(struct pr_native *n, struct pr_job *job,
                    struct pr_buf *notes, struct pr_err *err) PR_MUST_CHECK;
-
-/* Runs it, with results as lines on stdout. stop becomes true: end early. */
-int pr_native_run_job(struct pr_job *job, const bool *stop,
-                      struct pr_err *err) PR_MUST_CHECK;
 
 #endif

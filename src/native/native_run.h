@@ -2,11 +2,10 @@
 #ifndef PR_NATIVE_RUN_H
 #define PR_NATIVE_RUN_H
 
-#include "native/native_cart.h"
+#include "native/native_results.h"
 #include "native/native_source.h"
-#include "native/ratelog.h"
+#include "native/rate_log.h"
 #include "native/replica/replicas.h"
-#include "native/series.h"
 
 struct pr_native_session {
     struct pr_native n;
@@ -76,11 +75,6 @@ void pr_native_write_part_results(const struct pr_native_session *r,
                                   struct pr_buf *out);
 
 /* ---- native_profile.c */
-
-/* results.layers, and a table of those that took longest. */
-int pr_native_write_profile(const struct pr_native_session *r,
-                            struct pr_buf *out,
-                            struct pr_err *err) PR_MUST_CHECK;
 
 /* ---- native_timings.c */
 

@@ -6,10 +6,13 @@
 #ifndef PR_NATIVE_SOURCE_H
 #define PR_NATIVE_SOURCE_H
 
+#include "base/random.h"
 #include "loader/order.h"
 #include "native/images/image_set.h"
 #include "native/native.h"
-#include "native/task/task_batches.h"
+#include "native/task/task.h"
+
+#include <stdbool.h>
 
 struct pr_native_source {
     const struct pr_native *n;
@@ -45,5 +48,53 @@ int pr_native_source_next(struct pr_native_source *s, struct pr_net *net,
 int pr_native_source_next_held_out(struct pr_native_source *s, uint64_t first,
                                    struct pr_net *net,
                                    struct pr_err *err) PR_MUST_CHECK;
+
+/*
+ * A pole on a cart, to be kept upright by pushing the cart left or right:
+ * Barto, Sutton and Anderson 1983, with the numbers of Gym's CartPole-v0.
+ */
+
+enum { PR_CARTPOLE_STEPS = 200 }; /* an episode is no longer */
+
+struct pr_cartpole {
+    double x, speed, angle, turning;
+    unsigned steps; /* of this episode */
+};
+
+/* Nearly upright, at random. */
+void pr_cartpole_start(struct pr_cartpole *c, struct pr_rng *rng);
+
+/* One fiftieth of a second. False: the episode is over, this was its last
+ * step. */
+bool pr_cartpole_push(struct pr_cartpole *c, bool right);
+
+/*
+ * Learning by playing (REINFORCE): a network of batch 1 says how likely each
+ * action is, and after each episode the network that learns is told what its
+ * actions were worth.
+ */
+
+struct pr_cartpole_agent {
+    struct pr_net *acting;
+    unsigned observation, action, worth; /* inputs of the model */
+    struct pr_rng rng;
+    double reward; /* of an episode, the mean of about the last ten */
+};
+
+/* Whether it has the inputs and outputs of such a game. */
+int pr_cartpole_check_model(const struct pr_model *m,
+                            struct pr_err *err) PR_MUST_CHECK;
+
+/* learning: the net of batch PR_CARTPOLE_STEPS. */
+int pr_cartpole_open(struct pr_cartpole_agent *c, const struct pr_native *n,
+                     struct pr_net *learning, struct pr_err *err) PR_MUST_CHECK;
+void pr_cartpole_close(struct pr_cartpole_agent *c);
+
+/* Plays an episode, and learns from it where the net is one for training.
+ * *ret_steps: how long it was. */
+int pr_cartpole_run_episode(struct pr_cartpole_agent *c,
+                            const struct pr_native *n, struct pr_net *learning,
+                            uint64_t *ret_steps, struct pr_net_score *ret,
+                            struct pr_err *err) PR_MUST_CHECK;
 
 #endif

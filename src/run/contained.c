@@ -6,7 +6,7 @@
 #include "run/contained.h"
 
 #include "job/job.h"
-#include "native/replica/mpi.h"
+#include "native/replica/replicas_mpi.h"
 #include "record/channel.h"
 #include "run/contained_mounts.h"
 #include "run/contained_slot.h"

@@ -6,7 +6,7 @@
 
 #include "base/json/json_write.h"
 #include "run/suite_timings.h"
-#include "workload/suite.h"
+#include "workload/suite_workload.h"
 
 #include <limits.h>
 #include <math.h>

@@ -11,7 +11,7 @@
 #include "record/result.h"
 #include "run/metrics.h"
 #include "run/suite_compose.h"
-#include "workload/suite.h"
+#include "workload/suite_workload.h"
 
 #include <errno.h>
 #include <limits.h>

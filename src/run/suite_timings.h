@@ -3,7 +3,7 @@
 #define PR_RUN_SUITE_TIMINGS_H
 
 #include "run/suite_compose.h"
-#include "workload/suite_args.h"
+#include "workload/suite_workload.h"
 
 /* "program", our own, then every result that is called timings.NAME; and what
  * was logged last, over all of them. A metric that is null was no number: NaN,

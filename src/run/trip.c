@@ -10,7 +10,7 @@
 #include "run/contained.h"
 #include "run/metrics.h"
 #include "run/runner.h"
-#include "workload/suite.h"
+#include "workload/suite_workload.h"
 
 #include <stdio.h>
 #include <string.h>

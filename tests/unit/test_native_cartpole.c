@@ -1,6 +1,6 @@
 /* A pole on a cart: its motion against figures worked out with Gym's
  * equations elsewhere, and when an episode ends. */
-#include "native/cartpole.h"
+#include "native/native_source.h"
 
 #include "torture.h"
 

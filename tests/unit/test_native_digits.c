@@ -1,6 +1,6 @@
 /* Drawn figures: which inputs they fit, that they follow from seed and number
  * alone, that a class can be told from the drawing. */
-#include "native/task/digits.h"
+#include "native/task/task_pictures.h"
 
 #include "torture.h"
 

@@ -1,5 +1,5 @@
 /* The command that starts replicas with mpirun, and when there is none. */
-#include "native/replica/mpi.h"
+#include "native/replica/replicas_mpi.h"
 
 #include "scratch.h"
 #include "skip.h"

@@ -1,5 +1,5 @@
 /* When measuring stops, and what is written about it. */
-#include "native/ratelog.h"
+#include "native/rate_log.h"
 
 #include "base/json/json.h"
 #include "torture.h"

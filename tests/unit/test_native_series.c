@@ -1,5 +1,5 @@
 /* Series of numbers: what is exact, and what is thinned. */
-#include "native/series.h"
+#include "native/native_results.h"
 
 #include "torture.h"
 

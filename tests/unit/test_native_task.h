@@ -5,7 +5,7 @@
 #ifndef TESTS_UNIT_TEST_WORKLOAD_TASK_H
 #define TESTS_UNIT_TEST_WORKLOAD_TASK_H
 
-#include "native/task/task_batches.h"
+#include "native/task/task.h"
 
 #include "torture.h"
 

@@ -2,7 +2,7 @@
  * heads, styles. */
 #include "test_native_task.h"
 
-#include "native/task/digits.h"
+#include "native/task/task_pictures.h"
 
 #include <math.h>
 

@@ -1,6 +1,6 @@
 /* Tasks of words: how frequent they are, what follows what, and that the parts
  * of a sample belong together. */
-#include "native/task/task_words.h"
+#include "native/task/task_text.h"
 
 #include "test_native_task.h"
 

@@ -1,7 +1,6 @@
 /* Which interpreter has a package, and whether a framework is here. */
 #include "test_workload_framework.h"
-#include "workload/framework_here.h"
-#include "workload/python.h"
+#include "workload/framework_workload.h"
 
 /* ---- interpreters */
 

@@ -1,6 +1,6 @@
 /* Arguments of a profile with those of the command line over them. */
 #include "base/json/json.h"
-#include "workload/suite_args.h"
+#include "workload/suite_workload.h"
 
 #include "torture.h"
 

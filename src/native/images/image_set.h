@@ -44,11 +44,6 @@ int pr_image_set_open(const struct pr_job *job,
 int pr_image_set_next(struct pr_image_set *s, float *input, int32_t *labels,
                       uint64_t *ret_wait_ns, struct pr_err *err) PR_MUST_CHECK;
 
-/* The same where it lies, until the next one is asked for. */
-int pr_image_set_borrow(struct pr_image_set *s, const float **ret_input,
-                        const int32_t **ret_labels, uint64_t *ret_wait_ns,
-                        struct pr_err *err) PR_MUST_CHECK;
-
 /* How many samples to evaluate with there are, in whole batches: those of the
  * folder valid, or val. */
 uint64_t pr_image_set_held_out_count(const struct pr_image_set *s);

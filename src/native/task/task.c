@@ -1,8 +1,11 @@
 /* Tasks: finding one, and making batches with it. */
 #include "native/task/task.h"
 
+#include "base/mem.h"
 #include "base/random.h"
+#include "format/tensor_file_io.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define TASK(name) extern const struct pr_task pr_task_##name;
@@ -93,4 +96,164 @@ void pr_task_seed_rng(const struct pr_task_run *t, const struct pr_task_at *at,
 {
     pr_rng_seed(ret, t->seed,
                 (at->step * at->columns + at->column) * 16 + stream);
+}
+
+/* Batches of a task that are kept. */
+
+enum { KEPT_BATCHES = 64, KEPT_BYTES = 256 << 20 };
+/* Steps from here on are never trained. */
+#define HELD_OUT ((uint64_t)1 << 40)
+
+static size_t input_bytes(const struct pr_task_batches *b, unsigned i)
+{
+    return b->batch * sizeof(float) *
+           pr_shape_numbers(&b->task.model->layers[i].shape);
+}
+
+/* What a batch takes; false: more than can be said. */
+static bool task_sum_batch_bytes(struct pr_task_batches *b)
+{
+    const struct pr_model *m = b->task.model;
+
+    for (unsigned i = 0; i < m->input_count; i++) {
+        size_t n = pr_shape_numbers(&m->layers[i].shape) * sizeof(float);
+
+        if (__builtin_mul_overflow(n, b->batch, &n) ||
+            __builtin_add_overflow(b->bytes, n, &b->bytes))
+            return false;
+    }
+    return true;
+}
+
+static int task_fail_batch_too_large(const struct pr_model *m, uint64_t batch,
+                                     struct pr_err *err)
+{
+    pr_fail(err, PR_E_NOMEM, m->name,
+            "a batch of %llu does not fit into memory",
+            (unsigned long long)batch);
+    return pr_hint(err, "try a smaller exp.replica_batch");
+}
+
+int pr_task_batches_open(struct pr_task_batches *b, const struct pr_model *m,
+                         uint64_t seed, uint64_t batch, uint64_t steps,
+                         struct pr_err *err)
+{
+    int rc;
+
+    *b = (struct pr_task_batches){.batch = batch, .columns = batch};
+    rc = pr_task_open(&b->task, m, seed, err);
+    if (rc)
+        return rc;
+    if (!task_sum_batch_bytes(b)) {
+        pr_task_close(&b->task);
+        return task_fail_batch_too_large(m, batch, err);
+    }
+    b->count = KEPT_BYTES / b->bytes;
+    b->count = b->count > KEPT_BATCHES ? KEPT_BATCHES : b->count;
+    b->count = b->count > steps ? steps : b->count;
+    b->count = b->count ? b->count : 1;
+    b->kept = pr_alloc_zeroed(b->count * b->bytes);
+    if (b->kept)
+        return PR_OK;
+    pr_task_close(&b->task);
+    return task_fail_batch_too_large(m, batch, err);
+}
+
+void pr_task_batches_close(struct pr_task_batches *b)
+{
+    pr_task_close(&b->task);
+    pr_free(b->kept);
+    b->kept = NULL;
+}
+
+/* Where the inputs of a kept batch lie. */
+static void task_batch_inputs(const struct pr_task_batches *b, uint64_t i,
+                              void **inputs)
+{
+    char *at = b->kept + i * b->bytes;
+
+    for (unsigned k = 0; k < b->task.model->input_count; k++) {
+        inputs[k] = at;
+        at += input_bytes(b, k);
+    }
+}
+
+/* Kept batch i, made if it is not there yet. */
+static void task_find_batch(struct pr_task_batches *b, uint64_t i,
+                            void **inputs)
+{
+    for (; b->made <= i; b->made++) {
+        task_batch_inputs(b, b->made, inputs);
+        pr_task_fill_batch(&b->task, b->made, b->first, b->batch, b->columns,
+                           inputs);
+    }
+    task_batch_inputs(b, i, inputs);
+}
+
+void pr_task_batches_get(struct pr_task_batches *b, uint64_t step,
+                         void *const *inputs)
+{
+    void *from[PR_MODEL_INPUTS];
+
+    task_find_batch(b, step % b->count, from);
+    for (unsigned k = 0; k < b->task.model->input_count; k++)
+        memcpy(inputs[k], from[k], input_bytes(b, k));
+}
+
+void pr_task_batches_get_held_out(struct pr_task_batches *b, uint64_t number,
+                                  void *const *inputs)
+{
+    pr_task_fill_batch(&b->task, HELD_OUT + number, b->first, b->batch,
+                       b->columns, inputs);
+}
+
+/* ---- as a file */
+
+static void task_add_batch_tensors(const struct pr_task_batches *b, uint64_t i,
+                                   struct pr_tensor_writer *w)
+{
+    const struct pr_model *m = b->task.model;
+
+    for (unsigned k = 0; k < m->input_count; k++) {
+        const struct pr_layer *l = &m->layers[k];
+        int64_t at[1 + PR_LAYER_DIMS] = {(int64_t)b->batch};
+        char name[192];
+
+        for (unsigned d = 0; d < l->shape.dims; d++)
+            at[1 + d] = l->shape.at[d];
+        snprintf(name, sizeof name, "%s.%llu", l->name, (unsigned long long)i);
+        (l->ids ? pr_tensor_writer_add_ints
+                : pr_tensor_writer_add)(w, name, 1 + l->shape.dims, at);
+    }
+}
+
+static int put_batch(struct pr_task_batches *b, uint64_t i,
+                     struct pr_tensor_writer *w, struct pr_err *err)
+{
+    void *inputs[PR_MODEL_INPUTS];
+    int rc = PR_OK;
+
+    task_find_batch(b, i, inputs);
+    for (unsigned k = 0; k < b->task.model->input_count && !rc; k++)
+        rc = pr_tensor_writer_put(w, inputs[k],
+                                  input_bytes(b, k) / sizeof(float), err);
+    return rc;
+}
+
+int pr_task_batches_save(struct pr_task_batches *b, const char *path,
+                         struct pr_err *err)
+{
+    struct pr_tensor_writer w = PR_TENSOR_WRITER_INIT;
+    int rc;
+
+    for (uint64_t i = 0; i < b->count; i++)
+        task_add_batch_tensors(b, i, &w);
+    rc = pr_tensor_writer_open(&w, path, err);
+    w.file.later = true; /* it can be made again */
+    for (uint64_t i = 0; i < b->count && !rc; i++)
+        rc = put_batch(b, i, &w, err);
+    if (!rc)
+        rc = pr_tensor_writer_commit(&w, err);
+    pr_tensor_writer_done(&w);
+    return rc;
 }

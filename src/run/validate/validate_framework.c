@@ -2,8 +2,8 @@
  * whether they have the model. What a workload says itself is not repeated. */
 #include "launch/capture.h"
 #include "run/validate/validate_impl.h"
-#include "workload/framework_here.h"
 #include "workload/framework_script.h"
+#include "workload/framework_workload.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -5,7 +5,7 @@
  */
 #include "run/validate/validate_impl.h"
 #include "workload/framework_script.h"
-#include "workload/suite.h"
+#include "workload/suite_workload.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* Rates while a workload works. */
-#include "native/ratelog.h"
+#include "native/rate_log.h"
 
 #include "base/clock.h"
 #include "base/mem.h"

@@ -1,12 +1,353 @@
 /* The results of a native training, for programs and for people. */
+#include "native/native_results.h"
+
 #include "base/json/json.h"
+#include "base/mem.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "job/result_lines.h"
 #include "native/native_run.h"
+#include "nn/kernel/kernels.h"
 
+#include <fcntl.h>
+#include <math.h>
+#include <sched.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* The time of each layer: a list in the results, and a table in the log. */
+
+enum { SHOWN = 20 }; /* rows of the table */
+
+static double layer_total_s(const struct pr_net_row *row)
+{
+    return row->forward_s + row->backward_s + row->update_s;
+}
+
+static int compare_layer_times(const void *a, const void *b)
+{
+    double x = layer_total_s(a), y = layer_total_s(b);
+
+    return (x < y) - (x > y);
+}
+
+/* Operations a second while it computes, in GFLOP/s; 0: it has none. */
+static double layer_gflop_per_s(const struct pr_net_row *row)
+{
+    double s = row->forward_s + row->backward_s;
+
+    return s > 0 ? (row->forward_flops + row->backward_flops) / s / 1e9 : 0;
+}
+
+static void put_profile_layer(struct pr_json_writer *jb,
+                              const struct pr_net_row *row, double all)
+{
+    pr_json_open_object(jb, NULL);
+    pr_json_put_str(jb, "layer", row->layer);
+    pr_json_put_str(jb, "op", row->op);
+    pr_json_put_str(jb, "impl", row->impl);
+    pr_json_put_str(jb, "layout", row->layout);
+    pr_json_put_float(jb, "forward_ms", row->forward_s * 1e3);
+    pr_json_put_float(jb, "backward_ms", row->backward_s * 1e3);
+    pr_json_put_float(jb, "update_ms", row->update_s * 1e3);
+    pr_json_put_float(jb, "time_share", all > 0 ? layer_total_s(row) / all : 0);
+    if (layer_gflop_per_s(row) > 0)
+        pr_json_put_float(jb, "gflop_per_s", layer_gflop_per_s(row));
+    pr_json_close(jb);
+}
+
+static void put_profile_layers(const struct pr_net_row *rows, unsigned count,
+                               double all, struct pr_buf *out)
+{
+    struct pr_result_lines k;
+
+    pr_result_lines_init(&k, out);
+    pr_json_open_array(k.at, pr_result_lines_begin(&k, "layers"));
+    for (unsigned i = 0; i < count; i++)
+        put_profile_layer(k.at, &rows[i], all);
+    pr_json_close(k.at);
+    pr_result_lines_end(&k);
+}
+
+static void say_table(const struct pr_net_row *rows, unsigned count, double all,
+                      struct pr_buf *out)
+{
+    double rest = 0;
+
+    pr_buf_printf(out, "%-32s %-12s %9s %9s %9s %6s %8s  %s\n", "layer", "op",
+                  "fwd ms", "bwd ms", "upd ms", "share", "GFLOP/s", "by");
+    for (unsigned i = 0; i < count && i < SHOWN; i++) {
+        const struct pr_net_row *r = &rows[i];
+
+        pr_buf_printf(
+            out, "%-32s %-12s %9.3f %9.3f %9.3f %5.1f%% %8.1f  %s %s\n",
+            r->layer, r->op, r->forward_s * 1e3, r->backward_s * 1e3,
+            r->update_s * 1e3, all > 0 ? 100 * layer_total_s(r) / all : 0,
+            layer_gflop_per_s(r), *r->impl ? r->impl : "loop", r->layout);
+    }
+    for (unsigned i = SHOWN; i < count; i++)
+        rest += layer_total_s(&rows[i]);
+    if (count > SHOWN)
+        pr_buf_printf(out, "%u more: %.3f ms, %.1f%%\n", count - SHOWN,
+                      rest * 1e3, all > 0 ? 100 * rest / all : 0);
+}
+
+/* Sums over layers of one kind, in the order of the first of each. */
+static void say_kinds(const struct pr_net_row *rows, unsigned count, double all,
+                      struct pr_buf *out)
+{
+    for (unsigned i = 0; i < count; i++) {
+        double sum = 0;
+        unsigned layers = 0, first = count;
+
+        for (unsigned k = 0; k < count; k++) {
+            if (strcmp(rows[k].op, rows[i].op) != 0)
+                continue;
+            first = first == count ? k : first;
+            sum += layer_total_s(&rows[k]);
+            layers++;
+        }
+        if (first == i)
+            pr_buf_printf(out, "all %-12s %4u layer%s %9.3f ms %5.1f%%\n",
+                          rows[i].op, layers, layers == 1 ? " " : "s",
+                          sum * 1e3, all > 0 ? 100 * sum / all : 0);
+    }
+}
+
+/* results.layers, and a table of those that took longest. */
+static int native_write_profile(const struct pr_native_session *r,
+                                struct pr_buf *out, struct pr_err *err)
+{
+    struct pr_net_row row, *rows;
+    unsigned count = 0;
+    double all = 0;
+
+    while (pr_net_row(r->net, count, &row))
+        count++;
+    rows = pr_alloc((count + 1) * sizeof *rows);
+    if (!rows)
+        return pr_fail_nomem(err);
+    for (unsigned i = 0; i < count && pr_net_row(r->net, i, &rows[i]); i++)
+        all += layer_total_s(&rows[i]);
+    put_profile_layers(rows, count, all, out);
+    qsort(rows, count, sizeof *rows, compare_layer_times);
+    say_table(rows, count, all, out);
+    say_kinds(rows, count, all, out);
+    pr_free(rows);
+    return PR_OK;
+}
+
+/* Asking /proc, and a loop of multiply-adds. */
+
+int pr_machine_peak(unsigned threads, double *ret, struct pr_err *err)
+{
+    struct pr_threads *par = NULL;
+    int rc = pr_threads_new(threads, &par, err);
+
+    if (rc)
+        return rc;
+    *ret = pr_kernel_peak(par);
+    pr_threads_free(par);
+    return PR_OK;
+}
+
+unsigned pr_machine_processors(void)
+{
+    cpu_set_t mask;
+    long online;
+
+    if (sched_getaffinity(0, sizeof mask, &mask) == 0)
+        return (unsigned)CPU_COUNT(&mask);
+    online = sysconf(_SC_NPROCESSORS_ONLN); /* more than fit into a mask */
+    return online > 0 ? (unsigned)online : 1;
+}
+
+uint64_t pr_machine_cpu_ns(void)
+{
+    struct timespec t;
+
+    if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t) < 0)
+        return 0;
+    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+/* A small file of /proc as text; false: it cannot be read. */
+static bool self_read_proc_file(const char *path, char *out, size_t room)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? -1 : read(fd, out, room - 1);
+
+    if (fd >= 0)
+        (void)close(fd);
+    out[n > 0 ? n : 0] = '\0';
+    return n > 0;
+}
+
+double pr_machine_age_s(void)
+{
+    enum { AFTER_NAME = 20 }; /* fields from the state to the start */
+    long ticks = sysconf(_SC_CLK_TCK);
+    unsigned long long start;
+    struct timespec now;
+    char text[1024];
+    char *at;
+
+    if (!self_read_proc_file("/proc/self/stat", text, sizeof text) ||
+        ticks <= 0 || clock_gettime(CLOCK_BOOTTIME, &now) < 0)
+        return -1;
+    at = strrchr(text, ')'); /* a name may hold anything */
+    for (int i = 0; at && i < AFTER_NAME; i++)
+        at = strchr(at + 1, ' ');
+    if (!at || sscanf(at, "%llu", &start) != 1)
+        return -1;
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9 -
+           (double)start / (double)ticks;
+}
+
+uint64_t pr_machine_memory_peak(void)
+{
+    static const char key[] = "VmHWM:";
+    unsigned long long kib;
+    char text[4096];
+    char *at;
+
+    if (!self_read_proc_file("/proc/self/status", text, sizeof text))
+        return 0;
+    at = strstr(text, key);
+    if (!at || sscanf(at + strlen(key), "%llu", &kib) != 1)
+        return 0;
+    return kib * 1024;
+}
+
+/* Series of numbers. */
+
+int pr_series_init(struct pr_series *s, struct pr_err *err)
+{
+    *s = (struct pr_series){.stride = 1};
+    s->kept = pr_alloc(PR_SERIES_KEPT * sizeof *s->kept);
+    return s->kept ? PR_OK : pr_fail_nomem(err);
+}
+
+void pr_series_free(struct pr_series *s)
+{
+    pr_free(s->kept);
+    s->kept = NULL;
+}
+
+static void series_halve(struct pr_series *s)
+{
+    for (size_t i = 0; i < PR_SERIES_KEPT / 2; i++)
+        s->kept[i] = s->kept[2 * i];
+    s->kept_count = PR_SERIES_KEPT / 2;
+    s->stride *= 2;
+}
+
+void pr_series_add(struct pr_series *s, double v)
+{
+    double off = v - s->mean;
+
+    if (s->count % s->stride == 0) {
+        if (s->kept_count == PR_SERIES_KEPT)
+            series_halve(s);
+        /* Thinned just now: this one may be due no more. */
+        if (s->count % s->stride == 0)
+            s->kept[s->kept_count++] = v;
+    }
+    s->min = s->count && s->min < v ? s->min : v;
+    s->max = s->count && s->max > v ? s->max : v;
+    s->last = v;
+    s->count++;
+    s->mean += off / (double)s->count;
+    s->squares += off * (v - s->mean);
+}
+
+double pr_series_std(const struct pr_series *s)
+{
+    return s->count ? sqrt(s->squares / (double)s->count) : 0;
+}
+
+static int series_compare_values(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+int pr_series_quantiles(const struct pr_series *s, const double *p,
+                        size_t count, double *ret, struct pr_err *err)
+{
+    size_t n = s->kept_count;
+    double *sorted = pr_alloc((n ? n : 1) * sizeof *sorted);
+
+    if (!sorted)
+        return pr_fail_nomem(err);
+    memcpy(sorted, s->kept, n * sizeof *sorted);
+    qsort(sorted, n, sizeof *sorted, series_compare_values);
+    for (size_t i = 0; i < count; i++) {
+        double at = n ? p[i] * (double)(n - 1) : 0;
+        size_t low = (size_t)at;
+        size_t high = low + 1 < n ? low + 1 : low;
+
+        ret[i] =
+            n ? sorted[low] + (at - (double)low) * (sorted[high] - sorted[low])
+              : 0;
+    }
+    pr_free(sorted);
+    return PR_OK;
+}
+
+void pr_series_put(const struct pr_series *s, struct pr_result_lines *k,
+                   const char *name)
+{
+    pr_json_open_array(k->at, pr_result_lines_begin(k, name));
+    for (size_t i = 0; i < s->kept_count; i++)
+        pr_json_put_float(k->at, NULL, s->kept[i]);
+    pr_json_close(k->at);
+    pr_result_lines_end(k);
+}
+
+int pr_series_put_times(const struct pr_series *s, struct pr_result_lines *k,
+                        struct pr_series_summary *ret, struct pr_err *err)
+{
+    static const double shares[] = {0.5, 0.9, 0.99};
+    double q[3];
+    int rc = pr_series_quantiles(s, shares, 3, q, err);
+
+    if (rc)
+        return rc;
+    pr_result_lines_put_float(k, "time", s->mean);
+    pr_series_put(s, k, "time_data");
+    pr_result_lines_put_float(k, "time_std", pr_series_std(s));
+    pr_result_lines_put_float(k, "time_min", s->min);
+    pr_result_lines_put_float(k, "time_max", s->max);
+    pr_result_lines_put_float(k, "time_p50", q[0]);
+    pr_result_lines_put_float(k, "time_p90", q[1]);
+    pr_result_lines_put_float(k, "time_p99", q[2]);
+    *ret = (struct pr_series_summary){
+        .mean = s->mean, .p50 = q[0], .p99 = q[2], .max = s->max};
+    return PR_OK;
+}
+
+const char *pr_series_text(const struct pr_series_summary *s,
+                           char out[static PR_SERIES_TEXT])
+{
+    char mean[24], p50[24], high[24];
+
+    /* Few slow ones carry a mean that nearly all others stay below. */
+    if (s->p99 < s->mean)
+        snprintf(out, PR_SERIES_TEXT, "%s, median %s, the slowest %s",
+                 pr_format_seconds(mean, s->mean / 1e3),
+                 pr_format_seconds(p50, s->p50 / 1e3),
+                 pr_format_seconds(high, s->max / 1e3));
+    else
+        snprintf(out, PR_SERIES_TEXT, "%s, p99 %s",
+                 pr_format_seconds(mean, s->mean / 1e3),
+                 pr_format_seconds(high, s->p99 / 1e3));
+    return out;
+}
 
 enum { PLOT_WIDTH = 60 };
 
@@ -274,7 +615,7 @@ int pr_native_write_results(const struct pr_native_session *r,
 
     say_curve(r, out);
     if (r->n.net.profile)
-        rc = pr_native_write_profile(r, out, err);
+        rc = native_write_profile(r, out, err);
     if (rc)
         return rc;
     pr_result_lines_init(&k, out);

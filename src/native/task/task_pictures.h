@@ -4,8 +4,8 @@
  * follows from (seed, i) alone; samples that are held out are others than
  * those to train with.
  */
-#ifndef PR_NATIVE_DIGITS_H
-#define PR_NATIVE_DIGITS_H
+#ifndef PR_NATIVE_TASK_PICTURES_H
+#define PR_NATIVE_TASK_PICTURES_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,9 +3,11 @@
  * milarun's is run by milarun where Python finds it, else by Prony's own
  * equivalent (catalog/milarun_tests.h).
  */
-#ifndef PR_WORKLOAD_SUITE_H
-#define PR_WORKLOAD_SUITE_H
+#ifndef PR_WORKLOAD_SUITE_WORKLOAD_H
+#define PR_WORKLOAD_SUITE_WORKLOAD_H
 
+#include "base/err.h"
+#include "base/value.h"
 #include "catalog/milarun_tests.h"
 #include "workload/workload.h"
 
@@ -43,5 +45,24 @@ int pr_suite_make_work(const struct pr_suite_opts *suite, const char *run_dir,
 /* Decides; ret->notes is read. PR_E_UNAVAIL: nobody here can run it. */
 int pr_suite_resolve(struct pr_job *job, struct pr_suite_call *ret,
                      struct pr_err *err) PR_MUST_CHECK;
+
+/*
+ * Arguments of a job of a suite: those of the profile with those of the command
+ * line laid over, and what they come to.
+ */
+
+/* The words of one list after those of the other. Where a later word is --no-x,
+ * an earlier --x goes away with its value, and where it is --x an earlier
+ * --no-x: argparse refuses to have both. A list of texts, in the arena. */
+int pr_suite_merge_args(const struct pr_value *first,
+                        const struct pr_value *later, struct pr_arena *a,
+                        struct pr_value *ret, struct pr_err *err) PR_MUST_CHECK;
+
+/* Options of such a list by name, as milarun's results have them:
+ * {"batch_size": 16, "cuda": true}. Numbers by Python's rules, --no-x is x:
+ * false, the last one of a name counts, what is no option is left out. */
+int pr_suite_read_options(const struct pr_value *args, struct pr_arena *a,
+                          struct pr_value *ret,
+                          struct pr_err *err) PR_MUST_CHECK;
 
 #endif

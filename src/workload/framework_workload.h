@@ -1,8 +1,11 @@
 /* Whether a framework is on this machine. Nothing is started to find out. */
-#ifndef PR_WORKLOAD_FRAMEWORK_HERE_H
-#define PR_WORKLOAD_FRAMEWORK_HERE_H
+#ifndef PR_WORKLOAD_FRAMEWORK_WORKLOAD_H
+#define PR_WORKLOAD_FRAMEWORK_WORKLOAD_H
 
+#include "base/mem.h"
 #include "catalog/framework.h"
+
+#include <stdbool.h>
 
 enum pr_framework_state {
     PR_FRAMEWORK_ABSENT,
@@ -28,5 +31,17 @@ const char *pr_framework_find_python(const struct pr_framework *f,
  * NULL: out of memory. */
 const char *pr_framework_remedy(const struct pr_framework *f,
                                 struct pr_arena *a);
+
+/* Which Python interpreter to start. */
+
+/* Whether a package seems to be there for this interpreter: a look at the
+ * folders that belong to it, nothing is started. */
+bool pr_python_has_package(const char *python, const char *package);
+
+/* The first of these that has the package: first, second (NULL or "": none),
+ * and the one of "make python-deps". None has it: first, which will say so.
+ * Borrowed or in the arena; NULL: out of memory. */
+const char *pr_python_find_with(const char *package, const char *first,
+                                const char *second, struct pr_arena *a);
 
 #endif

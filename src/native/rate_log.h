@@ -4,8 +4,8 @@
  * (nn.steady), and the results timings.NAME, as milarun has them, and steady_*.
  * Adding an iteration allocates nothing and takes no lock.
  */
-#ifndef PR_NATIVE_RATELOG_H
-#define PR_NATIVE_RATELOG_H
+#ifndef PR_NATIVE_RATE_LOG_H
+#define PR_NATIVE_RATE_LOG_H
 
 #include "base/stats/histogram.h"
 #include "base/stats/statistics.h"

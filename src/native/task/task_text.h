@@ -3,8 +3,8 @@
  * second one is the usual successor of the one before it, so that there is
  * something to learn. Word 0 is never drawn: it stands for nothing.
  */
-#ifndef PR_NATIVE_TASK_WORDS_H
-#define PR_NATIVE_TASK_WORDS_H
+#ifndef PR_NATIVE_TASK_TEXT_H
+#define PR_NATIVE_TASK_TEXT_H
 
 #include "native/task/task.h"
 

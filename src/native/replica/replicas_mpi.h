@@ -1,7 +1,7 @@
 /* Replicas of a native training as processes of mpirun: whether that can be,
  * and the command. */
-#ifndef PR_NATIVE_MPI_H
-#define PR_NATIVE_MPI_H
+#ifndef PR_NATIVE_REPLICAS_MPI_H
+#define PR_NATIVE_REPLICAS_MPI_H
 
 #include "job/job.h"
 
