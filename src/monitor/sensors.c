@@ -1,10 +1,32 @@
 /* Finding sensors, naming them, reading them. */
-#include "monitor/sensors.h"
-
 #include "base/mem.h"
+#include "monitor/monitor_source.h"
 
 #include <stdio.h>
 #include <string.h>
+
+/* Files of sysfs that hold one number each, of chips that may come, go and
+ * come back under another number: thermometers, power meters. */
+
+enum { PR_SENSORS_MAX = 512 };
+
+struct pr_sensor {
+    char path[160];
+    char name[96]; /* of its column */
+    struct pr_kernel_file file;
+    int column;
+};
+
+struct pr_sensors {
+    struct pr_sensor *list;
+    size_t n, cap;
+    /* What its files are like. */
+    const char *kind;              /* "temp": temp1_input, temp1_label */
+    struct pr_monitor_column like; /* all but the name */
+    const char *name_start;        /* "temp." */
+    const char *name_end;          /* "_c" */
+    double scale;                  /* times the number in the file */
+};
 
 static struct pr_sensor *find_sensor_by_path(struct pr_sensors *s,
                                              const char *path)
@@ -41,8 +63,9 @@ static struct pr_sensor *sensors_append(struct pr_sensors *s)
     return &s->list[s->n++];
 }
 
-void pr_sensors_add(struct pr_sensors *s, struct pr_monitor_sample *l,
-                    const char *path, const char *label)
+/* Adds one, unless it is known; label is what it measures. */
+static void sensors_add(struct pr_sensors *s, struct pr_monitor_sample *l,
+                        const char *path, const char *label)
 {
     char word[64], name[sizeof(s->list->name)];
     struct pr_monitor_column c = s->like;
@@ -101,7 +124,7 @@ static void add_sensor_file(void *ctx, struct pr_monitor_sample *l,
     if (!pr_kernel_file_read_line(l, both, label, sizeof(label)) || !*label)
         snprintf(label, sizeof(label), "%.*s", (int)stem, file);
     snprintf(both, sizeof(both), "%s.%s", chip, label);
-    pr_sensors_add(c->sensors, l, path, both);
+    sensors_add(c->sensors, l, path, both);
 }
 
 static void add_sensor_chip(void *ctx, struct pr_monitor_sample *l,
@@ -115,13 +138,15 @@ static void add_sensor_chip(void *ctx, struct pr_monitor_sample *l,
                                   &c);
 }
 
-void pr_sensors_find_hwmon(struct pr_sensors *s, struct pr_monitor_sample *l)
+/* Adds those of /sys/class/hwmon that are not known yet. */
+static void sensors_find_hwmon(struct pr_sensors *s,
+                               struct pr_monitor_sample *l)
 {
     pr_kernel_file_each_entry(l, "/sys/class/hwmon", "hwmon", add_sensor_chip,
                               s);
 }
 
-void pr_sensors_read(struct pr_sensors *s, struct pr_monitor_sample *l)
+static void sensors_read(struct pr_sensors *s, struct pr_monitor_sample *l)
 {
     for (size_t i = 0; i < s->n; i++) {
         struct pr_sensor *x = &s->list[i];
@@ -132,7 +157,7 @@ void pr_sensors_read(struct pr_sensors *s, struct pr_monitor_sample *l)
     }
 }
 
-void pr_sensors_close(struct pr_sensors *s)
+static void sensors_close(struct pr_sensors *s)
 {
     for (size_t i = 0; i < s->n; i++)
         pr_kernel_file_close(&s->list[i].file);
@@ -140,3 +165,233 @@ void pr_sensors_close(struct pr_sensors *s)
     s->list = NULL;
     s->n = s->cap = 0;
 }
+
+/* Temperatures: the chips of hwmon, and thermal zones. They change slowly and
+ * some chips take milliseconds to answer, so they are asked once a second. */
+
+static const struct pr_sensors source_temp_like = {
+    .kind = "temp",
+    .like = {.unit = "°C", .sum = PR_SUM_MEAN, .decimals = 1},
+    .name_start = "temp.",
+    .name_end = "_c",
+    .scale = 1e-3,
+};
+
+static void add_thermal_zone(void *ctx, struct pr_monitor_sample *l,
+                             const char *name)
+{
+    char path[128], type[64];
+
+    if (snprintf(path, sizeof(path), "/sys/class/thermal/%s/type", name) >=
+            (int)sizeof(path) ||
+        !pr_kernel_file_read_line(l, path, type, sizeof(type)))
+        return;
+    snprintf(path, sizeof(path), "/sys/class/thermal/%s/temp", name);
+    sensors_add(ctx, l, path, type);
+}
+
+static void temperature_sample(void *state, struct pr_monitor_sample *l)
+{
+    struct pr_sensors *s = state;
+
+    if (!s->kind)
+        *s = source_temp_like;
+    if (l->rescan) {
+        sensors_find_hwmon(s, l);
+        pr_kernel_file_each_entry(l, "/sys/class/thermal", "thermal_zone",
+                                  add_thermal_zone, s);
+    }
+    sensors_read(s, l);
+}
+
+static void temperature_close(void *state)
+{
+    sensors_close(state);
+}
+
+const struct pr_monitor_source pr_source_temp = {
+    .name = "temp",
+    .desc = "temperatures: /sys/class/hwmon, /sys/class/thermal",
+    .period_s = 1,
+    .state_bytes = sizeof(struct pr_sensors),
+    .look = temperature_sample,
+    .close = temperature_close,
+};
+
+/*
+ * Power. RAPL, which AMD's processors have under the same name, counts energy
+ * in microjoules and goes round at a number that it tells; only root may read
+ * it on most machines. Power meters of hwmon say what a whole machine or card
+ * draws; they are not added to the joules, for they may contain what is counted
+ * elsewhere.
+ */
+
+enum {
+    ZONES_MAX = 128,
+    /* No package takes as much. More than this came from a counter that began
+     * anew; and in the time in which so much would fill the counter, it may
+     * have gone round more than once. */
+    MOST_W = 2000,
+};
+
+struct zone {
+    char dir[64]; /* of /sys/class/powercap */
+    struct pr_kernel_file energy;
+    double range_uj; /* where it goes round; 0: not known */
+    double was;
+    bool seen;
+    int column;
+};
+
+struct power {
+    struct zone *zones;
+    size_t n, cap;
+    struct pr_sensors meters;
+};
+
+static const struct pr_sensors like = {
+    .kind = "power",
+    .like = {.unit = "W", .sum = PR_SUM_RATE, .decimals = 3},
+    .name_start = "power.",
+    .name_end = "_w",
+    .scale = 1e-6,
+};
+
+static bool read_zone_line(struct pr_monitor_sample *l, const char *dir,
+                           const char *file, char *out, size_t cap)
+{
+    char path[160];
+
+    snprintf(path, sizeof(path), "/sys/class/powercap/%s/%s", dir, file);
+    return pr_kernel_file_read_line(l, path, out, cap);
+}
+
+/* "package-0"; "package-0.dram" for a part of it. False: it has no name. */
+static bool read_zone_name(struct pr_monitor_sample *l, const char *dir,
+                           char *out, size_t cap, unsigned *ret_flags)
+{
+    const char *first = strchr(dir, ':'), *last = strrchr(dir, ':');
+    char whole[64], part[40], parent[64];
+
+    if (!read_zone_line(l, dir, "name", part, sizeof(part)))
+        return false;
+    *ret_flags = 0;
+    if (first == last) {
+        /* "psys" contains the packages. */
+        if (strncmp(part, "package", 7) == 0)
+            *ret_flags = PR_MONITOR_COLUMN_ENERGY;
+        snprintf(out, cap, "%s", part);
+        return true;
+    }
+    snprintf(parent, sizeof(parent), "%.*s", (int)(last - dir), dir);
+    if (!read_zone_line(l, parent, "name", whole, sizeof(whole)))
+        return false;
+    /* Cores and graphics are in the package's count, memory is not. */
+    if (strcmp(part, "dram") == 0)
+        *ret_flags = PR_MONITOR_COLUMN_ENERGY;
+    snprintf(out, cap, "%s.%s", whole, part);
+    return true;
+}
+
+static struct zone *power_append_zone(struct power *s)
+{
+    if (s->n == s->cap) {
+        size_t cap = s->cap ? 2 * s->cap : 16;
+        struct zone *more =
+            cap <= ZONES_MAX ? pr_realloc(s->zones, cap * sizeof(*more)) : NULL;
+
+        if (!more)
+            return NULL;
+        s->zones = more;
+        s->cap = cap;
+    }
+    s->zones[s->n] = (struct zone){.column = -1};
+    return &s->zones[s->n++];
+}
+
+static void add_power_zone(void *ctx, struct pr_monitor_sample *l,
+                           const char *dir)
+{
+    struct pr_monitor_column c = {
+        .unit = "W", .sum = PR_SUM_RATE, .decimals = 3};
+    char label[112], word[112], name[128], text[32];
+    struct power *s = ctx;
+    struct zone *z;
+
+    for (size_t i = 0; i < s->n; i++)
+        if (strcmp(s->zones[i].dir, dir) == 0)
+            return;
+    if (strlen(dir) >= sizeof(z->dir) ||
+        !read_zone_name(l, dir, label, sizeof(label), &c.flags))
+        return;
+    z = power_append_zone(s);
+    if (!z)
+        return;
+    memcpy(z->dir, dir, strlen(dir) + 1);
+    if (read_zone_line(l, dir, "max_energy_range_uj", text, sizeof(text)))
+        sscanf(text, "%lf", &z->range_uj);
+    pr_kernel_file_label(word, sizeof(word), label);
+    snprintf(name, sizeof(name), "power.%s_w", word);
+    c.name = name;
+    z->column = pr_monitor_sample_column(l, &c);
+}
+
+static bool is_likely_energy(const struct zone *z, double joules, double dt)
+{
+    return joules >= 0 && joules <= MOST_W * dt &&
+           (z->range_uj <= 0 || MOST_W * dt * 1e6 < z->range_uj);
+}
+
+static void sample_power_zone(struct pr_monitor_sample *l, struct zone *z)
+{
+    char path[128];
+    double now, joules;
+
+    snprintf(path, sizeof(path), "/sys/class/powercap/%s/energy_uj", z->dir);
+    if (!pr_kernel_file_number(l, &z->energy, path, &now)) {
+        z->seen = false;
+        return;
+    }
+    joules = (now - z->was) / 1e6;
+    if (joules < 0 && z->range_uj > 0)
+        joules += z->range_uj / 1e6;
+    if (z->seen && l->dt > 0 && is_likely_energy(z, joules, l->dt))
+        pr_monitor_sample_set_rate(l, z->column, joules / l->dt, joules);
+    z->was = now;
+    z->seen = true;
+}
+
+static void power_sample(void *state, struct pr_monitor_sample *l)
+{
+    struct power *s = state;
+
+    if (!s->meters.kind)
+        s->meters = like;
+    if (l->rescan) {
+        pr_kernel_file_each_entry(l, "/sys/class/powercap",
+                                  "intel-rapl:", add_power_zone, s);
+        sensors_find_hwmon(&s->meters, l);
+    }
+    for (size_t i = 0; i < s->n; i++)
+        sample_power_zone(l, &s->zones[i]);
+    sensors_read(&s->meters, l);
+}
+
+static void power_close(void *state)
+{
+    struct power *s = state;
+
+    for (size_t i = 0; i < s->n; i++)
+        pr_kernel_file_close(&s->zones[i].energy);
+    pr_free(s->zones);
+    sensors_close(&s->meters);
+}
+
+const struct pr_monitor_source pr_source_power = {
+    .name = "power",
+    .desc = "power and energy of processors and memory (RAPL, "
+            "/sys/class/powercap), power meters (/sys/class/hwmon)",
+    .state_bytes = sizeof(struct power),
+    .look = power_sample,
+    .close = power_close,
+};

@@ -4,8 +4,8 @@
  * when it does something; partitions get none, their disk has them.
  */
 #include "base/mem.h"
+#include "monitor/monitor_source.h"
 #include "monitor/scan.h"
-#include "monitor/source.h"
 
 #include <limits.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
  * to see. A device that is lost sets nothing until it answers again.
  */
 #include "machine/nvml.h"
-#include "monitor/source.h"
+#include "monitor/monitor_source.h"
 
 #include <math.h>
 #include <stdio.h>

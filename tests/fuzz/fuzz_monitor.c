@@ -6,10 +6,10 @@
  */
 #include "base/file.h"
 #include "base/json/json.h"
-#include "monitor/jobtree.h"
-#include "monitor/looks.h"
-#include "monitor/tcp_diag.h"
-#include "monitor/timeseries.h"
+#include "monitor/columns.h"
+#include "monitor/job_tree.h"
+#include "monitor/monitor.h"
+#include "monitor/source_net.h"
 
 #include <fcntl.h>
 #include <stdio.h>

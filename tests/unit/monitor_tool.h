@@ -5,7 +5,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
-#include "monitor/looks.h"
+#include "monitor/columns.h"
 
 #include "scratch.h"
 

@@ -6,7 +6,7 @@
  */
 #include "launch/slots/slots.h"
 
-#include "launch/slots/groups.h"
+#include "launch/slots/cgroup_tree.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,7 +2,7 @@
  * The out-of-memory killer: its counters below a made-up root, and really, in a
  * memory group of our own, as the keeper reports it.
  */
-#include "launch/keeper/oomwatch.h"
+#include "launch/keeper/oom_watch.h"
 
 #include "skip.h"
 #include "test_launch_keeper.h"

@@ -2,7 +2,7 @@
  * Lists of CPUs, cores of made-up machines (by /sys and by hwloc), and how they
  * are shared out.
  */
-#include "launch/slots/share.h"
+#include "launch/slots/slots.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -4,7 +4,7 @@
  */
 #include "test_launch_slots.h"
 
-#include "launch/slots/groups.h"
+#include "launch/slots/cgroup_tree.h"
 
 #include <sys/mman.h>
 

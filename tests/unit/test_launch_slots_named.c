@@ -5,7 +5,7 @@
 #include "test_launch_slots.h"
 
 #include "base/mem.h"
-#include "launch/slots/groups.h"
+#include "launch/slots/cgroup_tree.h"
 
 #include <sys/stat.h>
 

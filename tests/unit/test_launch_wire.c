@@ -1,5 +1,5 @@
 /* Messages between runner and keeper: whole, in parts, and damaged. */
-#include "launch/keeper/wire.h"
+#include "launch/keeper/keeper.h"
 
 #include "torture.h"
 

@@ -1,6 +1,6 @@
 /* The processes of an experiment: who belongs to it, and what they use when
  * some of them end. */
-#include "monitor/jobtree.h"
+#include "monitor/job_tree.h"
 
 #include "monitor_tool.h"
 

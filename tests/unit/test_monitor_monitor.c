@@ -3,7 +3,6 @@
 #include "base/clock.h"
 #include "base/json/json.h"
 #include "monitor/monitor.h"
-#include "monitor/watch.h"
 
 #include "monitor_tool.h"
 #include "torture.h"

@@ -1,5 +1,5 @@
 /* Round trips of TCP connections: the kernel's answers, made up and real. */
-#include "monitor/tcp_diag.h"
+#include "monitor/source_net.h"
 
 #include "monitor_tool.h"
 #include "skip.h"

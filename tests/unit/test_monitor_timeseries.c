@@ -1,5 +1,5 @@
 /* DLBS's series: which lists are understood, and what they say. */
-#include "monitor/timeseries.h"
+#include "monitor/monitor.h"
 
 #include "monitor_tool.h"
 #include "torture.h"

@@ -4,12 +4,14 @@
  */
 #include "launch/keeper/keeper.h"
 
+#include "base/file.h"
 #include "base/mem.h"
 #include "launch/keeper/keeper_impl.h"
 
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,7 +19,413 @@
 #include <sys/random.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
+
+/*
+ * When the keeper has died: its children are now ours, because we are a child
+ * subreaper too. Kills those that belong to experiments, and nothing else: we
+ * live in somebody's process, which may have children of its own.
+ *
+ * And when both had died: a later run ends what is left of them.
+ */
+
+enum { OURS = 1 << 0, TARGET = 1 << 1 };
+
+/* A keeper that was told to end needs milliseconds. */
+#define PATIENCE_NS (3 * PR_S_NS)
+#define SWEEP_NS (2 * PR_S_NS)
+
+static bool is_live_child(const struct pr_keeper *k, pid_t pid)
+{
+    for (size_t i = 0; i < k->n_live; i++)
+        if (k->live[i].pid == pid)
+            return true;
+    return false;
+}
+
+static enum pr_proc_has sweep_check_owner(const struct pr_keeper *k,
+                                          const struct pr_proc *p)
+{
+    bool unsure = false;
+
+    if (is_live_child(k, p->pid) || is_live_child(k, p->pgrp) ||
+        pr_proctree_get_mark(p->pid) >> 32 == k->mark)
+        return PR_PROC_HAS;
+    for (size_t i = 0; i < k->n_live; i++) {
+        enum pr_proc_has has = pr_proctree_has_env(p->pid, k->live[i].marker);
+
+        if (has == PR_PROC_HAS)
+            return has;
+        unsure |= has == PR_PROC_UNSURE;
+    }
+    return unsure ? PR_PROC_UNSURE : PR_PROC_HAS_NOT;
+}
+
+static bool mark_targets(const struct pr_keeper *k, struct pr_proctree *t)
+{
+    struct pr_proc *me = pr_proctree_find(t, k->owner);
+    bool unsure = false;
+
+    if (!me)
+        return false;
+    me->marks |= OURS;
+    pr_proctree_spread(t, OURS);
+    me->marks = 0;
+    for (size_t i = 0; i < t->n; i++) {
+        struct pr_proc *p = &t->procs[i];
+        enum pr_proc_has has;
+
+        if (!(p->marks & OURS))
+            continue;
+        has = sweep_check_owner(k, p);
+        if (has == PR_PROC_HAS)
+            p->marks |= TARGET;
+        unsure |= has == PR_PROC_UNSURE && !p->dead;
+    }
+    pr_proctree_spread(t, TARGET);
+    return unsure;
+}
+
+/* Whether anything was there. The dead count until we have waited for them;
+ * having no environment, they are known by having been hit. */
+static bool sweep_kill_targets(const struct pr_proctree *t, struct pr_pids *hit)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < t->n; i++) {
+        const struct pr_proc *p = &t->procs[i];
+        bool target = p->marks & TARGET;
+
+        if (!target && !((p->marks & OURS) && pr_pids_has(hit, p->pid)))
+            continue;
+        any = true;
+        (void)pr_pids_add(hit, p->pid);
+        if (!p->dead)
+            (void)kill(p->pid, SIGKILL);
+        (void)waitpid(p->pid, NULL, WNOHANG); /* fails while not our child */
+    }
+    return any;
+}
+
+static void sweep_descendants(const struct pr_keeper *k)
+{
+    uint64_t start = pr_clock_ns(), spent = 0;
+    struct pr_proctree t = {0};
+    struct pr_pids hit = {0};
+    bool more = true;
+
+    while (more && spent < SWEEP_NS && pr_proctree_read(&t) == 0) {
+        bool unsure = mark_targets(k, &t);
+
+        more = sweep_kill_targets(&t, &hit);
+        more |= unsure && spent < PR_KEEPER_UNSURE_NS;
+        if (more)
+            poll(NULL, 0, 1);
+        spent = pr_clock_ns() - start;
+    }
+    pr_proctree_free(&t);
+    pr_pids_free(&hit);
+}
+
+/* Its exit status, or -1 when somebody else has waited for it. */
+static int wait_for_keeper(pid_t pid)
+{
+    uint64_t end = pr_clock_ns() + PATIENCE_NS;
+    /* Its end is a matter of microseconds, as a rule. */
+    struct timespec nap = {.tv_nsec = 20000};
+    bool forced = false;
+    int status = -1;
+    pid_t got;
+
+    while ((got = waitpid(pid, &status, forced ? 0 : WNOHANG)) != pid) {
+        if (got < 0 && errno != EINTR) {
+            status = -1;
+            break;
+        }
+        if (!forced && pr_clock_ns() > end) {
+            (void)kill(pid, SIGKILL);
+            forced = true;
+        }
+        if (!forced)
+            nanosleep(&nap, NULL);
+        if (nap.tv_nsec < 1000000)
+            nap.tv_nsec *= 2;
+    }
+    return status;
+}
+
+/* Waits for the end of a keeper that was told to end or has died, ends it by
+ * force when that takes too long, and kills what it left to us. */
+static void keeper_reap(struct pr_keeper *k)
+{
+    int status;
+
+    if (!k->pid)
+        return;
+    status = wait_for_keeper(k->pid);
+    k->pid = 0;
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
+        if (*k->group.dir)
+            (void)pr_run_cgroup_kill(k->group.dir, NULL);
+        sweep_descendants(k);
+    }
+    pr_run_cgroup_remove(
+        &k->group); /* what is left, the next run tries again */
+}
+
+/* ---- what earlier ones left */
+
+static bool has_trace_mark(const struct pr_keeper_trace *traces, size_t n,
+                           pid_t pid)
+{
+    uint64_t mark = pr_proctree_get_mark(pid) >> 32;
+
+    for (size_t i = 0; mark && i < n; i++)
+        if (traces[i].mark == mark)
+            return true;
+    return false;
+}
+
+static void mark_elders(struct pr_proctree *t)
+{
+    struct pr_proc *p = pr_proctree_find(t, getpid());
+
+    for (; p && !(p->marks & OURS); p = pr_proctree_find(t, p->ppid))
+        p->marks |= OURS;
+}
+
+/* How many were alive. */
+static size_t kill_marked(struct pr_proctree *t,
+                          const struct pr_keeper_trace *traces, size_t n,
+                          struct pr_pids *killed)
+{
+    size_t alive = 0;
+
+    mark_elders(t);
+    for (size_t i = 0; i < t->n; i++) {
+        const struct pr_proc *p = &t->procs[i];
+
+        if ((p->marks & OURS) || p->dead ||
+            !has_trace_mark(traces, n, p->pid) || kill(p->pid, SIGKILL) < 0)
+            continue;
+        alive++;
+        (void)pr_pids_add(killed, p->pid);
+    }
+    return alive;
+}
+
+void pr_keeper_end_traces(const struct pr_keeper_trace *traces, size_t n,
+                          struct pr_pids *killed)
+{
+    uint64_t end = pr_clock_ns() + SWEEP_NS;
+    struct pr_proctree t = {0};
+
+    for (size_t i = 0; i < n; i++)
+        if (traces[i].group)
+            pr_run_cgroup_kill_stale(traces[i].group, killed);
+    while (n && pr_proctree_read(&t) == 0 &&
+           kill_marked(&t, traces, n, killed) && pr_clock_ns() < end)
+        poll(NULL, 0, 1);
+    pr_proctree_free(&t);
+}
+
+/* Messages between runner and keeper: writing, sending, taking apart. */
+
+#define HEADER_BYTES (2 * sizeof(uint32_t))
+#define NO_STRING UINT32_MAX
+
+void pr_keeper_message_begin(struct pr_buf *b, enum pr_keeper_message_type type)
+{
+    pr_buf_clear(b);
+    pr_keeper_message_put_u32(b, 0);
+    pr_keeper_message_put_u32(b, type);
+}
+
+void pr_keeper_message_put_u32(struct pr_buf *b, uint32_t v)
+{
+    pr_buf_add(b, &v, sizeof(v));
+}
+
+void pr_keeper_message_put_str(struct pr_buf *b, const char *s)
+{
+    size_t len;
+
+    if (!s) {
+        pr_keeper_message_put_u32(b, NO_STRING);
+        return;
+    }
+    len = strlen(s);
+    if (len >= PR_KEEPER_MESSAGE_MAX) {
+        b->failed = true;
+        return;
+    }
+    pr_keeper_message_put_u32(b, (uint32_t)len);
+    pr_buf_add(b, s, len + 1);
+}
+
+void pr_keeper_message_end(struct pr_buf *b)
+{
+    uint32_t len;
+
+    if (!pr_buf_ok(b))
+        return;
+    len = (uint32_t)(b->len - HEADER_BYTES);
+    memcpy(b->data, &len, sizeof(len));
+}
+
+int pr_keeper_message_send(int fd, const char *data, size_t len)
+{
+    while (len > 0) {
+        ssize_t n = send(fd, data, len, MSG_NOSIGNAL | MSG_DONTWAIT);
+
+        if (n >= 0) {
+            data += n;
+            len -= (size_t)n;
+        } else if (errno == EAGAIN) {
+            struct pollfd p = {.fd = fd, .events = POLLOUT};
+
+            if (poll(&p, 1, -1) < 0 && errno != EINTR)
+                return -errno;
+        } else if (errno != EINTR) {
+            return -errno;
+        }
+    }
+    return 0;
+}
+
+int pr_keeper_message_read(const char *data, size_t len,
+                           struct pr_keeper_message *ret_msg, size_t *ret_used)
+{
+    uint32_t head[2];
+
+    if (len < HEADER_BYTES)
+        return 0;
+    memcpy(head, data, HEADER_BYTES);
+    if (head[0] > PR_KEEPER_MESSAGE_MAX)
+        return -1;
+    if (len - HEADER_BYTES < head[0])
+        return 0;
+    ret_msg->type = head[1];
+    ret_msg->pos = data + HEADER_BYTES;
+    ret_msg->end = ret_msg->pos + head[0];
+    *ret_used = HEADER_BYTES + head[0];
+    return 1;
+}
+
+bool pr_keeper_message_get_u32(struct pr_keeper_message *m, uint32_t *ret_v)
+{
+    if ((size_t)(m->end - m->pos) < sizeof(*ret_v))
+        return false;
+    memcpy(ret_v, m->pos, sizeof(*ret_v));
+    m->pos += sizeof(*ret_v);
+    return true;
+}
+
+bool pr_keeper_message_get_str(struct pr_keeper_message *m, const char **ret_s)
+{
+    uint32_t len;
+
+    if (!pr_keeper_message_get_u32(m, &len))
+        return false;
+    if (len == NO_STRING) {
+        *ret_s = NULL;
+        return true;
+    }
+    if ((size_t)(m->end - m->pos) <= len || m->pos[len] != '\0')
+        return false;
+    *ret_s = m->pos;
+    m->pos += (size_t)len + 1;
+    return true;
+}
+
+/*
+ * The runner's request to start something, as a message: the environment is
+ * the caller's, with what the keeper and the slot say put into it.
+ */
+
+static uint32_t count_strings(const char *const *list)
+{
+    uint32_t n = 0;
+
+    while (list && list[n])
+        n++;
+    return n;
+}
+
+/* What the keeper itself puts there. The descriptors in an older DATA_FD or
+ * PRONY_FD are closed to programs, so nothing is lost. */
+static bool is_keeper_variable(const char *entry)
+{
+    static const char *const ours[] = {
+        PR_KEEPER_MARKER, "PRONY_FD=", "PRONY_CHANNEL=", "DATA_FD=", NULL};
+
+    return pr_environ_has(ours, entry);
+}
+
+/* The marker comes first, and instead of any other; then what the slot
+ * insists on, the caller's, and what the slot has for those who say nothing.
+ * Returns how many; b NULL: only counts. */
+static uint32_t put_env(struct pr_buf *b, const struct pr_spawn *s,
+                        const char *marker)
+{
+    static const char *const nothing[] = {NULL};
+    const char *const *env = s->env ? s->env : (const char *const *)environ;
+    const char *const *firm = s->slot ? s->slot->env : nothing;
+    const char *const *soft = s->slot ? s->slot->env_default : nothing;
+    uint32_t n = 1 + count_strings(firm);
+
+    if (!env) /* after clearenv() */
+        env = nothing;
+    if (b) {
+        pr_keeper_message_put_str(b, marker);
+        for (const char *const *e = firm; *e; e++)
+            pr_keeper_message_put_str(b, *e);
+    }
+    for (const char *const *e = env; *e; e++) {
+        if (is_keeper_variable(*e) || pr_environ_has(firm, *e))
+            continue;
+        n++;
+        if (b)
+            pr_keeper_message_put_str(b, *e);
+    }
+    for (const char *const *e = soft; *e; e++) {
+        if (pr_environ_has(env, *e))
+            continue;
+        n++;
+        if (b)
+            pr_keeper_message_put_str(b, *e);
+    }
+    return n;
+}
+
+/* The request to start s. */
+static void keeper_put_spawn(struct pr_buf *b, const struct pr_spawn *s,
+                             const char *marker)
+{
+    const struct pr_slot *slot = s->slot;
+    uint32_t argc = count_strings(s->argv);
+    uint32_t groups = slot ? count_strings(slot->groups) : 0;
+
+    pr_keeper_message_begin(b, PR_KEEPER_MESSAGE_SPAWN);
+    pr_keeper_message_put_u32(b, s->tag);
+    pr_keeper_message_put_str(b, s->log_path ? s->log_path : "/dev/null");
+    pr_keeper_message_put_str(b, s->channel_path);
+    pr_keeper_message_put_str(b, s->cwd);
+    pr_keeper_message_put_str(b, s->body_arg);
+    pr_keeper_message_put_str(b, slot ? slot->cpus : NULL);
+    pr_keeper_message_put_str(b, slot ? slot->memory_group : NULL);
+    pr_keeper_message_put_u32(b, argc);
+    pr_keeper_message_put_u32(b, put_env(NULL, s, marker));
+    pr_keeper_message_put_u32(b, groups);
+    for (uint32_t i = 0; i < argc; i++)
+        pr_keeper_message_put_str(b, s->argv[i]);
+    (void)put_env(b, s, marker);
+    for (uint32_t i = 0; i < groups; i++)
+        pr_keeper_message_put_str(b, slot->groups[i]);
+    pr_keeper_message_end(b);
+}
 
 /* What must be there before the fork, so that nothing can fail after it. */
 struct pieces {
@@ -204,7 +612,7 @@ void pr_keeper_free(struct pr_keeper *k)
         /* Unlike close(), this reaches the keeper even when somebody forked
          * from us holds the socket too. */
         (void)shutdown(k->sock, SHUT_RDWR);
-        pr_keeper_reap(k);
+        keeper_reap(k);
         (void)prctl(PR_SET_CHILD_SUBREAPER, k->subreaper);
     }
     close(k->sock);
@@ -219,7 +627,7 @@ void pr_keeper_free(struct pr_keeper *k)
 
 static int keeper_fail_gone(struct pr_keeper *k, struct pr_err *err)
 {
-    pr_keeper_reap(k);
+    keeper_reap(k);
     k->gone = true;
     return pr_fail(err, PR_E_IO, "",
                    "the keeper process has died, and its experiments with it");
@@ -314,7 +722,7 @@ int pr_keeper_spawn(struct pr_keeper *k, const struct pr_spawn *s,
     marker = make_marker(s->id);
     if (!marker)
         return pr_fail_nomem(err);
-    pr_keeper_put_spawn(&k->out, s, marker);
+    keeper_put_spawn(&k->out, s, marker);
     rc = pr_keeper_send(k, err);
     if (rc != PR_OK) {
         pr_free(marker);

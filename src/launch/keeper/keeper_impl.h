@@ -10,9 +10,8 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "launch/keeper/keeper.h"
-#include "launch/keeper/oomwatch.h"
-#include "launch/keeper/wire.h"
-#include "launch/slots/groups.h"
+#include "launch/keeper/oom_watch.h"
+#include "launch/slots/cgroup_tree.h"
 #include "machine/cpuset.h"
 #include "machine/process_tree.h"
 
@@ -60,16 +59,8 @@ struct pr_keeper {
     struct pr_child_event event;
 };
 
-/* The request to start s. */
-void pr_keeper_put_spawn(struct pr_buf *b, const struct pr_spawn *s,
-                         const char *marker);
-
 /* Sends what is in k->out. */
 int pr_keeper_send(struct pr_keeper *k, struct pr_err *err);
-
-/* Waits for the end of a keeper that was told to end or has died, ends it by
- * force when that takes too long, and kills what it left to us. */
-void pr_keeper_reap(struct pr_keeper *k);
 
 /* ---- in the keeper ---- */
 
@@ -118,39 +109,6 @@ struct pr_keeper_state {
 
 /* The keeper's life, in the forked child. null_fd is /dev/null. */
 _Noreturn void pr_keeper_process_run(struct pr_keeper_state *s, int null_fd);
-
-void pr_keeper_send_event(struct pr_keeper_state *s,
-                          const struct pr_child_event *ev);
-
-/* Starts what the message says, and tells of it. */
-void pr_keeper_child_spawn(struct pr_keeper_state *s,
-                           struct pr_keeper_message *m);
-
-/* Remembers the groups that the message tells of; false: out of memory, or it
- * tells of none. And their end. */
-bool pr_keeper_cgroups_add(struct pr_keeper_state *s,
-                           struct pr_keeper_message *m);
-void pr_keeper_cgroups_remove(struct pr_keeper_state *s);
-
-/* Forgets it; it is in no list any more. NULL is fine. */
-void pr_keeper_child_free(struct pr_keeper_child *x);
-
-void pr_keeper_tree_signal(struct pr_keeper_state *s, struct pr_keeper_child *x,
-                           int signo);
-
-/* Waits for all that have died. True when no child at all is left. */
-bool pr_keeper_tree_reap(struct pr_keeper_state *s);
-
-/* Kills what ended experiments left, and tells of those of which nothing is
- * left. childless: there is nothing to look for. */
-void pr_keeper_tree_settle(struct pr_keeper_state *s, bool childless);
-
-/* Milliseconds until pr_keeper_tree_settle has something to do; -1: not in
- * sight. */
-int pr_keeper_tree_timeout(const struct pr_keeper_state *s);
-
-/* Ends every descendant. */
-void pr_keeper_tree_kill_all(struct pr_keeper_state *s);
 
 /* ---- between fork and exec ---- */
 

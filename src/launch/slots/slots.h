@@ -12,10 +12,14 @@
 #define PR_LAUNCH_SLOTS_H
 
 #include "base/err.h"
+#include "base/mem.h"
+#include "launch/slots/cgroup_tree.h"
+#include "machine/topology.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct pr_slots;
 
@@ -93,5 +97,55 @@ uint64_t pr_slots_reserve(const struct pr_slots *s);
 /* Empty when everything is held as it should be. */
 const struct pr_slots_warning *pr_slots_get_warnings(const struct pr_slots *s,
                                                      size_t *ret_n);
+
+/*
+ * Sharing out cores: equal numbers of whole cores to each slot, near the slot's
+ * device, and under one cache or of one NUMA node where that can be. What does
+ * not divide is nobody's, and so the harness's.
+ */
+
+struct pr_slot_share {
+    bool has_near;
+    struct pr_cpuset near;        /* its device's CPUs */
+    struct pr_cpuset cpus, nodes; /* what it got */
+    unsigned n_cores;
+};
+
+/* False: there are fewer cores than slots, and some share one. */
+bool pr_slots_share_cores(const struct pr_topology *t,
+                          struct pr_slot_share *shares, unsigned n);
+
+/* What the files of the slots share and nobody else sees. */
+
+enum { PR_SLOTS_NOTES = 16, PR_SLOTS_TREES = 2, PR_SLOTS_GROUPS = 16 };
+
+struct pr_slots {
+    struct pr_arena *arena;
+    pid_t owner;
+    const char *root;
+    const struct pr_slots_opts *opts; /* while they are made */
+    unsigned n;
+    struct pr_slot *slots;
+    struct pr_slot_share *shares; /* of cores; NULL: not isolated */
+    struct pr_topology topology;
+    enum pr_slot_hold cpu, memory;
+    uint64_t reserve, share_bytes;               /* of memory */
+    struct pr_cgroup_tree trees[PR_SLOTS_TREES]; /* that we made */
+    unsigned n_trees;
+    struct pr_slots_warning notes[PR_SLOTS_NOTES];
+    size_t n_notes;
+};
+
+/* Notes what is not as it could be. Texts are copied; out of memory: lost,
+ * and the next allocation tells. */
+void pr_slots_add_warning(struct pr_slots *s, const char *what,
+                          const char *remedy);
+
+/* Fills in what each slot's environment says; after its cores are known. */
+int pr_slots_make_env(struct pr_slots *s, struct pr_err *err);
+
+/* Holds CPUs and memory by groups where that can be done; notes why where it
+ * cannot. */
+int pr_slots_hold_cgroups(struct pr_slots *s, struct pr_err *err);
 
 #endif

@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "job/job.h"
 #include "machine/describe/sysinfo.h"
-#include "monitor/timeseries.h"
+#include "monitor/monitor.h"
 #include "record/plan_file.h"
 #include "run/jobs.h"
 #include "run/metrics.h"

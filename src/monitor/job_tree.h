@@ -4,10 +4,10 @@
  * runs in a container started by a daemon does. Only processes that have come
  * since are examined; which those are, the inode of /proc/PID tells.
  */
-#ifndef PR_MONITOR_JOBTREE_H
-#define PR_MONITOR_JOBTREE_H
+#ifndef PR_MONITOR_JOB_TREE_H
+#define PR_MONITOR_JOB_TREE_H
 
-#include "monitor/source.h"
+#include "monitor/monitor_source.h"
 
 /* Ticks of its own, those of children that it waited for, and bytes, which the
  * kernel does not tell apart like that. */
@@ -73,7 +73,6 @@ void pr_job_tree_scan(struct pr_job_tree *t, struct pr_monitor_sample *l);
 
 /* Reads those that are known; the counts of those that ended are taken from
  * whoever inherited them. The dead are gone after it, but for the first. */
-void pr_job_tree_read(struct pr_job_tree *t, struct pr_monitor_sample *l);
 void pr_job_tree_close(struct pr_job_tree *t);
 
 /* The line of /proc/PID/stat; false when it is none. Fills pid, ppid, start,

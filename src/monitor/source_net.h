@@ -1,6 +1,6 @@
 /* The kernel's list of TCP connections, as its netlink sockets give it. */
-#ifndef PR_MONITOR_TCP_DIAG_H
-#define PR_MONITOR_TCP_DIAG_H
+#ifndef PR_MONITOR_SOURCE_NET_H
+#define PR_MONITOR_SOURCE_NET_H
 
 #include <stddef.h>
 

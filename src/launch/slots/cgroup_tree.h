@@ -3,8 +3,8 @@
  * are (machine/cgroup.h), removing it, and removing the trees of runs that are
  * gone. Versions 1 and 2, also mixed.
  */
-#ifndef PR_LAUNCH_GROUPS_H
-#define PR_LAUNCH_GROUPS_H
+#ifndef PR_LAUNCH_CGROUP_TREE_H
+#define PR_LAUNCH_CGROUP_TREE_H
 
 #include "base/err.h"
 #include "base/mem.h"
@@ -29,9 +29,6 @@ struct pr_cgroup_tree {
 int pr_cgroup_tree_make(const struct pr_cgroup *h, const char *controllers,
                         struct pr_arena *a, struct pr_cgroup_tree *ret,
                         const char **ret_why);
-int pr_cgroup_tree_make_v2(const struct pr_cgroup *h, const char *controllers,
-                           const char *name, struct pr_arena *a,
-                           struct pr_cgroup_tree *ret, const char **ret_why);
 
 /* Whether pr_cgroup_tree_make would succeed, as far as it shows without
  * changing anything: files are read, and one empty group is made and removed at
@@ -39,9 +36,6 @@ int pr_cgroup_tree_make_v2(const struct pr_cgroup *h, const char *controllers,
  * errno. */
 int pr_cgroup_tree_check(const struct pr_cgroup *h, const char *controllers,
                          struct pr_arena *a, const char **ret_why);
-int pr_cgroup_tree_check_v2(const struct pr_cgroup *h, const char *controllers,
-                            struct pr_arena *a, const char **ret_why);
-int pr_cgroup_try_make(const char *above);
 
 #define PR_CGROUP_UNDO "undo."
 #define PR_CGROUP_HARNESS "harness"
@@ -49,10 +43,6 @@ int pr_cgroup_try_make(const char *above);
 /* Removes it with all below; processes that were moved for its sake go back.
  * Waits a moment for the last ones to leave. False: something is left. */
 bool pr_cgroup_tree_remove(const struct pr_cgroup_tree *t);
-
-/* Removes trees in this folder whose run is gone, and kills what it left in
- * them; adds whom it killed (NULL: no matter). */
-void pr_cgroup_tree_remove_stale(const char *folder, struct pr_pids *killed);
 
 /* When a run and its keeper were killed at once, those who started it may
  * still be where it put them. True: they were, and are back where they came
@@ -65,9 +55,6 @@ bool pr_cgroup_make_name(char out[static PR_CGROUP_NAME], unsigned number);
 
 /* Whether name is that of a tree whose process is gone. */
 bool pr_cgroup_is_stale(const char *name);
-
-/* Moves every process of one group to another; false: some stayed. */
-bool pr_cgroup_move_processes(const char *from, const char *to);
 
 /* Moves the calling thread, which is to be its process's only one, into a
  * group. Makes system calls alone. False: errno tells why. */

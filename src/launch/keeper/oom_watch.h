@@ -3,8 +3,8 @@
  * the counters of the machine and of our own memory group, or by that of a
  * group that is given.
  */
-#ifndef PR_LAUNCH_OOMWATCH_H
-#define PR_LAUNCH_OOMWATCH_H
+#ifndef PR_LAUNCH_OOM_WATCH_H
+#define PR_LAUNCH_OOM_WATCH_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* Counters of the out-of-memory killer: /proc/vmstat and the memory group. */
-#include "launch/keeper/oomwatch.h"
+#include "launch/keeper/oom_watch.h"
 
 #include <fcntl.h>
 #include <limits.h>
