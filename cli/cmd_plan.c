@@ -3,8 +3,8 @@
 #include "cli/targets.h"
 #include "cli/validation.h"
 #include "conf/read/bundled.h"
-#include "plan/explain.h"
-#include "plan/plan_json.h"
+#include "plan/plan.h"
+#include "plan/plan_write.h"
 #include "present/screen.h"
 
 #include <string.h>

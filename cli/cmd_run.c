@@ -4,7 +4,7 @@
 #include "cli/targets.h"
 #include "cli/validation.h"
 #include "present/screen.h"
-#include "record/logline.h"
+#include "record/log.h"
 #include "run/progress.h"
 #include "run/run.h"
 #include "run/session.h"

@@ -4,7 +4,7 @@
 #include "conf/option/alias.h"
 #include "conf/option/override.h"
 #include "conf/read/literal.h"
-#include "plan/spec.h"
+#include "plan/plan.h"
 
 #include <string.h>
 

@@ -6,9 +6,25 @@
 #ifndef PR_PLAN_FRAGMENT_H
 #define PR_PLAN_FRAGMENT_H
 
+#include "base/mem.h"
 #include "conf/option/parameters.h"
 #include "conf/option/query.h"
-#include "plan/warn.h"
+#include "prony/plan.h"
+
+#include <stdbool.h>
+
+/* Warnings as data: what a plan has to say besides failing. */
+
+/* In the order they were given; text in the arena. */
+struct pr_warnings {
+    struct pr_arena *arena;
+    const struct pr_warning *first;
+    struct pr_warning *last;
+};
+
+/* False when out of memory. */
+bool pr_warn(struct pr_warnings *w, const char *where, const char *remedy,
+             const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 
 /* A growing list of settings. */
 struct pr_settings {

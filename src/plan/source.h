@@ -57,9 +57,6 @@ int pr_from_dlio(struct pr_plan_scope *s, const struct pr_config_source *src,
 int pr_from_lambda(struct pr_plan_scope *s, const struct pr_config_source *src,
                    enum pr_origin_kind origin, struct pr_config_part **ret,
                    size_t *ret_count, struct pr_err *err) PR_MUST_CHECK;
-int pr_from_prony(struct pr_plan_scope *s, const struct pr_config_source *src,
-                  enum pr_origin_kind origin, struct pr_config_part **ret,
-                  size_t *ret_count, struct pr_err *err) PR_MUST_CHECK;
 int pr_from_milarun(struct pr_plan_scope *s, const struct pr_config_source *src,
                     enum pr_origin_kind origin, struct pr_config_part **ret,
                     size_t *ret_count, struct pr_err *err) PR_MUST_CHECK;

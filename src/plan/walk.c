@@ -5,11 +5,344 @@
 #include "base/mem.h"
 #include "base/names.h"
 #include "catalog/gpu_tasks.h"
-#include "plan/combine.h"
-#include "plan/only.h"
+#include "conf/option/alias.h"
+#include "plan/check.h"
+#include "plan/framework_defaults.h"
+#include "plan/plan.h"
 
 #include <stdio.h>
 #include <string.h>
+
+/* The experiments that one combination of variables gives. */
+
+struct pr_variants {
+    struct pr_params **items;
+    size_t count, cap;
+};
+
+/*
+ * One combination of the variables: what frameworks set is laid under it, then
+ * it goes through the extensions, which may turn it into several experiments.
+ */
+
+#define CAPTURE "${__condition."
+
+struct maker {
+    const struct pr_plan *plan;
+    struct pr_arena *arena; /* of the combination */
+};
+
+/* Sets over what is there, and remembers that for --explain. The copy lives as
+ * long as the combination. */
+static int set_over(struct maker *m, struct pr_params *p,
+                    const struct pr_setting *set, struct pr_err *err)
+{
+    struct pr_setting *copy;
+
+    if (set->below) {
+        int rc =
+            pr_setting_merge_key(m->arena, m->plan->scope.names,
+                                 p->slot[set->name], set, false, &set, err);
+        if (rc)
+            return rc;
+    }
+    if (p->slot[set->name]) {
+        copy = PR_ARENA_NEW(m->arena, struct pr_setting);
+        if (!copy)
+            return pr_fail_nomem(err);
+        *copy = *set;
+        copy->under = p->slot[set->name];
+        set = copy;
+    }
+    pr_params_set(p, set);
+    return PR_OK;
+}
+
+static struct pr_params *copy_params(struct maker *m,
+                                     const struct pr_params *from)
+{
+    struct pr_params *p = PR_ARENA_NEW(m->arena, struct pr_params);
+
+    if (!p || !pr_params_reserve(p, m->arena, from->room))
+        return NULL;
+    pr_params_copy(p, from);
+    return p;
+}
+
+struct lookup {
+    const struct pr_names *names;
+    const struct pr_params *params;
+};
+
+static const struct pr_value *combine_find_value(const void *ctx,
+                                                 const char *name, size_t len)
+{
+    const struct lookup *l = ctx;
+    uint32_t id = pr_alias_find_number(l->names, name, len);
+    const struct pr_setting *set =
+        id == PR_NO_NAME ? NULL : pr_params_get(l->params, id);
+
+    return set ? &set->value : NULL;
+}
+
+/* A condition is looked at before anything is computed, so what it speaks of
+ * must not have to be computed. */
+static int check_constant(const struct pr_extension *e, const struct lookup *l,
+                          struct pr_err *err)
+{
+    for (size_t i = 0;; i++) {
+        const char *name = pr_query_name(e->when, i);
+        const struct pr_value *v =
+            name ? combine_find_value(l, name, strlen(name)) : NULL;
+        char where[256];
+
+        if (!name)
+            return PR_OK;
+        /* A list counts as plain, as in DLBS. */
+        if (!v || v->kind != PR_STR || !pr_is_dynamic(v))
+            continue;
+        pr_fail(err, PR_E_CONF, pr_origin_text(&e->origin, where),
+                "a condition must not use '%s', whose value is computed: %s",
+                name, v->s);
+        return pr_hint(err, "use a parameter that is set to a plain value");
+    }
+}
+
+/* Replaces ${__condition.NAME_N} in text by what the condition captured. */
+static int put_captures(const struct pr_extension *e, const struct lookup *l,
+                        const char *text, size_t len, struct pr_buf *out,
+                        struct pr_err *err)
+{
+    const char *p = text, *end = text + len;
+    const size_t prefix = strlen(CAPTURE);
+
+    while (p < end) {
+        const char *open = memmem(p, (size_t)(end - p), CAPTURE, prefix);
+        const char *close, *digits;
+        unsigned group = 0;
+        int rc;
+
+        if (!open || !(close = memchr(open, '}', (size_t)(end - open))))
+            break;
+        for (digits = close;
+             digits > open && digits[-1] >= '0' && digits[-1] <= '9';)
+            digits--;
+        for (const char *d = digits; d < close && group < 1000; d++)
+            group = group * 10 + (unsigned)(*d - '0');
+        pr_buf_add(out, p, (size_t)(open - p));
+        rc = 0;
+        if (digits < close && digits[-1] == '_')
+            rc = pr_query_capture(e->when, combine_find_value, l, open + prefix,
+                                  (size_t)(digits - 1 - open) - prefix, group,
+                                  out, err);
+        if (rc < 0)
+            return rc;
+        /* What was not captured stays: a later extension may replace it, and
+         * expansion fails on it if none does. */
+        if (!rc)
+            pr_buf_add(out, open, (size_t)(close + 1 - open));
+        p = close + 1;
+    }
+    pr_buf_add(out, p, (size_t)(end - p));
+    return PR_OK;
+}
+
+static bool has_capture(const struct pr_value *v)
+{
+    if (v->kind == PR_STR)
+        return memmem(v->s, v->len, CAPTURE, strlen(CAPTURE)) != NULL;
+    for (uint32_t i = 0; v->kind == PR_LIST && i < v->len; i++)
+        if (has_capture(&v->items[i]))
+            return true;
+    return false;
+}
+
+static int combine_replace_captures(struct maker *m,
+                                    const struct pr_extension *e,
+                                    const struct lookup *l,
+                                    const struct pr_value *v,
+                                    struct pr_value *ret, struct pr_err *err)
+{
+    *ret = *v;
+    if (v->kind == PR_STR) {
+        PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(1 << 24);
+        int rc = put_captures(e, l, v->s, v->len, &text, err);
+        if (rc)
+            return rc;
+        ret->s = pr_arena_copy(m->arena, text.data, text.len);
+        ret->len = (uint32_t)text.len;
+        return pr_buf_ok(&text) && ret->s ? PR_OK : pr_fail_nomem(err);
+    }
+    if (v->kind == PR_LIST) {
+        struct pr_value *items =
+            PR_ARENA_ARRAY(m->arena, struct pr_value, v->len);
+        if (!items)
+            return pr_fail_nomem(err);
+        ret->items = items;
+        for (uint32_t i = 0; i < v->len; i++) {
+            int rc =
+                combine_replace_captures(m, e, l, &v->items[i], &items[i], err);
+            if (rc)
+                return rc;
+        }
+    }
+    return PR_OK;
+}
+
+/* The setting with what the condition captured in it. */
+static int combine_fill_setting(struct maker *m, const struct pr_extension *e,
+                                const struct lookup *matched,
+                                const struct pr_setting *set,
+                                const struct pr_setting **ret,
+                                struct pr_err *err)
+{
+    const char *name = pr_names_text(matched->names, set->name);
+    struct pr_setting *filled;
+    struct pr_value v;
+    int rc;
+
+    *ret = set;
+    if (!set->dynamic || !has_capture(&set->value))
+        return PR_OK;
+    rc = combine_replace_captures(m, e, matched, &set->value, &v, err);
+    if (rc)
+        return rc;
+    filled = pr_setting_new(m->arena, m->plan->scope.names, name, strlen(name),
+                            &v, &set->origin);
+    if (!filled)
+        return pr_fail_nomem(err);
+    filled->below = set->below;
+    *ret = filled;
+    return PR_OK;
+}
+
+/* Captures are taken from the experiment as it was when it matched: all of
+ * them before anything is set, since it may be the same. */
+static int set_lists(struct maker *m, const struct pr_extension *e,
+                     const struct lookup *matched,
+                     const struct pr_settings *lists[2], struct pr_params *to,
+                     struct pr_err *err)
+{
+    size_t n = lists[0]->count, all = n + (lists[1] ? lists[1]->count : 0);
+    const struct pr_setting **sets =
+        PR_ARENA_ARRAY(m->arena, const struct pr_setting *, all + 1);
+    int rc = sets ? PR_OK : pr_fail_nomem(err);
+
+    for (size_t i = 0; i < all && !rc; i++)
+        rc = combine_fill_setting(
+            m, e, matched, i < n ? lists[0]->items[i] : lists[1]->items[i - n],
+            &sets[i], err);
+    for (size_t i = 0; i < all && !rc; i++)
+        rc = set_over(m, to, sets[i], err);
+    return rc;
+}
+
+static int combine_push_variant(struct maker *m, struct pr_variants *v,
+                                struct pr_params *p, struct pr_err *err)
+{
+    struct pr_params **items =
+        p ? pr_arena_grow(m->arena, v->items, v->count, &v->cap, sizeof *items)
+          : NULL;
+
+    if (!items)
+        return pr_fail_nomem(err);
+    v->items = items;
+    items[v->count++] = p;
+    return PR_OK;
+}
+
+/* One extension on one experiment; what becomes of it is pushed to out. The
+ * last case takes the experiment itself: many extensions that match in turn
+ * would be as many copies of all parameters. */
+static int combine_apply_extension(struct maker *m,
+                                   const struct pr_extension *e,
+                                   struct pr_params *p, struct pr_variants *out,
+                                   struct pr_err *err)
+{
+    struct lookup l = {m->plan->scope.names, p};
+    size_t cases = e->case_count ? e->case_count : 1;
+    int rc = check_constant(e, &l, err);
+
+    if (!rc)
+        rc = pr_query_match(e->when, combine_find_value, &l, PR_QUERY_RELAXED,
+                            err);
+    if (rc < 0)
+        return rc;
+    if (!rc)
+        return combine_push_variant(m, out, p, err);
+    rc = PR_OK;
+    for (size_t c = 0; c < cases && !rc; c++) {
+        struct pr_params *new = c + 1 < cases ? copy_params(m, p) : p;
+        const struct pr_settings *lists[2] = {
+            &e->params, e->case_count ? &e->cases[c] : NULL};
+
+        rc = new ? set_lists(m, e, &l, lists, new, err) : pr_fail_nomem(err);
+        if (!rc)
+            rc = combine_push_variant(m, out, new, err);
+    }
+    return rc;
+}
+
+/* Without those that nothing is set in: there is nothing to run. */
+static void drop_empty(struct pr_variants *v)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < v->count; i++)
+        if (v->items[i]->count)
+            v->items[kept++] = v->items[i];
+    v->count = kept;
+}
+
+static int run_extensions(struct maker *m, const struct pr_plan_group *g,
+                          struct pr_variants *now, struct pr_err *err)
+{
+    int rc = PR_OK;
+
+    for (size_t i = 0; i < g->ext_count && !rc; i++) {
+        struct pr_variants next = {0};
+
+        for (size_t v = 0; v < now->count && !rc; v++)
+            rc = combine_apply_extension(m, &g->exts[i], now->items[v], &next,
+                                         err);
+        *now = next;
+    }
+    /* The framework may be another now. */
+    for (size_t v = 0; g->ext_count && v < now->count && !rc; v++)
+        if (!pr_framework_defaults_apply(m->plan, m->arena, now->items[v]))
+            rc = pr_fail_nomem(err);
+    return rc;
+}
+
+/* wheel has the number of the value of each variable of the group. All is in
+ * the arena. */
+static int walk_combine(const struct pr_plan *p, const struct pr_plan_group *g,
+                        const size_t *wheel, struct pr_arena *a,
+                        struct pr_variants *ret, struct pr_err *err)
+{
+    struct maker m = {p, a};
+    struct pr_variants now = {0};
+    struct pr_params *base = copy_params(&m, &g->params);
+    int rc;
+
+    if (!base)
+        return pr_fail_nomem(err);
+    for (size_t i = 0; i < g->var_count; i++) {
+        rc = set_over(&m, base, g->vars[i].values.items[wheel[i]], err);
+        if (rc)
+            return rc;
+    }
+    if (!pr_framework_defaults_apply(p, a, base)) /* conditions look at it */
+        return pr_fail_nomem(err);
+    rc = combine_push_variant(&m, &now, base, err);
+    if (!rc)
+        rc = run_extensions(&m, g, &now, err);
+    if (rc)
+        return rc;
+    drop_empty(&now);
+    *ret = now;
+    return PR_OK;
+}
 
 /* A year has 31 million seconds: more is a slip. */
 enum { MAX_EXPERIMENTS = 1000000000 };
@@ -111,7 +444,7 @@ static int plan_walk_advance(struct pr_walk *w, struct pr_err *err)
 
             pr_arena_reset(w->arena);
             w->variants.count = w->next_variant = 0;
-            rc = pr_walk_combine(p, g, w->wheel, w->arena, &w->variants, err);
+            rc = walk_combine(p, g, w->wheel, w->arena, &w->variants, err);
             return rc ? rc : 1;
         }
         w->started = false;

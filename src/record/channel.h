@@ -8,11 +8,14 @@
 #ifndef PR_RECORD_CHANNEL_H
 #define PR_RECORD_CHANNEL_H
 
+#include "base/buf.h"
 #include "base/err.h"
+#include "base/random.h"
 #include "base/value.h"
-#include "record/logline.h"
+#include "record/log.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #define PR_CHANNEL_FILE "channel.ndjson"
 
@@ -52,5 +55,65 @@ void pr_channel_scanner_free(struct pr_channel_scanner *s);
  * words ("" for none). False: nothing. Looks at the last few kilobytes. */
 bool pr_channel_progress(const char *path, double *ret_done,
                          char words[static 160]);
+
+/*
+ * Rates that a child reported, by task and units. Count, mean, deviation and
+ * the extremes are exact however many there are; quartiles are exact up to
+ * PR_CHANNEL_RATES_EXACT values of a task, and from as many drawn evenly from
+ * all of them afterwards.
+ */
+
+enum {
+    PR_CHANNEL_RATES_EXACT = 16384,
+    PR_CHANNEL_RATES_TASKS = 64, /* at most; 128 KB each when full */
+    PR_CHANNEL_RATES_NAME = 64,  /* bytes of a task's name, or units; cut */
+};
+
+enum { PR_CHANNEL_RATES_TITLE = 2 * PR_CHANNEL_RATES_NAME + 8 };
+
+struct pr_channel_rate_series {
+    char task[PR_CHANNEL_RATES_NAME], units[PR_CHANNEL_RATES_NAME];
+    char title[PR_CHANNEL_RATES_TITLE]; /* no two have the same */
+    uint64_t count;
+    double mean, m2; /* m2: sum of squared distances from the mean */
+    double min, max;
+    double *values;
+    size_t cap; /* of values */
+    struct pr_rng rng;
+};
+
+struct pr_channel_rates {
+    struct pr_channel_rate_series *series;
+    size_t count, cap;
+};
+
+/* task and units are text of that many bytes. 1: kept; 0: too many tasks;
+ * PR_E_NOMEM. */
+int pr_channel_rates_add(struct pr_channel_rates *r, const char *task,
+                         size_t task_len, const char *units, size_t units_len,
+                         double rate);
+
+/* {"train": {"count": 60, "mean": …}}; nothing when there are none. Puts the
+ * values in order, so it comes last. */
+void pr_channel_rates_write(struct pr_channel_rates *r, struct pr_buf *out);
+
+/* Of one of them; after pr_channel_rates_write. */
+void pr_channel_rates_close(struct pr_channel_rates *r);
+
+/* One line of the channel, taken apart: what the reader of results and the
+ * one of progress share. */
+
+struct pr_channel_row {
+    const struct pr_value *data;     /* the object; NULL: no data */
+    const struct pr_value *rate;     /* as the next: NULL when there is none */
+    const struct pr_value *progress; /* a number, or a list of two */
+    const struct pr_value *task, *units, *text; /* text */
+    const char *event; /* of milabench's lines about a run; NULL: data */
+    bool machine;      /* about the machine: gpudata and the like */
+    bool stamped;      /* "time" in it is when, not how long */
+};
+
+/* Looks at a line's object, in milabench's wrapping or without. Borrowed. */
+struct pr_channel_row pr_channel_row_read(const struct pr_value *line);
 
 #endif

@@ -3,8 +3,8 @@
 #define PR_RECORD_RESULT_H
 
 #include "base/value.h"
+#include "record/event.h"
 #include "record/rundir.h"
-#include "record/status.h"
 
 #include <stdint.h>
 

@@ -5,7 +5,7 @@
 
 #include "launch/keeper/keeper.h"
 #include "monitor/monitor.h"
-#include "record/status.h"
+#include "record/event.h"
 #include "run/stop.h"
 #include "workload/workload.h"
 

@@ -1,5 +1,5 @@
 /* What the end of an experiment means. */
-#include "record/logline.h"
+#include "record/log.h"
 #include "run/attempt_impl.h"
 
 #include <stdio.h>

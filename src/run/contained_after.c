@@ -6,7 +6,7 @@
  */
 #include "base/file.h"
 #include "launch/capture.h"
-#include "record/logline.h"
+#include "record/log.h"
 #include "run/contained.h"
 
 #include <stdio.h>

@@ -5,7 +5,7 @@
 #include "base/json/json.h"
 #include "base/text.h"
 #include "record/channel.h"
-#include "record/logline.h"
+#include "record/log.h"
 #include "run/metrics.h"
 #include "workload/framework_script.h"
 

@@ -7,7 +7,7 @@
 #include "base/names.h"
 #include "base/text.h"
 #include "record/channel.h"
-#include "record/logline.h"
+#include "record/log.h"
 
 #include <limits.h>
 #include <math.h>

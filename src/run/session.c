@@ -7,7 +7,7 @@
 #include "conf/expr/regex.h"
 #include "conf/read/yaml.h"
 #include "machine/describe/env.h"
-#include "plan/plan_json.h"
+#include "plan/plan.h"
 #include "prony_config.h"
 #include "record/plan_file.h"
 #include "run/run.h"

@@ -2,8 +2,8 @@
  * A DLBS config to experiments: no text may crash, leak or take long, and what
  * is accepted gives valid JSON. The first experiments are enough.
  */
+#include "plan/plan.h"
 #include "plan/source.h"
-#include "plan/spec.h"
 
 #include "fuzz_plan.h"
 

@@ -2,7 +2,7 @@
  * Logs: whatever the bytes, the scanner must agree with itself however they
  * are cut into pieces, and the keys and values it hands out must be UTF-8.
  */
-#include "record/logline.h"
+#include "record/log.h"
 
 #include "base/json/json.h"
 #include "base/text.h"

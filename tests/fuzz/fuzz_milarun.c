@@ -2,9 +2,9 @@
  * A profile to experiments: no text may crash, leak or take long, and what is
  * accepted gives valid JSON. The first byte says how many devices.
  */
-#include "plan/from/devices.h"
+#include "plan/from/from_milarun.h"
+#include "plan/plan.h"
 #include "plan/source.h"
-#include "plan/spec.h"
 
 #include "fuzz_plan.h"
 

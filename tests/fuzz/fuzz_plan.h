@@ -4,8 +4,7 @@
 #define TESTS_FUZZ_FUZZ_PLAN_H
 
 #include "base/json/json.h"
-#include "plan/plan_json.h"
-#include "plan/spec.h"
+#include "plan/plan.h"
 
 #include <stdlib.h>
 

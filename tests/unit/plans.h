@@ -3,7 +3,7 @@
 #define TESTS_UNIT_PLANS_H
 
 #include "base/file.h"
-#include "plan/plan_json.h"
+#include "plan/plan.h"
 
 #include "values.h"
 

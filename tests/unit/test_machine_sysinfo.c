@@ -1,7 +1,7 @@
 /* Lines of system information for exp.sys_info, from made-up machines. */
 #include "machine/describe/sysinfo.h"
 
-#include "record/logline.h"
+#include "record/log.h"
 
 #include "torture.h"
 

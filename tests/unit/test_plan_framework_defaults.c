@@ -2,7 +2,7 @@
  * give way to, and that ids do not depend on them. */
 #include "plans.h"
 
-#include "plan/explain.h"
+#include "plan/plan_write.h"
 
 static const char toy[] = "framework: toy\n"
                           "title: Toy\n"

@@ -1,5 +1,5 @@
 /* plan.json: written, read back, and refused when it is not one. */
-#include "plan/plan_json.h"
+#include "plan/plan.h"
 
 #include "record/plan_file.h"
 

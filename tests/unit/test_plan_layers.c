@@ -2,7 +2,7 @@
  * Building plans: who wins over whom, provenance, variables, extensions, and
  * names that are not known.
  */
-#include "plan/spec.h"
+#include "plan/plan.h"
 
 #include "plans.h"
 

@@ -1,6 +1,6 @@
 /* milarun's profiles as plans: defaults, arguments, devices, names. */
-#include "plan/from/devices.h"
-#include "plan/spec.h"
+#include "plan/from/from_milarun.h"
+#include "plan/plan.h"
 
 #include "plans.h"
 #include "torture.h"

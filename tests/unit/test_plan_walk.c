@@ -2,7 +2,7 @@
  * Walking plans: repeats, selection, ids that stay, derived parameters, and
  * the story of a parameter.
  */
-#include "plan/explain.h"
+#include "plan/plan_write.h"
 
 #include "plans.h"
 

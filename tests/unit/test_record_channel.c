@@ -5,7 +5,6 @@
 #include "record/channel.h"
 
 #include "base/json/json.h"
-#include "record/channel_rates.h"
 
 #include "scratch.h"
 #include "torture.h"

@@ -2,7 +2,7 @@
  * Parameter lines in logs: the grammar row by row, whole files with everything
  * that strangers write into them, and the tail that reports show.
  */
-#include "record/logline.h"
+#include "record/log.h"
 
 #include "base/file.h"
 #include "base/json/json.h"

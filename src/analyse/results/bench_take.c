@@ -5,7 +5,7 @@
 #include "analyse/results/bench_csv.h"
 #include "analyse/results/bench_lines.h"
 #include "base/mem.h"
-#include "record/logline.h"
+#include "record/log.h"
 
 #include <string.h>
 

@@ -7,7 +7,7 @@
 
 #include "base/err.h"
 #include "base/value.h"
-#include "record/status.h"
+#include "record/event.h"
 
 #include <stdint.h>
 

@@ -10,7 +10,6 @@
 #include "base/file.h"
 #include "base/json/json.h"
 #include "record/channel.h"
-#include "record/channel_row.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -6,11 +6,236 @@
  * Each array becomes a group: one command, so often as NUM_EXP says. Arguments
  * stay apart as they stand there.
  */
-#include "plan/from/lambda.h"
+#include "catalog/gpu_tasks.h"
+#include "conf/read/shell_config.h"
+#include "plan/fragment.h"
 #include "plan/source.h"
 
+#include <ctype.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* The parts of reading a Lambda config: what fix.sh does to its arrays, and
+ * what looks like a mistake. */
+
+/* One task as a config has it. */
+struct pr_lambda_task {
+    const struct pr_gpu_task *task;
+    const struct pr_shell_var *var;
+    const char *name; /* PyTorch_SSD_FP32 */
+    int gpus;
+};
+
+/* The first word after "args" is argument 0. */
+enum { PR_LAMBDA_ARGS = 2 };
+
+/*
+ * Lambda's configs change those that they build on by four maps, which a
+ * script, fix.sh, applies. It is not run: this does what it does.
+ */
+
+static const char *const batch_flags[] = {
+    "--batch-size", "SOLVER.IMS_PER_BATCH", "--train-batch-size",
+    "--batch_size", NULL};
+static const char *const iteration_flags[] = {"--benchmark-iterations", NULL};
+static const char *const file_flags[] = {"--training-files", NULL};
+static const char *const precision_words[] = {"fp32", "fp16", NULL};
+
+static const struct {
+    const char *map;
+    const char *const *flags;
+    bool bert; /* the batch of BERT has no flag: it is word 4 */
+} fixes[] = {
+    {"BATCH_SIZE_FIX", batch_flags, true},
+    {"SSD_ITER_FIX", iteration_flags, false},
+    {"tacotron2_DATA_FIX", file_flags, false},
+    {"BERT_GPU_FIX", precision_words, false},
+};
+
+enum { BERT_BATCH = 4 };
+
+static bool lambda_fix_has_flag(const char *word, const char *const *flags)
+{
+    for (; *flags; flags++)
+        if (strcmp(word, *flags) == 0)
+            return true;
+    return false;
+}
+
+static struct pr_shell_var *params_of(struct pr_shell_config *c,
+                                      const char *task)
+{
+    const char *name = pr_arena_printf(c->arena, "%s_PARAMS", task);
+    struct pr_shell_var *v = name ? pr_shell_find_var(c, name) : NULL;
+
+    return v && v->kind == PR_SHELL_ARRAY ? v : NULL;
+}
+
+/* The word after each flag; there are as many as at the beginning. */
+static int lambda_fix_replace(struct pr_shell_config *c, struct pr_shell_var *v,
+                              const char *const *flags,
+                              const struct pr_shell_word *to,
+                              struct pr_err *err)
+{
+    size_t count = v->count;
+    int rc = PR_OK;
+
+    for (size_t i = 0; i < count && !rc; i++)
+        if (lambda_fix_has_flag(v->words[i].text, flags))
+            rc = pr_shell_set_word(c, v, i + 1, to, err);
+    return rc;
+}
+
+/* Carries the values of BATCH_SIZE_FIX, SSD_ITER_FIX, tacotron2_DATA_FIX and
+ * BERT_GPU_FIX over to the arguments of tasks: what is called in place of
+ * fix.sh. */
+static int lambda_fix(void *ctx, struct pr_shell_config *c, const char *file,
+                      unsigned line, struct pr_err *err)
+{
+    int rc = PR_OK;
+
+    (void)ctx;
+    (void)file;
+    (void)line;
+    for (size_t i = 0; i < sizeof fixes / sizeof *fixes; i++) {
+        const struct pr_shell_var *map = pr_shell_find_var(c, fixes[i].map);
+
+        for (size_t k = 0; map && k < map->count && !rc; k++) {
+            const struct pr_shell_word *w = &map->words[k];
+            struct pr_shell_var *v = w->key ? params_of(c, w->key) : NULL;
+
+            if (!v) /* a task that is not there has nothing to change */
+                continue;
+            rc = fixes[i].bert && strstr(w->key, "bert")
+                     ? pr_shell_set_word(c, v, BERT_BATCH, w, err)
+                     : lambda_fix_replace(c, v, fixes[i].flags, w, err);
+        }
+    }
+    return rc;
+}
+
+/* Mistakes that Lambda's own scripts run into without a word. */
+
+/* A whole number from 1; 0: it is none. */
+static int64_t lambda_number(const char *text)
+{
+    int64_t n = 0;
+
+    if (!*text)
+        return 0;
+    for (; isdigit((unsigned char)*text) && n < INT64_MAX / 100; text++)
+        n = n * 10 + (*text - '0');
+    return *text ? 0 : n;
+}
+
+/* The word after a flag; NULL: it is not there. */
+static const struct pr_shell_word *
+lambda_word_after(const struct pr_shell_var *v, const char *flag)
+{
+    for (size_t i = PR_LAMBDA_ARGS; i + 1 < v->count; i++)
+        if (strcmp(v->words[i].text, flag) == 0)
+            return &v->words[i + 1];
+    return NULL;
+}
+
+/* The word that holds the batch; NULL: there is none. */
+static const struct pr_shell_word *lambda_batch(const struct pr_lambda_task *t)
+{
+    size_t place = (size_t)t->task->batch_place + PR_LAMBDA_ARGS;
+
+    if (t->task->batch_flag)
+        return lambda_word_after(t->var, t->task->batch_flag);
+    return t->task->batch_place >= 0 && place < t->var->count
+               ? &t->var->words[place]
+               : NULL;
+}
+
+static const char *lambda_word_place(struct pr_warnings *w,
+                                     const struct pr_shell_word *at)
+{
+    return pr_arena_printf(w->arena, "%s:%u", at->file, at->line);
+}
+
+/* A batch of all GPUs must grow with them: that of the template, for one GPU,
+ * times their number. */
+static bool lint_global(const struct pr_lambda_task *t,
+                        const struct pr_shell_word *batch, int64_t n,
+                        struct pr_warnings *w)
+{
+    int64_t one = batch->first ? lambda_number(batch->first) : 0;
+    const char *where = lambda_word_place(w, batch);
+
+    if (!where)
+        return false;
+    if (one > 0 && one < INT64_MAX / 100000 && n < one * t->gpus)
+        return pr_warn(w, where,
+                       "the batch of this task is that of all GPUs together",
+                       "the batch of %s is %" PRId64
+                       ", not %d times the %" PRId64 " of one GPU",
+                       t->name, n, t->gpus, one);
+    if (n % t->gpus)
+        return pr_warn(
+            w, where, "the batch of this task is that of all GPUs together",
+            "the batch of %s, %" PRId64 ", cannot be shared by %d GPUs",
+            t->name, n, t->gpus);
+    return true;
+}
+
+/* "…_subset_625_…": files enough for one batch on every GPU. */
+static bool lint_subset(const struct pr_lambda_task *t, int64_t batch,
+                        struct pr_warnings *w)
+{
+    const struct pr_shell_word *files =
+        lambda_word_after(t->var, t->task->subset_flag);
+    const char *at = files ? strstr(files->text, "subset_") : NULL, *where;
+    long long have = at ? strtoll(at + 7, NULL, 10) : 0;
+
+    if (have <= 0 || batch > INT64_MAX / 100000 || batch * t->gpus <= have)
+        return true;
+    where = lambda_word_place(w, files);
+    return where &&
+           pr_warn(w, where, "name a larger subset of files",
+                   "%s wants %" PRId64 " files for one step, and '%s' has %lld",
+                   t->name, batch * t->gpus, files->text, have);
+}
+
+/* Warns of what cannot be meant. False: out of memory. */
+static bool lambda_lint(const struct pr_lambda_task *t, struct pr_warnings *w)
+{
+    const struct pr_shell_word *batch = lambda_batch(t);
+    int64_t n = batch ? lambda_number(batch->text) : 0;
+    const char *where;
+
+    if (!batch)
+        return true;
+    if (n <= 0) {
+        where = lambda_word_place(w, batch);
+        return where &&
+               pr_warn(w, where, "a batch is a whole number",
+                       "the batch of %s is '%s'", t->name, batch->text);
+    }
+    if (t->task->batch_of_all && t->gpus > 1 && !lint_global(t, batch, n, w))
+        return false;
+    return !t->task->subset_flag || lint_subset(t, n, w);
+}
+
+/* … of a number of GPUs that is not the one in the config's name. */
+static bool lambda_lint_name(const char *system,
+                             const struct pr_shell_word *gpus,
+                             struct pr_warnings *w)
+{
+    int named = pr_system_gpus(system);
+    int64_t n = lambda_number(gpus->text);
+    const char *where;
+
+    if (named == 1 || n == named)
+        return true;
+    where = lambda_word_place(w, gpus);
+    return where && pr_warn(w, where, "rename the file, or set NUM_GPU",
+                            "NUM_GPU is %s, and '%s' speaks of %d GPUs",
+                            gpus->text, system, named);
+}
 
 enum { MAX_GPUS = 10000, MAX_REPEATS = 10000 };
 
@@ -59,7 +284,7 @@ static int from_lambda_read_count(struct reader *r, const char *name, int most,
 {
     const struct pr_shell_var *v = pr_shell_find_var(&r->conf, name);
     int64_t n = v && v->kind == PR_SHELL_TEXT && v->count
-                    ? pr_lambda_number(v->words[0].text)
+                    ? lambda_number(v->words[0].text)
                     : 0;
 
     if (v && (n < 1 || n > most))
@@ -159,8 +384,8 @@ static int set_command(struct maker *m, const struct pr_lambda_task *t)
 
 static void set_batch(struct maker *m, const struct pr_lambda_task *t)
 {
-    const struct pr_shell_word *batch = pr_lambda_batch(t);
-    int64_t n = batch ? pr_lambda_number(batch->text) : 0, gpus = m->r->gpus;
+    const struct pr_shell_word *batch = lambda_batch(t);
+    int64_t n = batch ? lambda_number(batch->text) : 0, gpus = m->r->gpus;
 
     if (n <= 0 || n > INT64_MAX / MAX_GPUS)
         return;
@@ -295,7 +520,7 @@ static int add_task(struct reader *r, const struct pr_shell_var *v)
         return rc;
     list = pr_arena_grow(r->scope->arena, r->list, r->count, &r->cap,
                          sizeof *list);
-    if (!list || !pr_lambda_lint(&t, &r->scope->warnings))
+    if (!list || !lambda_lint(&t, &r->scope->warnings))
         return pr_fail_nomem(r->err);
     r->list = list;
     list[r->count] = (struct pr_config_part){0};
@@ -311,8 +536,8 @@ static int from_lambda_read_head(struct reader *r)
         rc = from_lambda_read_count(r, "NUM_EXP", MAX_REPEATS, &r->repeats);
     r->system = system_name(r);
     if (!rc &&
-        (!r->system || (gpus && !pr_lambda_lint_name(r->system, &gpus->words[0],
-                                                     &r->scope->warnings))))
+        (!r->system || (gpus && !lambda_lint_name(r->system, &gpus->words[0],
+                                                  &r->scope->warnings))))
         rc = pr_fail_nomem(r->err);
     return rc;
 }
@@ -321,7 +546,7 @@ int pr_from_lambda(struct pr_plan_scope *s, const struct pr_config_source *src,
                    enum pr_origin_kind origin, struct pr_config_part **ret,
                    size_t *ret_count, struct pr_err *err)
 {
-    static const struct pr_shell_opts opts = {"fix.sh", pr_lambda_fix, NULL};
+    static const struct pr_shell_opts opts = {"fix.sh", lambda_fix, NULL};
     struct reader r = {
         .scope = s, .path = src->path, .origin = origin, .err = err};
     int rc = pr_gpu_tasks_load(s->arena, &r.tasks, err);

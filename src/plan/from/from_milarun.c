@@ -9,13 +9,124 @@
  * of any of Prony's. Copies for devices are the cases of an extension, so that
  * they stand together whatever else is varied.
  */
+#include "plan/from/from_milarun.h"
+
 #include "base/text.h"
-#include "plan/from/devices.h"
-#include "plan/from/suite_name.h"
+#include "machine/nvml.h"
 #include "plan/source.h"
 
+#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+/* Names of suites and of their jobs, which become parts of files' names. */
+
+enum { PR_SUITE_NAME_MAX = 100 };
+
+/* What a name has to be, for hints. */
+#define PR_SUITE_NAME_HINT                                       \
+    "1 to 100 bytes, no '/', no control characters, and no '.' " \
+    "at the start"
+
+/* Reading --devices, and counting what is there. */
+
+static int devices_fail(const char *text, struct pr_err *err)
+{
+    pr_fail(err, PR_E_USAGE, "", "--devices: '%.100s' is not a list of devices",
+            text);
+    return pr_hint(err, "auto, how many (4), or which: 0,2 or 0-3; at most %d",
+                   PR_DEVICES_MAX);
+}
+
+/* A whole number, and where it ends; false: there is none. */
+static bool devices_parse_number(const char **p, int64_t *ret)
+{
+    char *end;
+
+    if (**p < '0' || **p > '9')
+        return false;
+    *ret = strtol(*p, &end, 10);
+    *p = end;
+    return *ret <= 1000000;
+}
+
+static bool devices_add(struct pr_plan_scope *s, int64_t device)
+{
+    for (size_t i = 0; i < s->device_count; i++)
+        if (s->devices[i] == device)
+            return false;
+    if (s->device_count == PR_DEVICES_MAX)
+        return false;
+    s->devices[s->device_count++] = device;
+    return true;
+}
+
+/* "A" or "A-B", with the comma after it. */
+static bool devices_parse_part(struct pr_plan_scope *s, const char **p)
+{
+    int64_t from, to;
+
+    if (!devices_parse_number(p, &from))
+        return false;
+    to = from;
+    if (**p == '-') {
+        (*p)++;
+        if (!devices_parse_number(p, &to) || to < from)
+            return false;
+    }
+    for (; from <= to; from++)
+        if (!devices_add(s, from))
+            return false;
+    if (**p == ',')
+        (*p)++;
+    else if (**p)
+        return false;
+    return true;
+}
+
+static int64_t count_here(void)
+{
+    struct pr_nvml *n = pr_nvml_open(NULL);
+    unsigned count = n ? pr_nvml_count(n) : 0;
+
+    pr_nvml_close(n);
+    return count ? count : 1;
+}
+
+int pr_devices_set(struct pr_plan_scope *s, const char *text,
+                   struct pr_err *err)
+{
+    bool is_auto = strcmp(text, "auto") == 0;
+    const char *p = text;
+    int64_t n = 0;
+
+    s->devices = PR_ARENA_ARRAY(s->arena, int64_t, PR_DEVICES_MAX);
+    s->device_count = 0;
+    if (!s->devices)
+        return pr_fail_nomem(err);
+    if (is_auto)
+        n = count_here();
+    if (is_auto || (devices_parse_number(&p, &n) && !*p)) {
+        if (n < 1 || n > PR_DEVICES_MAX)
+            return devices_fail(text, err);
+        for (int64_t i = 0; i < n; i++)
+            (void)devices_add(s, i);
+        return PR_OK;
+    }
+    for (p = text; *p;)
+        if (!devices_parse_part(s, &p))
+            return devices_fail(text, err);
+    return s->device_count ? PR_OK : devices_fail(text, err);
+}
+
+/* What may be part of a result file's name. */
+
+/* Of a job. The suite's is the profile's, and may be longer. */
+static bool suite_name_is_valid(const char *name)
+{
+    return pr_filename_is_safe(name) && strlen(name) <= PR_SUITE_NAME_MAX;
+}
 
 struct reader {
     struct pr_plan_scope *scope;
@@ -402,7 +513,7 @@ static int from_milarun_check_name(const struct reader *r)
 {
     const char *key = r->job->key;
 
-    if (pr_suite_name_is_valid(key) && strlen(key) == r->job->key_len)
+    if (suite_name_is_valid(key) && strlen(key) == r->job->key_len)
         return PR_OK;
     pr_fail_at(r->err, PR_E_CONF, r->path, r->job->line, r->job->col,
                "'%.100s' cannot be the name of a job: it becomes part "

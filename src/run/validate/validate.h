@@ -5,8 +5,8 @@
 #ifndef PR_RUN_VALIDATE_H
 #define PR_RUN_VALIDATE_H
 
+#include "plan/fragment.h"
 #include "plan/plan.h"
-#include "plan/warn.h"
 
 enum pr_requirement_kind {
     PR_REQUIREMENT_CONFIG,    /* parameters that cannot work */

@@ -1,5 +1,5 @@
 /* Parameters of frameworks in a plan. */
-#include "plan/weak.h"
+#include "plan/framework_defaults.h"
 
 #include <string.h>
 

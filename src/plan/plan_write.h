@@ -1,6 +1,6 @@
 /* Who set a parameter: the whole story, for `prony plan --explain`. */
-#ifndef PR_PLAN_EXPLAIN_H
-#define PR_PLAN_EXPLAIN_H
+#ifndef PR_PLAN_WRITE_H
+#define PR_PLAN_WRITE_H
 
 #include "plan/plan.h"
 

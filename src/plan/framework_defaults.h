@@ -3,11 +3,11 @@
  * than anything a user says, stronger than the built-in defaults, and not part
  * of an experiment's id.
  */
-#ifndef PR_PLAN_WEAK_H
-#define PR_PLAN_WEAK_H
+#ifndef PR_PLAN_FRAMEWORK_DEFAULTS_H
+#define PR_PLAN_FRAMEWORK_DEFAULTS_H
 
 #include "catalog/framework.h"
-#include "plan/spec.h"
+#include "plan/plan.h"
 
 /* Reads the files of all frameworks that the groups name, and gives their
  * parameters numbers: no name may be added once experiments are made. */

@@ -1,6 +1,6 @@
 /* The devices that copies of a job are spread over: --devices. */
-#ifndef PR_PLAN_DEVICES_H
-#define PR_PLAN_DEVICES_H
+#ifndef PR_PLAN_FROM_MILARUN_H
+#define PR_PLAN_FROM_MILARUN_H
 
 #include "plan/fragment.h"
 

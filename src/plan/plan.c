@@ -2,22 +2,151 @@
  * Building a plan: the sources of parameters laid one over another, weakest
  * first, for each group of experiments.
  */
-#include "plan/spec.h"
+#include "plan/plan.h"
 
 #include "base/mem.h"
 #include "conf/option/alias.h"
 #include "conf/option/override.h"
 #include "conf/read/literal.h"
 #include "machine/nvml.h"
-#include "plan/below.h"
-#include "plan/from/devices.h"
+#include "plan/framework_defaults.h"
+#include "plan/from/from_milarun.h"
 #include "plan/source.h"
-#include "plan/weak.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+/* Keys of maps, laid over the map that is there. */
+
+/* Room for one more member than the map has; *ret_count are taken over: all
+ * but the one named. NULL when out of memory. */
+static struct pr_member *map_copy_without_key(struct pr_arena *a,
+                                              const struct pr_value *map,
+                                              const char *key, size_t len,
+                                              const struct pr_value **ret_found,
+                                              uint32_t *ret_count)
+{
+    uint32_t have = map && map->kind == PR_MAP ? map->len : 0, n = 0;
+    struct pr_member *members =
+        PR_ARENA_ARRAY(a, struct pr_member, (size_t)have + 1);
+
+    *ret_found = NULL;
+    for (uint32_t i = 0; members && i < have; i++) {
+        const struct pr_member *m = &map->members[i];
+
+        if (m->key_len == len && memcmp(m->key, key, len) == 0)
+            *ret_found = &m->value;
+        else
+            members[n++] = *m;
+    }
+    *ret_count = n;
+    return members;
+}
+
+/* path is "type", or "a.b" for a map in the map. v is NULL to remove. */
+static bool map_set_key(struct pr_arena *a, const struct pr_value *map,
+                        const char *path, const struct pr_value *v,
+                        const struct pr_origin *at, struct pr_value *ret)
+{
+    size_t len = strcspn(path, ".");
+    const struct pr_value *found;
+    uint32_t n;
+    struct pr_member *members =
+        map_copy_without_key(a, map, path, len, &found, &n);
+    struct pr_member new = {
+        .key_len = (uint32_t)len, .line = at->line, .col = at->col};
+
+    if (!members || !(new.key = pr_arena_copy(a, path, len)))
+        return false;
+    if (path[len] && (v || found)) {
+        if (!map_set_key(a, found, path + len + 1, v, at, &new.value))
+            return false;
+        members[n++] = new;
+    } else if (v) {
+        new.value = *v;
+        members[n++] = new;
+    }
+    *ret = (struct pr_value){.kind = PR_MAP, .len = n, .members = members};
+    return true;
+}
+
+static int too_many(const char *name, const struct pr_setting *set,
+                    struct pr_err *err)
+{
+    char where[256];
+
+    pr_fail(err, PR_E_CONF, pr_origin_text(&set->origin, where),
+            "more than %d keys of '%s' are set one by one", PR_SETTING_KEYS_MAX,
+            name);
+    return pr_hint(err, "give it as a map: %s={...}", name);
+}
+
+int pr_setting_merge_key(struct pr_arena *a, struct pr_names *names,
+                         const struct pr_setting *present,
+                         const struct pr_setting *set, bool remove,
+                         const struct pr_setting **ret, struct pr_err *err)
+{
+    const char *name = pr_names_text(names, set->name);
+    const struct pr_value *map = present ? &present->value : NULL;
+    struct pr_setting *new;
+    struct pr_value v;
+
+    *ret = present;
+    if (remove && (!map || map->kind != PR_MAP))
+        return PR_OK; /* there is no such key */
+    if (!remove && present && present->laid >= PR_SETTING_KEYS_MAX)
+        return too_many(name, set, err);
+    if (!map_set_key(a, map, set->below, remove ? NULL : &set->value,
+                     &set->origin, &v))
+        return pr_fail_nomem(err);
+    new = pr_setting_new(a, names, name, strlen(name), &v, &set->origin);
+    if (!new)
+        return pr_fail_nomem(err);
+    new->laid = present ? present->laid + 1 : 1;
+    *ret = new;
+    return PR_OK;
+}
+
+/* Whether a DLIO file, or what is laid over it, is written in the names of
+ * DLIO's first documentation. */
+
+static bool is_first(const struct pr_setting *set)
+{
+    struct pr_alias_found found;
+
+    return set->spelt &&
+           pr_alias_find(set->spelt, strlen(set->spelt), &found) && found.row &&
+           found.row->first;
+}
+
+static const struct pr_setting *first_in(const struct pr_settings *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (is_first(list->items[i]))
+            return list->items[i];
+    return NULL;
+}
+
+/* The first setting over a DLIO file, or in it, that has a name of DLIO's first
+ * documentation; NULL: there is none, or the target is no DLIO file. */
+static const struct pr_setting *
+plan_old_style(const struct pr_plan *p, const struct pr_config_part *target)
+{
+    const struct pr_setting *found;
+
+    if (!target->dlio)
+        return NULL;
+    found = first_in(&target->params);
+    for (size_t i = 0; i < p->config_count && !found; i++)
+        found = first_in(&p->configs[i].params);
+    if (!found)
+        found = first_in(&p->cli.params);
+    for (size_t i = 0; i < p->cli_vars.var_count && !found; i++)
+        found = first_in(&p->cli_vars.vars[i].values);
+    return found;
+}
 
 struct pr_plan *pr_plan_new(const struct pr_plan_opts *opts)
 {
@@ -424,7 +553,7 @@ static int plan_apply_old_style(struct pr_plan *p, struct pr_params *params,
                                 struct pr_err *err)
 {
     static const char name[] = "train.total_training_steps_of";
-    const struct pr_setting *old = pr_plan_old_style(p, target);
+    const struct pr_setting *old = plan_old_style(p, target);
     struct pr_value v = pr_str("run");
     struct pr_origin at;
     struct pr_setting *set;

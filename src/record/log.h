@@ -3,8 +3,8 @@
  * chatter of a framework (the grammar of DLBS), and the last lines of a log
  * for a report. Logs are written by strangers: nothing here trusts them.
  */
-#ifndef PR_RECORD_LOGLINE_H
-#define PR_RECORD_LOGLINE_H
+#ifndef PR_RECORD_LOG_H
+#define PR_RECORD_LOG_H
 
 #include "base/err.h"
 #include "base/value.h"
