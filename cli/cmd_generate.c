@@ -7,9 +7,9 @@
 #include "generate/generate.h"
 #include "present/live.h"
 #include "present/screen.h"
-#include "run/datasets.h"
-#include "run/stop.h"
-#include "run/task_data.h"
+#include "run/attempt.h"
+#include "run/gpu_task.h"
+#include "run/plan_jobs.h"
 
 #include <inttypes.h>
 #include <stdio.h>

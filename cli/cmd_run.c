@@ -5,7 +5,6 @@
 #include "cli/validation.h"
 #include "present/screen.h"
 #include "record/log.h"
-#include "run/progress.h"
 #include "run/run.h"
 #include "run/session.h"
 

@@ -4,7 +4,7 @@
 #include "checkpoint/checkpoint_shape.h"
 #include "cli/targets.h"
 #include "present/table/table.h"
-#include "run/jobs.h"
+#include "run/plan_jobs.h"
 
 #include <stdio.h>
 #include <string.h>

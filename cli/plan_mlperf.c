@@ -7,7 +7,7 @@
 #include "checkpoint/checkpoint_shape.h"
 #include "cli/targets.h"
 #include "present/report/mlperf_report.h"
-#include "run/jobs.h"
+#include "run/plan_jobs.h"
 
 #include <string.h>
 #include <unistd.h>

@@ -2,7 +2,7 @@
  * model and batch. */
 #include "cli/targets.h"
 #include "job/job.h"
-#include "run/jobs.h"
+#include "run/plan_jobs.h"
 
 #include <string.h>
 

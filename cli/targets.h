@@ -4,7 +4,7 @@
 
 #include "cli/cli.h"
 #include "plan/plan.h"
-#include "run/estimate.h"
+#include "run/plan_jobs.h"
 
 /* Reads all sources the command line names and builds the plan; warnings are
  * said. The caller frees it with pr_plan_free. */

@@ -9,7 +9,7 @@
 #include "plan/plan.h"
 #include "prony_config.h"
 #include "record/result.h"
-#include "run/estimate.h"
+#include "run/plan_jobs.h"
 #include "run/run.h"
 #include "run/session.h"
 

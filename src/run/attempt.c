@@ -7,15 +7,233 @@
 #include "base/clock.h"
 #include "machine/describe/sysinfo.h"
 #include "record/channel.h"
-#include "run/attempt_impl.h"
+#include "record/log.h"
 #include "run/contained.h"
 #include "run/contract.h"
 #include "run/gpu_task.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/signalfd.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
+
+/* What the end of an experiment means. */
+
+static void judge_signal(struct pr_attempt *a, int signo)
+{
+    const char *name = sigabbrev_np(signo);
+
+    snprintf(a->reason, sizeof a->reason, "killed by signal %d (SIG%s)", signo,
+             name ? name : "?");
+}
+
+/* What the end means; program is what was started. */
+static void attempt_judge(const struct pr_attempt_running *w,
+                          struct pr_attempt *a, const char *program)
+{
+    const struct pr_child_event *e = &a->end;
+    int ws = e->wait_status;
+
+    a->status = PR_STATUS_FAILED;
+    a->reason[0] = '\0';
+    if (e->kind == PR_CHILD_FAILED && strcmp(e->what, "chdir") == 0) {
+        snprintf(a->reason, sizeof a->reason,
+                 "cannot enter exp.cwd '%.150s': %s", w->job->exp.cwd,
+                 strerror(e->sys_errno));
+    } else if (e->kind == PR_CHILD_FAILED && strcmp(e->what, "slot") == 0) {
+        snprintf(a->reason, sizeof a->reason, "cannot enter its slot: %s",
+                 strerror(e->sys_errno));
+    } else if (e->kind == PR_CHILD_FAILED) {
+        snprintf(a->reason, sizeof a->reason, "cannot start '%.150s' (%s): %s",
+                 program, e->what, strerror(e->sys_errno));
+    } else if (w->timed_out) {
+        a->status = PR_STATUS_TIMEOUT;
+        snprintf(a->reason, sizeof a->reason, "no end within %g s",
+                 w->job->exp.timeout);
+    } else if (w->interrupted) {
+        a->status = PR_STATUS_INTERRUPTED;
+        snprintf(a->reason, sizeof a->reason, "stopped by SIG%s",
+                 sigabbrev_np(w->ctx->stop->signo));
+    } else if (w->given_up) {
+        a->status = PR_STATUS_INTERRUPTED;
+        snprintf(a->reason, sizeof a->reason,
+                 "stopped by --fail-fast: one that ran beside it failed");
+    } else if (e->oom) {
+        a->status = PR_STATUS_OOM;
+        snprintf(a->reason, sizeof a->reason,
+                 "the kernel ended it for lack of memory");
+    } else if (WIFSIGNALED(ws)) {
+        judge_signal(a, WTERMSIG(ws));
+    } else if (WEXITSTATUS(ws)) {
+        snprintf(a->reason, sizeof a->reason, "exit status %d",
+                 WEXITSTATUS(ws));
+    } else {
+        a->status = PR_STATUS_OK;
+    }
+}
+
+/* What follows "prony: " in the last line that begins so. NULL: none does; a
+ * replica that was killed has no words of its own, but mpirun has, in a line
+ * that since version 5 of Open MPI is broken within the sentence. */
+static const char *last_words(char *text)
+{
+    static const char mark[] = "prony: ", other[] = " noticed that ";
+    const char *words = NULL;
+    char *noticed = strstr(text, other), *end;
+
+    while (*text) {
+        if (strncmp(text, mark, strlen(mark)) == 0)
+            words = text + strlen(mark);
+        text += strcspn(text, "\n");
+        text += *text == '\n';
+    }
+    if (words || !noticed)
+        return words;
+    for (end = noticed; (end = strchr(end, '\n')) && end[-1] != '.'; end++)
+        *end = ' ';
+    return noticed + strlen(other);
+}
+
+void pr_attempt_read_reason(const char *log_path, size_t lines,
+                            struct pr_attempt *a)
+{
+    PR_AUTO_BUF struct pr_buf tail = PR_BUF_INIT(8192);
+    const char *words;
+    size_t n;
+
+    if (a->end.kind == PR_CHILD_FAILED || !WIFEXITED(a->end.wait_status) ||
+        a->status != PR_STATUS_FAILED ||
+        pr_log_tail(log_path, lines, 4096, &tail, NULL) || !pr_buf_ok(&tail) ||
+        !tail.len)
+        return;
+    words = last_words(tail.data);
+    n = words ? strcspn(words, "\n") : 0;
+    if (n)
+        snprintf(a->reason, sizeof a->reason, "%.*s", n < 250 ? (int)n : 250,
+                 words);
+}
+
+/* Ending an experiment in time, or when we are asked to stop. */
+
+enum { CLEAR_UP_S = 5 };
+
+static int signal_tree(struct pr_attempt_running *w, int signo,
+                       struct pr_err *err)
+{
+    return pr_keeper_signal(w->ctx->keeper, w->tag, signo, err);
+}
+
+static uint64_t seconds_from(uint64_t now, double s)
+{
+    return now + (uint64_t)(s * 1e9);
+}
+
+/* SIGTERM now, SIGKILL after the grace time. */
+static int ask_to_end(struct pr_attempt_running *w, uint64_t now,
+                      struct pr_err *err)
+{
+    w->term_at = 0;
+    w->kill_at = seconds_from(now, w->job->exp.grace);
+    return signal_tree(w, SIGTERM, err);
+}
+
+/* A container is ended by its program first: killed with it, it would leave
+ * mounts and control groups behind. */
+static int end_now(struct pr_attempt_running *w, struct pr_err *err)
+{
+    w->term_at = w->kill_at = 0;
+    if (!w->box_killed && pr_job_container_kill(&w->box)) {
+        w->box_killed = true;
+        w->kill_at = seconds_from(pr_now(w->ctx->clock), CLEAR_UP_S);
+        return PR_OK;
+    }
+    return signal_tree(w, SIGKILL, err);
+}
+
+int pr_attempt_check_limits(struct pr_attempt_running *w, struct pr_err *err)
+{
+    uint64_t now = pr_now(w->ctx->clock);
+    int stops = w->ctx->stop->count;
+
+    if (stops > w->stops_seen) {
+        bool first = w->stops_seen == 0;
+        w->stops_seen = stops;
+        w->interrupted = !w->timed_out;
+        if (stops > 1 || !first)
+            return end_now(w, err);
+        return ask_to_end(w, now, err);
+    }
+    if (w->term_at && now >= w->term_at) {
+        w->timed_out = true;
+        return ask_to_end(w, now, err);
+    }
+    return w->kill_at && now >= w->kill_at ? end_now(w, err) : PR_OK;
+}
+
+int pr_attempt_give_up(struct pr_attempt_running *w, struct pr_err *err)
+{
+    if (w->timed_out || w->interrupted || w->given_up)
+        return PR_OK; /* it is about to end */
+    w->given_up = true;
+    return ask_to_end(w, pr_now(w->ctx->clock), err);
+}
+
+uint64_t pr_attempt_due(const struct pr_attempt_running *w)
+{
+    return w->term_at ? w->term_at : w->kill_at;
+}
+
+/* Signals as data, by signalfd. */
+
+int pr_stop_init(struct pr_stop *s, struct pr_err *err)
+{
+    sigset_t mask;
+
+    *s = (struct pr_stop){.fd = -1};
+    sigemptyset(&mask);
+    sigaddset(&mask, SIGINT);
+    sigaddset(&mask, SIGTERM);
+    sigaddset(&mask, SIGHUP);
+    sigaddset(&mask, SIGUSR1);
+    pthread_sigmask(SIG_BLOCK, &mask, &s->old_mask);
+    s->fd = signalfd(-1, &mask, SFD_NONBLOCK | SFD_CLOEXEC);
+    if (s->fd < 0) {
+        pthread_sigmask(SIG_SETMASK, &s->old_mask, NULL);
+        return pr_fail_errno(err, PR_E_IO, "", "cannot watch for signals");
+    }
+    return PR_OK;
+}
+
+void pr_stop_close(struct pr_stop *s)
+{
+    bool is_known = s->count > 0;
+
+    if (s->fd < 0)
+        return;
+    pr_stop_read(s); /* or they would strike once unblocked */
+    close(s->fd);
+    s->fd = -1;
+    pthread_sigmask(SIG_SETMASK, &s->old_mask, NULL);
+    if (!is_known && s->count) /* nobody will ask any more */
+        raise(s->signo);
+}
+
+void pr_stop_read(struct pr_stop *s)
+{
+    struct signalfd_siginfo info;
+
+    while (read(s->fd, &info, sizeof info) == (ssize_t)sizeof info) {
+        if (info.ssi_signo == SIGUSR1) {
+            s->after_current = 1;
+            continue;
+        }
+        if (!s->count++)
+            s->signo = (int)info.ssi_signo;
+    }
+}
 
 /* A program of ours in another language says why it failed near the end of its
  * log: its libraries may have more to say. */
@@ -225,8 +443,8 @@ bool pr_attempt_on_event(struct pr_attempt_running *w,
     }
     w->ret->end = *e;
     pr_job_container_end(&w->box, w->ret, w->ret->left);
-    pr_attempt_judge(w, w->ret,
-                     w->start.argv ? w->start.argv[0] : w->workload->name);
+    attempt_judge(w, w->ret,
+                  w->start.argv ? w->start.argv[0] : w->workload->name);
     pr_job_container_explain(&w->box, w->log_path, w->ret);
     attempt_close_channel(w);
     attempt_stop_monitor(w);

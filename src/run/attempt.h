@@ -3,11 +3,59 @@
 #ifndef PR_RUN_ATTEMPT_H
 #define PR_RUN_ATTEMPT_H
 
+#include "base/err.h"
 #include "launch/keeper/keeper.h"
 #include "monitor/monitor.h"
 #include "record/event.h"
-#include "run/stop.h"
+#include "run/contained.h"
 #include "workload/workload.h"
+
+#include <signal.h>
+
+/* The parts of one attempt: its surroundings, its time limits, judging it. */
+
+/* An attempt that is under way, with what is around it. */
+struct pr_attempt_running {
+    const struct pr_attempt_ctx *ctx;
+    struct pr_job *job;
+    const char *log_path;
+    struct pr_attempt *ret; /* the answer, in the end */
+    uint32_t tag;           /* the keeper's name for it */
+    const struct pr_slot *slot;
+    const struct pr_workload *workload;
+    struct pr_start start;
+    struct pr_job_container box;  /* of a container, or empty */
+    struct pr_monitored *watched; /* NULL: it is not */
+    char channel[4096];
+    uint64_t term_at, kill_at; /* monotonic; 0: not planned */
+    bool timed_out, interrupted, given_up;
+    bool box_killed; /* the container program was told to end it */
+    int stops_seen;
+};
+
+/* The reason in the words that the program left among the last lines of its
+ * log, if it has failed and left some. */
+void pr_attempt_read_reason(const char *log_path, size_t lines,
+                            struct pr_attempt *a);
+
+/*
+ * Being asked to stop: the first SIGINT, SIGTERM or SIGHUP stops cleanly, a
+ * second one at once; SIGUSR1 stops after the experiment that is running.
+ */
+
+struct pr_stop {
+    int fd; /* polls readable when a signal waits */
+    sigset_t old_mask;
+    int count;         /* of signals that stop */
+    int signo;         /* the first of them */
+    int after_current; /* SIGUSR1 came */
+};
+
+int pr_stop_init(struct pr_stop *s, struct pr_err *err) PR_MUST_CHECK;
+void pr_stop_close(struct pr_stop *s);
+
+/* Takes in what came; does not block. */
+void pr_stop_read(struct pr_stop *s);
 
 struct pr_attempt {
     enum pr_status status;

@@ -6,8 +6,13 @@
 #ifndef PR_RUN_CONTAINED_H
 #define PR_RUN_CONTAINED_H
 
+#include "conf/option/option.h"
 #include "launch/container.h"
-#include "run/attempt.h"
+#include "workload/workload.h"
+
+struct pr_attempt;
+struct pr_child_event;
+struct pr_slot;
 
 struct pr_job_container {
     struct pr_container box; /* argv is NULL: it is not in a container */
@@ -56,5 +61,20 @@ void pr_job_container_end(const struct pr_job_container *c,
 /* The reason of a failure in words, where an exit status alone says little. */
 void pr_job_container_explain(const struct pr_job_container *c,
                               const char *log_path, struct pr_attempt *a);
+
+/* What an experiment sees of this machine's files inside a container. */
+
+/* In the job's arena: container.mounts and, under the paths they have here, the
+ * experiment's folder, the share folder and what parameters name, if it is
+ * there. PR_E_CONF for what cannot be mounted. */
+int pr_job_container_mounts(const struct pr_job *job,
+                            const struct pr_start *start,
+                            const struct pr_container_params *params,
+                            struct pr_container_opts *ret,
+                            struct pr_err *err) PR_MUST_CHECK;
+
+/* Whether container.mounts has this folder, or one that it is in, inside: what
+ * is there here says nothing then. */
+bool pr_job_container_has_own_mount(const struct pr_job *job, const char *path);
 
 #endif

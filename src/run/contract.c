@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "record/channel.h"
 #include "record/log.h"
-#include "run/metrics.h"
+#include "run/collect.h"
 #include "workload/framework_script.h"
 
 #include <errno.h>

@@ -2,12 +2,416 @@
 #include "run/run.h"
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "base/names.h"
+#include "conf/read/literal.h"
+#include "run/collect.h"
 #include "run/runner.h"
 
+#include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/*
+ * suite.prepare: commands before a job, once for all its copies. They are run
+ * by the keeper, so that none outlives us, and say what they say in prepare.txt
+ * beside the first experiment's log. One that fails is a warning of all of the
+ * job's results: a cache that could not be dropped spoils no measurement for
+ * good, but whoever reads it should know.
+ */
+
+static int run_group_wait(struct pr_runner *r, const struct pr_run_group *p,
+                          bool until_stop, uint64_t due,
+                          struct pr_child_event *ret, struct pr_err *err);
+
+struct preparing {
+    const char *command;
+    double limit; /* seconds; 0: none */
+};
+
+static const struct pr_value *commands_of(const struct pr_run_group *p,
+                                          struct pr_experiment_run **ret_first)
+{
+    for (size_t i = 0; i < p->count; i++)
+        if (!p->trips[i]->over) {
+            *ret_first = p->trips[i];
+            return p->trips[i]->suite.prepare;
+        }
+    return NULL;
+}
+
+static void prepare_add_warning(struct pr_run_group *p, const char *command,
+                                const char *why)
+{
+    for (size_t i = 0; i < p->count; i++)
+        if (!p->trips[i]->over)
+            pr_collect_add_warning(&p->trips[i]->notes, "prepare: '%.200s' %s",
+                                   command, why);
+}
+
+/* The words in the log before what they do, as milarun shows them. */
+static int log_command(const char *path, const char *command,
+                       struct pr_err *err)
+{
+    PR_AUTO_BUF struct pr_buf line = PR_BUF_INIT(1 << 20);
+    int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+    bool ok;
+
+    if (fd < 0)
+        return pr_fail_errno(err, PR_E_IO, path, "cannot write");
+    pr_buf_printf(&line, "+ %s\n", command);
+    ok = pr_buf_ok(&line) && pr_write_all(fd, line.data, line.len);
+    close(fd);
+    return ok ? PR_OK : pr_fail_errno(err, PR_E_IO, path, "cannot write");
+}
+
+static void prepare_check_end(struct pr_run_group *p, const char *command,
+                              const struct pr_child_event *e)
+{
+    char why[200] = "";
+
+    if (e->kind == PR_CHILD_FAILED)
+        snprintf(why, sizeof why, "could not be started: %s",
+                 strerror(e->sys_errno));
+    else if (WIFSIGNALED(e->wait_status))
+        snprintf(why, sizeof why, "was killed by signal %d",
+                 WTERMSIG(e->wait_status));
+    else if (WEXITSTATUS(e->wait_status))
+        snprintf(why, sizeof why, "ended with status %d",
+                 WEXITSTATUS(e->wait_status));
+    if (*why)
+        prepare_add_warning(p, command, why);
+}
+
+static void prepare_warn_late(struct pr_run_group *p, const char *command,
+                              double limit)
+{
+    char why[64];
+
+    snprintf(why, sizeof why, "did not end within %g s", limit);
+    prepare_add_warning(p, command, why);
+}
+
+/* Until it has ended. A signal to us ends it, and so does its limit, which it
+ * has for itself. */
+static int prepare_wait(struct pr_runner *r, struct pr_run_group *p,
+                        uint32_t tag, const struct preparing *what,
+                        struct pr_err *err)
+{
+    struct pr_child_event e = {.kind = PR_CHILD_STARTED};
+    uint64_t due = what->limit > 0
+                       ? pr_now(r->opts->clock) + (uint64_t)(what->limit * 1e9)
+                       : 0;
+    bool killed = false;
+    int rc = PR_OK;
+
+    while (!rc && (e.tag != tag || e.kind == PR_CHILD_STARTED)) {
+        rc = run_group_wait(r, p, !killed, killed ? 0 : due, &e, err);
+        if (rc == 1) {
+            killed = true;
+            if (!r->stop.count)
+                prepare_warn_late(p, what->command, what->limit);
+            rc = pr_keeper_signal(r->keeper, tag, SIGKILL, err);
+        }
+    }
+    if (!rc && !killed)
+        prepare_check_end(p, what->command, &e);
+    return rc;
+}
+
+/* The shorter one of the two that are set. */
+static double limit_of(const struct pr_experiment_run *t)
+{
+    double own = t->suite.prepare_timeout, exp = t->job.exp.timeout;
+
+    return own > 0 && (exp <= 0 || own < exp) ? own : exp;
+}
+
+static int run_command(struct pr_runner *r, struct pr_run_group *p,
+                       struct pr_experiment_run *first, const char *command,
+                       struct pr_err *err)
+{
+    struct pr_spawn spawn = {.tag = ++r->tags, .id = first->planned.id};
+    const struct preparing what = {command, limit_of(first)};
+    struct pr_err why = {0};
+    char path[4096 + 32];
+    size_t n = 0;
+    int rc;
+
+    snprintf(path, sizeof path, "%s/prepare.txt", first->dir);
+    rc = log_command(path, command, err);
+    if (rc)
+        return rc;
+    spawn.log_path = path;
+    rc = pr_words_split(command, r->arena, (const char ***)&spawn.argv, &n,
+                        &why);
+    if (rc == PR_E_NOMEM)
+        return pr_fail_nomem(err);
+    if (rc || !n) {
+        prepare_add_warning(p, command, rc ? why.msg : "is empty");
+        return PR_OK;
+    }
+    rc = pr_keeper_spawn(r->keeper, &spawn, err);
+    return rc ? rc : prepare_wait(r, p, spawn.tag, &what, err);
+}
+
+/* suite.prepare of the first experiment. *ret_stopped: a signal came. */
+static int run_group_prepare(struct pr_runner *r, struct pr_run_group *p,
+                             bool *ret_stopped, struct pr_err *err)
+{
+    struct pr_experiment_run *first = NULL;
+    const struct pr_value *list = commands_of(p, &first);
+    int rc = PR_OK;
+
+    for (uint32_t i = 0; list && i < list->len && !rc; i++) {
+        pr_stop_read(&r->stop);
+        if (r->stop.count)
+            break;
+        if (list->items[i].kind == PR_STR)
+            rc = run_command(r, p, first, list->items[i].s, err);
+    }
+    *ret_stopped = r->stop.count > 0;
+    return rc;
+}
+
+/*
+ * Experiments that run at the same time: who belongs together, and waiting for
+ * all of them. Most run alone, which is a party of one.
+ */
+
+enum { TICK_NS = 200000000, MAX_TOGETHER = 1024 };
+
+/* ---- who belongs together */
+
+static const struct pr_value *
+planned_param(const struct pr_runner *r,
+              const struct pr_plan_file_experiment *p, const char *name)
+{
+    const struct pr_value *v = pr_get(&p->params, name);
+
+    return v ? v : pr_get(&r->plan.defaults, name);
+}
+
+static const char *planned_group(const struct pr_runner *r,
+                                 const struct pr_plan_file_experiment *p)
+{
+    const struct pr_value *v = planned_param(r, p, "suite.group");
+
+    return v && v->kind == PR_STR ? v->s : "";
+}
+
+static bool same_device(const struct pr_runner *r,
+                        const struct pr_plan_file_experiment *a,
+                        const struct pr_plan_file_experiment *b)
+{
+    const struct pr_value *x = planned_param(r, a, "suite.device");
+    const struct pr_value *y = planned_param(r, b, "suite.device");
+
+    return !x || !y || pr_value_equal(x, y);
+}
+
+static bool run_group_has_place_for(const struct pr_runner *r,
+                                    const struct pr_run_group *p,
+                                    const struct pr_plan_file_experiment *one)
+{
+    const struct pr_plan_file_experiment *first = &p->trips[0]->planned;
+
+    if (one->repeat != first->repeat ||
+        strcmp(planned_group(r, one), planned_group(r, first)) != 0)
+        return false;
+    for (size_t i = 0; i < p->count; i++)
+        if (same_device(r, &p->trips[i]->planned, one))
+            return false;
+    return true;
+}
+
+/* Whether others may belong to it, too. */
+static bool run_group_is_open(const struct pr_runner *r,
+                              const struct pr_run_group *p)
+{
+    return *planned_group(r, &p->trips[0]->planned) && p->count < MAX_TOGETHER;
+}
+
+static int run_group_add(struct pr_runner *r, struct pr_run_group *p,
+                         const struct pr_plan_file_experiment *planned,
+                         bool *ret_added, struct pr_err *err)
+{
+    struct pr_experiment_run **trips, *t;
+
+    *ret_added = !p->count || run_group_has_place_for(r, p, planned);
+    if (!*ret_added)
+        return PR_OK;
+    trips = pr_arena_grow(r->arena, p->trips, p->count, &p->cap, sizeof *trips);
+    t = PR_ARENA_NEW(r->arena, struct pr_experiment_run);
+    if (!trips || !t)
+        return pr_fail_nomem(err);
+    t->planned = *planned;
+    t->params = (struct pr_buf)PR_BUF_INIT(64 << 20);
+    t->notes = (struct pr_buf)PR_BUF_INIT(1 << 20);
+    p->trips = trips;
+    trips[p->count++] = t;
+    return PR_OK;
+}
+
+/* Adds the experiment to those that start together. *ret_added false: it does
+ * not belong to them. */
+static void run_group_close(struct pr_run_group *p)
+{
+    for (size_t i = 0; i < p->count; i++) {
+        if (p->trips[i]->going) /* the run could not go on */
+            pr_attempt_abandon(p->trips[i]->going);
+        pr_experiment_run_close(p->trips[i]);
+    }
+}
+
+/* ---- waiting */
+
+/* Until when there is nothing to do. */
+static uint64_t next_due(const struct pr_runner *r,
+                         const struct pr_run_group *p)
+{
+    uint64_t next = pr_now(r->opts->clock) + TICK_NS;
+
+    for (size_t i = 0; i < p->count; i++) {
+        const struct pr_attempt_running *w = p->trips[i]->going;
+        uint64_t due = w ? pr_attempt_due(w) : 0;
+        if (due && due < next)
+            next = due;
+    }
+    return next;
+}
+
+static int run_group_record_stop(struct pr_runner *r, struct pr_err *err)
+{
+    struct pr_event e = {.kind = PR_EVENT_INTERRUPT,
+                         .reason = "asked to stop by a signal"};
+
+    if (!r->stop.count || r->told)
+        return PR_OK;
+    r->told = true;
+    return pr_runner_record(r, e, err);
+}
+
+static int mind_all(struct pr_runner *r, const struct pr_run_group *p,
+                    struct pr_err *err)
+{
+    int rc;
+
+    pr_stop_read(&r->stop);
+    rc = run_group_record_stop(r, err);
+    for (size_t i = 0; i < p->count && !rc; i++)
+        if (p->trips[i]->going)
+            rc = pr_attempt_check_limits(p->trips[i]->going, err);
+    return rc;
+}
+
+/* Waits for the next event of the keeper, minding attempts of the party and
+ * signals meanwhile. 1: until_stop, and we were asked to; or it is due (0:
+ * never), a time of opts->clock. */
+static int run_group_wait(struct pr_runner *r, const struct pr_run_group *p,
+                          bool until_stop, uint64_t due,
+                          struct pr_child_event *ret, struct pr_err *err)
+{
+    for (;;) {
+        struct pollfd fds[2] = {{pr_keeper_fd(r->keeper), POLLIN, 0},
+                                {r->stop.fd, POLLIN, 0}};
+        int rc = pr_keeper_next(r->keeper, ret, err);
+
+        if (rc)
+            return rc < 0 ? rc : PR_OK;
+        if (pr_poll_until(r->opts->clock, fds, 2, next_due(r, p)) == 0 &&
+            r->opts->watch)
+            r->opts->watch(r->opts->watch_ctx, NULL);
+        rc = mind_all(r, p, err);
+        if (rc || (until_stop && r->stop.count) ||
+            (due && pr_now(r->opts->clock) >= due))
+            return rc ? rc : 1;
+    }
+}
+
+/* ---- from start to end */
+
+static bool any_going(const struct pr_run_group *p)
+{
+    for (size_t i = 0; i < p->count; i++)
+        if (p->trips[i]->going)
+            return true;
+    return false;
+}
+
+static int run_group_on_event(struct pr_runner *r, struct pr_run_group *p,
+                              const struct pr_child_event *e,
+                              struct pr_err *err)
+{
+    for (size_t i = 0; i < p->count; i++)
+        if (p->trips[i]->going && p->trips[i]->tag == e->tag)
+            return pr_experiment_run_on_event(r, p->trips[i], e, err);
+    return PR_OK; /* of something that was given up */
+}
+
+/* Those that earlier runs finished go; the others get ready. */
+static int run_group_prepare_all(struct pr_runner *r, struct pr_run_group *p,
+                                 bool *ret_any, struct pr_err *err)
+{
+    int rc = PR_OK;
+
+    *ret_any = false;
+    for (size_t i = 0; i < p->count && rc >= 0; i++) {
+        struct pr_experiment_run *t = p->trips[i];
+
+        rc = pr_runner_finished_before(r, &t->planned, err);
+        t->over = rc == 1;
+        if (rc == 0)
+            rc = pr_experiment_run_prepare(r, t, err);
+        *ret_any |= rc >= 0 && !t->over;
+    }
+    return rc < 0 ? rc : PR_OK;
+}
+
+/* --fail-fast: one has failed for good, so the others need not go on. */
+static int run_group_give_up(struct pr_runner *r, struct pr_run_group *p,
+                             uint64_t failed, struct pr_err *err)
+{
+    int rc = PR_OK;
+
+    r->give_up = r->opts->fail_fast && r->failed > failed;
+    for (size_t i = 0; i < p->count && !rc && r->give_up; i++)
+        if (p->trips[i]->going)
+            rc = pr_attempt_give_up(p->trips[i]->going, err);
+    return rc;
+}
+
+static int run_group_run(struct pr_runner *r, struct pr_run_group *p,
+                         struct pr_err *err)
+{
+    uint64_t failed = r->failed;
+    bool any, stopped = false;
+    int rc = run_group_prepare_all(r, p, &any, err);
+
+    if (!rc)
+        rc = run_group_give_up(r, p, failed, err);
+    if (!rc && any && !r->give_up)
+        rc = run_group_prepare(r, p, &stopped, err);
+    for (size_t i = 0; i < p->count && !rc && !stopped && !r->give_up; i++) {
+        if (!p->trips[i]->over)
+            rc = pr_experiment_run_start(r, p->trips[i], err);
+        rc = rc ? rc : run_group_give_up(r, p, failed, err);
+    }
+    while (!rc && any_going(p)) {
+        struct pr_child_event e;
+
+        rc = run_group_wait(r, p, false, 0, &e, err);
+        if (!rc)
+            rc = run_group_on_event(r, p, &e, err);
+        if (!rc)
+            rc = run_group_give_up(r, p, failed, err);
+    }
+    return rc;
+}
 
 int pr_runner_record(struct pr_runner *r, struct pr_event e, struct pr_err *err)
 {
@@ -69,10 +473,10 @@ static int run_fill_group(struct pr_runner *r, struct pr_run_group *p,
     bool added = true;
     int rc = 1;
 
-    while (rc == 1 && added && (!p->count || pr_run_group_is_open(r, p))) {
+    while (rc == 1 && added && (!p->count || run_group_is_open(r, p))) {
         rc = next_planned(r, &planned, err);
         if (rc == 1) {
-            int failed = pr_run_group_add(r, p, &planned, &added, err);
+            int failed = run_group_add(r, p, &planned, &added, err);
             rc = failed ? failed : 1;
         }
     }
@@ -102,10 +506,10 @@ static int run_next(struct pr_runner *r, struct pr_err *err)
     turn_arenas(r);
     rc = run_fill_group(r, &p, err);
     if (rc == 1) {
-        int stopped = pr_run_group_run(r, &p, err);
+        int stopped = run_group_run(r, &p, err);
         rc = stopped ? stopped : 1;
     }
-    pr_run_group_close(&p);
+    run_group_close(&p);
     r->give_up = r->opts->fail_fast && r->failed > failed;
     return rc;
 }

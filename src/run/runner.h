@@ -6,8 +6,8 @@
 #include "record/plan_file.h"
 #include "run/attempt.h"
 #include "run/run.h"
-#include "run/slots.h"
-#include "run/suite_file.h"
+#include "run/slot_sets.h"
+#include "run/suite_result.h"
 
 /* What events say of an experiment. */
 struct pr_recorded {
@@ -91,30 +91,6 @@ struct pr_run_group {
     size_t count, cap;
 };
 
-/* Adds the experiment to those that start together. *ret_added false: it does
- * not belong to them. */
-int pr_run_group_add(struct pr_runner *r, struct pr_run_group *p,
-                     const struct pr_plan_file_experiment *planned,
-                     bool *ret_added, struct pr_err *err) PR_MUST_CHECK;
-int pr_run_group_run(struct pr_runner *r, struct pr_run_group *p,
-                     struct pr_err *err) PR_MUST_CHECK;
-void pr_run_group_close(struct pr_run_group *p);
-
-/* Whether others may belong to it, too. */
-bool pr_run_group_is_open(const struct pr_runner *r,
-                          const struct pr_run_group *p);
-
-/* Waits for the next event of the keeper, minding attempts of the party and
- * signals meanwhile. 1: until_stop, and we were asked to; or it is due (0:
- * never), a time of opts->clock. */
-int pr_run_group_wait(struct pr_runner *r, const struct pr_run_group *p,
-                      bool until_stop, uint64_t due, struct pr_child_event *ret,
-                      struct pr_err *err) PR_MUST_CHECK;
-
-/* suite.prepare of the first experiment. *ret_stopped: a signal came. */
-int pr_run_group_prepare(struct pr_runner *r, struct pr_run_group *p,
-                         bool *ret_stopped, struct pr_err *err) PR_MUST_CHECK;
-
 /* ---- what earlier runs did */
 
 /* Which ends they have recorded. */
@@ -126,11 +102,6 @@ void pr_runner_end_leftovers(struct pr_runner *r);
 /* Says whom we ended: theirs and those of other runs that are gone. */
 int pr_runner_record_leftovers(struct pr_runner *r,
                                struct pr_err *err) PR_MUST_CHECK;
-
-/* The end of an experiment that an earlier run was killed before recording. */
-int pr_runner_mend_event(struct pr_runner *r, const char *id,
-                         const struct pr_value *result,
-                         struct pr_err *err) PR_MUST_CHECK;
 
 /* Room in the run directory, kept for what pr_runner_write_lost has to write
  * when the disk is full; and its end. */

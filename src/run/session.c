@@ -6,15 +6,61 @@
 #include "base/sync.h"
 #include "conf/expr/regex.h"
 #include "conf/read/yaml.h"
+#include "job/progress.h"
 #include "machine/describe/env.h"
 #include "plan/plan.h"
 #include "prony_config.h"
+#include "record/channel.h"
 #include "record/plan_file.h"
 #include "run/run.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+
+static void gpus_read_nvml(struct pr_gpus *g)
+{
+    struct pr_nvml *n = g->asked ? NULL : pr_nvml_open(NULL);
+    struct pr_nvml_device d;
+
+    g->asked = true;
+    if (!n)
+        return;
+    g->count = pr_nvml_count(n);
+    for (unsigned i = 0; i < g->count; i++)
+        if (pr_nvml_device(n, i, &d)) {
+            snprintf(g->gpu[i].name, sizeof g->gpu[i].name, "%s", d.name);
+            snprintf(g->gpu[i].pci, sizeof g->gpu[i].pci, "%s", d.pci);
+        }
+    pr_nvml_close(n);
+}
+
+unsigned pr_gpus_count(struct pr_gpus *g)
+{
+    gpus_read_nvml(g);
+    return g->count;
+}
+
+const struct pr_gpu *pr_gpus_get(struct pr_gpus *g, int64_t i)
+{
+    return i >= 0 && i < (int64_t)pr_gpus_count(g) ? &g->gpu[i] : NULL;
+}
+
+/* Progress of an experiment, from wherever it says something. */
+
+bool pr_run_progress(const char *dir, char out[static 320])
+{
+    char path[4096], words[160];
+    double done;
+
+    if (pr_progress_read(dir, out))
+        return true;
+    snprintf(path, sizeof path, "%s/%s", dir, PR_CHANNEL_FILE);
+    if (!pr_channel_progress(path, &done, words))
+        return false;
+    snprintf(out, 320, "%s", words);
+    return true;
+}
 
 const char *pr_version(void)
 {

@@ -5,9 +5,12 @@
 #ifndef PR_RUN_SESSION_H
 #define PR_RUN_SESSION_H
 
+#include "machine/nvml.h"
 #include "plan/plan.h"
 #include "prony/run.h"
 #include "record/rundir.h"
+
+#include <stdbool.h>
 
 /* Makes a run directory with plan.json and env.json. A failure leaves nothing
  * behind. PR_E_CONF for a plan without experiments. */
@@ -25,5 +28,31 @@ const char *pr_session_data_root(const struct pr_rundir *d, struct pr_arena *a);
 /* env.json: this machine, this build, the file system of path. */
 int pr_session_env(const char *path, struct pr_buf *out,
                    struct pr_err *err) PR_MUST_CHECK;
+
+/* The GPUs of this machine, asked for once in a run: to wake them may take
+ * seconds, which no job is to wait for twice. */
+
+struct pr_gpu {
+    char name[PR_NVML_NAME]; /* "": not told */
+    char pci[32];            /* as in struct pr_nvml_device */
+};
+
+/* Zeroed: nobody has asked yet. */
+struct pr_gpus {
+    bool asked;
+    unsigned count;
+    struct pr_gpu gpu[PR_NVML_MAX];
+};
+
+unsigned pr_gpus_count(struct pr_gpus *g);
+
+/* NULL: there is no such one. */
+const struct pr_gpu *pr_gpus_get(struct pr_gpus *g, int64_t i);
+
+/* How far an experiment is, in words for the live line. */
+
+/* What the workload says (job/progress.h), else what its channel does:
+ * "12 of 60, 431.2 items/s". False: nothing. dir is the experiment's folder. */
+bool pr_run_progress(const char *dir, char out[static 320]);
 
 #endif

@@ -3,7 +3,7 @@
 #define PR_STUDY_CAPACITY_IMPL_H
 
 #include "emulate/emulate.h"
-#include "run/stop.h"
+#include "run/attempt.h"
 #include "study/capacity_study.h"
 
 struct pr_capacity_study {

@@ -6,7 +6,7 @@
 #include "base/file.h"
 #include "base/json/json.h"
 #include "base/json/json_write.h"
-#include "run/jobs.h"
+#include "run/plan_jobs.h"
 #include "study/capacity_impl.h"
 
 #include <math.h>

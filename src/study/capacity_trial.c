@@ -1,8 +1,8 @@
 /* One trial: how long, with which data, run, and read back. */
 #include "analyse/run/rundata.h"
 #include "base/clock.h"
-#include "run/progress.h"
 #include "run/run.h"
+#include "run/session.h"
 #include "study/capacity_impl.h"
 
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 /* Results out of a log: what counts, what only repeats a parameter. */
-#include "run/metrics.h"
+#include "run/collect.h"
 #include "scratch.h"
 #include "torture.h"
 #include "values.h"

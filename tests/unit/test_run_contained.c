@@ -1,7 +1,8 @@
 /* Experiments as containers: what is seen, set and started inside. */
 #include "run/contained.h"
 
-#include "run/contained_mounts.h"
+#include "launch/slots/slots.h"
+#include "run/attempt.h"
 
 #include "scratch.h"
 #include "skip.h"

@@ -1,5 +1,5 @@
 /* The log file of a launcher: its head, its way into log.txt, its verdict. */
-#include "run/attempt_impl.h"
+#include "run/attempt.h"
 #include "run/contract.h"
 #include "scratch.h"
 #include "torture.h"

@@ -1,5 +1,5 @@
 /* The GPUs of this machine are asked for once. */
-#include "run/gpus.h"
+#include "run/session.h"
 
 #include "torture.h"
 

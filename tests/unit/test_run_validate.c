@@ -5,7 +5,7 @@
 #include "run/validate/validate.h"
 
 #include "base/mem.h"
-#include "run/estimate.h"
+#include "run/plan_jobs.h"
 
 #include "fake_nvml.h"
 #include "plans.h"

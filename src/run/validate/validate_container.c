@@ -3,7 +3,6 @@
 #include "base/json/json.h"
 #include "launch/capture.h"
 #include "run/contained.h"
-#include "run/contained_mounts.h"
 #include "run/validate/validate_impl.h"
 
 #include <string.h>

@@ -8,7 +8,7 @@
 #include "emulate/emulate.h"
 #include "generate/generate.h"
 #include "native/images/image_set.h"
-#include "run/contained_mounts.h"
+#include "run/contained.h"
 #include "run/validate/validate_impl.h"
 
 #include <fcntl.h>

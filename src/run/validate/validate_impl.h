@@ -79,21 +79,11 @@ int pr_requirement_cache(struct pr_validator *v, const char *question, int lack,
 /* The parts. */
 int pr_validate_container(struct pr_validator *v, struct pr_job *job,
                           struct pr_err *err) PR_MUST_CHECK;
-int pr_validate_gpus(struct pr_validator *v, const struct pr_job *job,
-                     const struct pr_workload *w,
-                     struct pr_err *err) PR_MUST_CHECK;
-int pr_validate_gpus_end(struct pr_validator *v,
-                         struct pr_err *err) PR_MUST_CHECK;
-int pr_validate_framework(struct pr_validator *v, struct pr_job *job,
-                          struct pr_err *err) PR_MUST_CHECK;
 int pr_validate_honours(struct pr_validator *v, struct pr_job *job,
                         const struct pr_workload *w,
                         struct pr_err *err) PR_MUST_CHECK;
 int pr_validate_honours_end(struct pr_validator *v,
                             struct pr_err *err) PR_MUST_CHECK;
-int pr_validate_program(struct pr_validator *v, const struct pr_job *job,
-                        const struct pr_start *start,
-                        struct pr_err *err) PR_MUST_CHECK;
 int pr_validate_data(struct pr_validator *v, struct pr_job *job,
                      const struct pr_workload *w,
                      struct pr_err *err) PR_MUST_CHECK;

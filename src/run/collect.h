@@ -1,6 +1,6 @@
 /* What an experiment leaves behind: its figures, and what its log says. */
-#ifndef PR_RUN_METRICS_H
-#define PR_RUN_METRICS_H
+#ifndef PR_RUN_COLLECT_H
+#define PR_RUN_COLLECT_H
 
 #include "run/attempt.h"
 

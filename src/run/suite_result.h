@@ -4,10 +4,10 @@
  * result.json and params.json alone, so that a run which was killed between the
  * two writes it when it is resumed.
  */
-#ifndef PR_RUN_SUITE_FILE_H
-#define PR_RUN_SUITE_FILE_H
+#ifndef PR_RUN_SUITE_RESULT_H
+#define PR_RUN_SUITE_RESULT_H
 
-#include "run/gpus.h"
+#include "run/session.h"
 #include "workload/workload.h"
 
 /* Writes it, unless it is there already or the experiment is none of a suite

@@ -1,11 +1,11 @@
 /* The slots that experiments of a run are put into. */
-#ifndef PR_RUN_SLOTS_H
-#define PR_RUN_SLOTS_H
+#ifndef PR_RUN_SLOT_SETS_H
+#define PR_RUN_SLOT_SETS_H
 
 #include "base/buf.h"
 #include "conf/option/option.h"
 #include "launch/keeper/keeper.h"
-#include "run/gpus.h"
+#include "run/session.h"
 
 /* Those made so far: one set for each way the machine is split. */
 struct pr_slot_sets {

@@ -1,5 +1,5 @@
 /* Figures of the process, and metrics out of its log. */
-#include "run/metrics.h"
+#include "run/collect.h"
 
 #include "base/file.h"
 #include "base/json/json.h"

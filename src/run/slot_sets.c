@@ -1,5 +1,5 @@
 /* Splitting the machine as suite.* says, once for all experiments alike. */
-#include "run/slots.h"
+#include "run/slot_sets.h"
 
 #include "base/json/json_write.h"
 #include "base/mem.h"
