@@ -2,7 +2,7 @@
 #ifndef PR_CLI_BENCH_ARGS_H
 #define PR_CLI_BENCH_ARGS_H
 
-#include "analyse/results/bench.h"
+#include "analyse/results/results.h"
 #include "cli/cli.h"
 
 enum { RESULTS_MAX_FILTERS = 32 };

@@ -1,5 +1,5 @@
 /* `prony gather`: tables of GPU systems and their tasks. */
-#include "analyse/gather.h"
+#include "analyse/gpu_systems.h"
 #include "base/file.h"
 #include "cli/cli.h"
 #include "present/report/gather_csv.h"

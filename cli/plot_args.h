@@ -2,7 +2,7 @@
 #ifndef PR_CLI_PLOT_ARGS_H
 #define PR_CLI_PLOT_ARGS_H
 
-#include "analyse/series/plotdata.h"
+#include "analyse/series/plot_data.h"
 #include "cli/cli.h"
 #include "present/chart/plot.h"
 

@@ -5,8 +5,7 @@
  * search for the capacity: its answer. Results of GPU systems: their full
  * table.
  */
-#include "analyse/run/columns.h"
-#include "analyse/run/rundata.h"
+#include "analyse/run/run_data.h"
 #include "base/file.h"
 #include "base/json/json.h"
 #include "cli/report.h"

@@ -1,7 +1,7 @@
 /* Reports of suites: options in, tables out. */
 #include "cli/suite_report.h"
 
-#include "analyse/gather.h"
+#include "analyse/gpu_systems.h"
 #include "base/file.h"
 #include "base/number.h"
 #include "cli/report.h"

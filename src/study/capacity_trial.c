@@ -1,5 +1,5 @@
 /* One trial: how long, with which data, run, and read back. */
-#include "analyse/run/rundata.h"
+#include "analyse/run/run_data.h"
 #include "base/clock.h"
 #include "run/run.h"
 #include "run/session.h"

@@ -2,7 +2,7 @@
  * Folders of DLIO's results: the input is one JSON object whose members are
  * the files. Whatever their shapes, reading and reporting come to an end.
  */
-#include "analyse/results/dlio.h"
+#include "analyse/results/read_dlio.h"
 #include "base/file.h"
 #include "base/json/json.h"
 #include "present/report/dlio_report.h"

@@ -3,7 +3,7 @@
  * monitor's file, the channel, and the options of a chart. Whatever comes of
  * them must be drawn, at places that are numbers, and read back as JSON.
  */
-#include "analyse/series/plotdata.h"
+#include "analyse/series/plot_data.h"
 #include "base/file.h"
 #include "base/json/json.h"
 #include "present/chart/plot.h"

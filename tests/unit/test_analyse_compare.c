@@ -1,6 +1,6 @@
 /* Comparisons: of things with themselves, of things that changed, and of
  * numbers that are odd, all made up from fixed seeds. */
-#include "analyse/compare/compare_impl.h"
+#include "analyse/compare/compare.h"
 #include "base/random.h"
 
 #include "brief.h"

@@ -1,5 +1,5 @@
 /* Large sets: many tests, and many figures of one. */
-#include "analyse/compare/compare_impl.h"
+#include "analyse/compare/compare.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -3,7 +3,7 @@
  * statistics module. With PRONY_DLIO_TEST_DATA (tests/test_data of the DLIO
  * repository) also those that DLIO's own tests expect.
  */
-#include "analyse/results/dlio.h"
+#include "analyse/results/read_dlio.h"
 #include "present/report/dlio_report.h"
 
 #include "skip.h"

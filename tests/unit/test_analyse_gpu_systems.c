@@ -1,8 +1,7 @@
 /* Results of GPU systems, gathered: what counts, what is doubted, and what
  * happens without memory. */
-#include "analyse/gather.h"
+#include "analyse/gpu_systems.h"
 
-#include "analyse/gather_stat.h"
 #include "analyse/suite/suite.h"
 
 #include "torture.h"

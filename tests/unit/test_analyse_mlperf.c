@@ -3,7 +3,6 @@
  * workloads are MLPerf's files, key by key.
  */
 #include "analyse/mlperf.h"
-#include "analyse/mlperf_runs.h"
 
 #include "values.h"
 

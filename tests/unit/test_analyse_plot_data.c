@@ -1,6 +1,6 @@
 /* Series for charts: which results are where, what several of them become,
  * baselines, and what run directories tell over time. */
-#include "analyse/series/plotdata.h"
+#include "analyse/series/plot_data.h"
 #include "base/json/json.h"
 #include "scratch.h"
 #include "torture.h"

@@ -2,7 +2,7 @@
  * Results out of files: what each kind becomes, what is left out, and that
  * order does not depend on threads.
  */
-#include "analyse/results/bench.h"
+#include "analyse/results/results.h"
 
 #include "base/json/json.h"
 

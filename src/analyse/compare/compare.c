@@ -5,12 +5,522 @@
  */
 #include "analyse/compare/compare.h"
 
-#include "analyse/compare/compare_impl.h"
 #include "base/stats/statistics.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/*
+ * The statistics of a comparison: moments, errors of means that hang together,
+ * and variances that learn from each other. Pure functions.
+ */
+
+static struct pr_log_estimate
+compare_difference(const struct pr_log_estimate *a,
+                   const struct pr_log_estimate *b);
+
+enum {
+    LEAST_SLICES = 8,
+    LEAST_BATCHES = 4,
+    MOST_BATCHES = 30,
+    LEAST_VARIANCES = 6, /* to learn from, */
+    LEAST_FREEDOM = 10,  /* and degrees of freedom of all of them */
+};
+
+/* Runs of one thing never agree better than this (deviation, a share): timers,
+ * and figures that were rounded. */
+static const double least_deviation = 0.0005;
+
+/* Variances of others are worth so many degrees of freedom at most: noise has
+ * heavier tails than the theory. Few of them are worth less. */
+static const double most_prior = 4, prior_share = 0.1, prior_excess = 1.4;
+
+/* Degrees of freedom of what is assumed and not measured. */
+static const double assumed_freedom = 20;
+
+void pr_compare_moments(const double *v, size_t n, double *ret_mean,
+                        double *ret_var)
+{
+    double sum = 0, squares = 0;
+
+    for (size_t i = 0; i < n; i++)
+        sum += v[i];
+    *ret_mean = n ? sum / (double)n : (double)NAN;
+    for (size_t i = 0; i < n; i++)
+        squares += (v[i] - *ret_mean) * (v[i] - *ret_mean);
+    *ret_var = n > 1 ? squares / (double)(n - 1) : (double)NAN;
+}
+
+/* ---- values that follow one another */
+
+/* How much neighbours hang together, from 0 to 0.9. */
+static double correlate_neighbours(const double *v, size_t n, double mean,
+                                   double var)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i + 1 < n; i++)
+        sum += (v[i] - mean) * (v[i + 1] - mean);
+    if (!(var > 0))
+        return 0;
+    /* Estimates from few values are too low, by about (1 + 3 r) / n. */
+    sum = sum / ((double)(n - 1) * var) + 1.0 / (double)n;
+    return fmin(0.9, fmax(0, sum));
+}
+
+bool pr_compare_batch_error(const double *v, size_t n, double *ret_error2,
+                            double *ret_freedom)
+{
+    size_t batches = (size_t)sqrt((double)n), size;
+    double means[MOST_BATCHES], mean, var, ignored, r;
+
+    if (n < LEAST_SLICES)
+        return false;
+    if (batches < LEAST_BATCHES)
+        batches = LEAST_BATCHES;
+    if (batches > MOST_BATCHES)
+        batches = MOST_BATCHES;
+    size = n / batches;
+    for (size_t i = 0; i < batches; i++) /* what is left over is the start */
+        pr_compare_moments(v + n - (batches - i) * size, size, &means[i],
+                           &ignored);
+    pr_compare_moments(means, batches, &mean, &var);
+    r = correlate_neighbours(means, batches, mean, var);
+    *ret_error2 = var / (double)batches * (1 + r) / (1 - r);
+    *ret_freedom = (double)(batches - 1);
+    return true;
+}
+
+/* ---- variances that learn from each other */
+
+/* The second derivative of log gamma's first, by its series. */
+static double compute_trigamma(double x)
+{
+    double sum = 0, y;
+
+    for (; x < 6; x++)
+        sum += 1 / (x * x);
+    y = 1 / (x * x);
+    return sum + y / 2 +
+           (1 + y * (1.0 / 6 - y * (1.0 / 30 - y * (1.0 / 42 - y / 30)))) / x;
+}
+
+static double compute_digamma(double x)
+{
+    double sum = 0, y;
+
+    for (; x < 6; x++)
+        sum -= 1 / x;
+    y = 1 / (x * x);
+    return sum + log(x) - 0.5 / x - y * (1.0 / 12 - y * (1.0 / 120 - y / 252));
+}
+
+/* The x whose trigamma is y, above zero: it falls as x grows. */
+static double trigamma_inverse(double y)
+{
+    double low = 1e-3, high = 1e6;
+
+    for (int i = 0; i < 100; i++) {
+        double mid = sqrt(low * high);
+
+        if (compute_trigamma(mid) > y)
+            low = mid;
+        else
+            high = mid;
+    }
+    return sqrt(low * high);
+}
+
+void pr_compare_fit_prior(const double *variances, const double *freedoms,
+                          size_t n, struct pr_variance_prior *ret)
+{
+    double sum = 0, squares = 0, noise = 0, freedom = 0;
+    double mean, spread, half, most;
+
+    *ret = (struct pr_variance_prior){0};
+    if (n < LEAST_VARIANCES)
+        return;
+    for (size_t i = 0; i < n; i++) {
+        double v = fmax(variances[i], least_deviation * least_deviation);
+
+        half = freedoms[i] / 2;
+        sum += log(v) - compute_digamma(half) + log(half);
+        noise += compute_trigamma(half);
+        freedom += freedoms[i];
+    }
+    if (freedom < LEAST_FREEDOM)
+        return;
+    mean = sum / (double)n;
+    for (size_t i = 0; i < n; i++) {
+        double v = fmax(variances[i], least_deviation * least_deviation);
+
+        half = freedoms[i] / 2;
+        v = log(v) - compute_digamma(half) + log(half) - mean;
+        squares += v * v;
+    }
+    /* What the logarithms differ more than chance would have it. */
+    spread = squares / (double)(n - 1) - noise / (double)n;
+    most = fmin(most_prior, prior_share * freedom) / 2;
+    half = fmin(most, spread > 0 ? trigamma_inverse(spread) : most);
+    ret->freedom = 2 * half;
+    ret->variance =
+        prior_excess * exp(mean + compute_digamma(half) - log(half));
+}
+
+/* ---- errors of means */
+
+static struct pr_log_estimate
+estimate_from_variance(const struct pr_compare_side *s, double variance,
+                       double freedom, const struct pr_variance_prior *prior)
+{
+    double floor = least_deviation * least_deviation;
+    double all = freedom + prior->freedom;
+
+    variance = (variance * freedom + prior->variance * prior->freedom) / all;
+    return (struct pr_log_estimate){.mean = s->mean,
+                                    .error2 = fmax(variance, floor) /
+                                              (double)s->repeats,
+                                    .freedom = all};
+}
+
+/* The error of the mean of a side. prior may be empty; other is the other
+ * side, whose spread counts where this one has none. */
+static struct pr_log_estimate
+compare_estimate(const struct pr_compare_side *s,
+                 const struct pr_compare_side *other,
+                 const struct pr_variance_prior *prior, double between_runs)
+{
+    struct pr_log_estimate e = {.mean = s->mean}, run, within;
+
+    if (isfinite(s->variance))
+        return estimate_from_variance(s, s->variance, s->freedom, prior);
+    if (isfinite(other->variance))
+        return estimate_from_variance(s, other->variance, other->freedom,
+                                      prior);
+    /* One run each: what lies between runs cannot be seen. Where not even what
+     * lies within one is known, twice as much is assumed. */
+    if (!isfinite(s->within2))
+        between_runs *= 2;
+    run = (struct pr_log_estimate){.error2 = between_runs * between_runs,
+                                   .freedom = assumed_freedom};
+    if (!isfinite(s->within2)) {
+        e.error2 = run.error2;
+        e.freedom = run.freedom;
+        return e;
+    }
+    within = (struct pr_log_estimate){.error2 = s->within2,
+                                      .freedom = s->within_freedom};
+    within = compare_difference(&run, &within);
+    e.error2 = within.error2;
+    e.freedom = within.freedom;
+    return e;
+}
+
+/* Welch's difference of two. */
+static struct pr_log_estimate
+compare_difference(const struct pr_log_estimate *a,
+                   const struct pr_log_estimate *b)
+{
+    double sum = a->error2 + b->error2;
+    double parts =
+        a->error2 * a->error2 / a->freedom + b->error2 * b->error2 / b->freedom;
+
+    return (struct pr_log_estimate){
+        .mean = b->mean - a->mean,
+        .error2 = sum,
+        .freedom = parts > 0 ? sum * sum / parts : a->freedom + b->freedom};
+}
+
+/*
+ * One side of a test: from runs to one number a repeat. Devices that ran at
+ * the same time shared the machine, so they are one observation, not several;
+ * and since devices differ from each other, a repeat in which one is missing
+ * is put right by what that device does otherwise.
+ */
+
+/* A run that counts. */
+struct point {
+    double log;
+    int64_t repeat;
+    const struct pr_compare_run *run;
+};
+
+static int by_point_device(const void *a, const void *b)
+{
+    const struct point *x = a, *y = b;
+    int c = strcmp(x->run->device, y->run->device);
+
+    return c ? c : (x->repeat > y->repeat) - (x->repeat < y->repeat);
+}
+
+static int by_repeat(const void *a, const void *b)
+{
+    const struct point *x = a, *y = b;
+
+    if (x->repeat != y->repeat)
+        return x->repeat < y->repeat ? -1 : 1;
+    return (x->run > y->run) - (x->run < y->run);
+}
+
+/* Takes from each device what it differs from the mean of all. */
+static void level_devices(struct point *p, size_t n)
+{
+    double means = 0;
+    size_t devices = 0;
+
+    qsort(p, n, sizeof *p, by_point_device);
+    for (size_t i = 0, end; i < n; i = end) {
+        double sum = 0;
+
+        for (end = i;
+             end < n && strcmp(p[end].run->device, p[i].run->device) == 0;
+             end++)
+            sum += p[end].log;
+        sum /= (double)(end - i);
+        for (size_t k = i; k < end; k++)
+            p[k].log -= sum;
+        means += sum;
+        devices++;
+    }
+    means /= (double)devices;
+    for (size_t i = 0; i < n; i++)
+        p[i].log += means;
+}
+
+/* One number for each repeat. Returns how many. */
+static size_t join_repeats(struct point *p, size_t n, double *logs)
+{
+    size_t count = 0;
+
+    qsort(p, n, sizeof *p, by_repeat);
+    for (size_t i = 0, end; i < n; i = end) {
+        double sum = 0;
+
+        for (end = i; end < n && p[end].repeat == p[i].repeat; end++)
+            sum += p[end].log;
+        logs[count++] = sum / (double)(end - i);
+    }
+    return count;
+}
+
+/* ---- the only run */
+
+/* The error within it: of each device's slices, then of their mean. */
+static void estimate_within_run(const struct point *p, size_t n,
+                                struct pr_compare_side *s)
+{
+    double sum = 0, freedom = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        const struct pr_compare_run *r = p[i].run;
+        double e2, f;
+
+        if (!r->slices ||
+            !pr_compare_batch_error(r->slices, r->slice_count, &e2, &f))
+            return;
+        sum += e2 / (r->value * r->value); /* a share, as logarithms have it */
+        freedom += f;
+    }
+    s->within2 = sum / (double)(n * n);
+    s->within_freedom = freedom;
+}
+
+/* ---- a summary */
+
+static void fill_side_from_summary(const struct pr_compare_test *t,
+                                   struct pr_compare_side *s)
+{
+    double n = (double)t->repeats, share = t->deviation / t->mean;
+
+    s->repeats = t->repeats;
+    s->failed = t->failures;
+    if (!(t->mean > 0)) {
+        s->repeats = 0;
+        return;
+    }
+    s->mean = log(t->mean) - share * share / 2;
+    if (n > 1 && isfinite(share)) {
+        s->variance = share * share * n / (n - 1);
+        s->freedom = n - 1;
+    }
+}
+
+static bool is_good(const struct pr_compare_run *r)
+{
+    return isfinite(r->value) && r->value > 0;
+}
+
+/* The number of repeats that are left out is by their order, not number. */
+static int64_t first_that_counts(const struct pr_compare_test *t,
+                                 unsigned skip_first)
+{
+    int64_t from = INT64_MIN;
+
+    for (unsigned i = 0; i < skip_first; i++) {
+        int64_t least = INT64_MAX;
+
+        for (size_t k = 0; k < t->count; k++)
+            if (t->runs[k].repeat >= from && t->runs[k].repeat < least)
+                least = t->runs[k].repeat;
+        if (least == INT64_MAX)
+            break;
+        from = least + 1;
+    }
+    return from;
+}
+
+/* Puts devices of a repeat together, and repeats in order. */
+static int compare_fill_side(const struct pr_compare_test *t,
+                             unsigned skip_first, struct pr_arena *a,
+                             struct pr_compare_side *ret, struct pr_err *err)
+{
+    int64_t from = first_that_counts(t, skip_first);
+    struct point *p;
+    size_t n = 0;
+
+    *ret = (struct pr_compare_side){
+        .mean = NAN, .variance = NAN, .within2 = NAN, .test = t};
+    if (t->repeats) {
+        fill_side_from_summary(t, ret);
+        return PR_OK;
+    }
+    p = PR_ARENA_ARRAY(a, struct point, t->count + 1);
+    ret->logs = PR_ARENA_ARRAY(a, double, t->count + 1);
+    if (!p || !ret->logs)
+        return pr_fail_nomem(err);
+    for (size_t i = 0; i < t->count; i++) {
+        const struct pr_compare_run *r = &t->runs[i];
+
+        ret->failed += !is_good(r);
+        if (is_good(r) && r->repeat >= from)
+            p[n++] = (struct point){log(r->value), r->repeat, r};
+    }
+    if (!n)
+        return PR_OK;
+    level_devices(p, n);
+    ret->repeats = join_repeats(p, n, ret->logs);
+    pr_compare_moments(ret->logs, ret->repeats, &ret->mean, &ret->variance);
+    ret->freedom = (double)ret->repeats - 1;
+    if (ret->repeats == 1)
+        estimate_within_run(p, n, ret);
+    return PR_OK;
+}
+
+/* `--fail-if`: rules such as "slower:5%,failed", and what breaks them. */
+
+static const struct {
+    const char *word;
+    enum pr_compare_verdict verdict;
+    bool limit; /* may have one */
+} compare_fail_words[] = {
+    {"slower", PR_VERDICT_SLOWER, true},
+    {"faster", PR_VERDICT_FASTER, true},
+    {"unclear", PR_VERDICT_UNCLEAR, false},
+    {"failed", PR_VERDICT_FAILED, false},
+    {"missing", PR_VERDICT_MISSING, false},
+};
+
+static int bad_rule(const char *rule, size_t len, struct pr_err *err)
+{
+    pr_fail(err, PR_E_USAGE, "--fail-if", "'%.*s' is not a rule",
+            (int)(len > 80 ? 80 : len), rule);
+    return pr_hint(err,
+                   "slower, slower:5%%, faster:2%%, unclear, failed, missing; "
+                   "several with commas");
+}
+
+/* "5%", "5 %" or "0.05". */
+static bool read_limit(const char *text, size_t len, double *ret)
+{
+    char copy[32], *end;
+
+    if (!len || len >= sizeof copy)
+        return false;
+    memcpy(copy, text, len);
+    copy[len] = 0;
+    *ret = strtod(copy, &end);
+    while (*end == ' ')
+        end++;
+    if (*end == '%') {
+        *ret /= 100;
+        end++;
+    }
+    return end != copy && !*end && isfinite(*ret) && *ret >= 0;
+}
+
+static int read_rule(const char *text, size_t len, struct pr_compare_rule *ret,
+                     struct pr_err *err)
+{
+    const char *colon = memchr(text, ':', len);
+    size_t word = colon ? (size_t)(colon - text) : len;
+
+    for (size_t i = 0;
+         i < sizeof compare_fail_words / sizeof *compare_fail_words; i++) {
+        if (strlen(compare_fail_words[i].word) != word ||
+            memcmp(compare_fail_words[i].word, text, word))
+            continue;
+        *ret =
+            (struct pr_compare_rule){.verdict = compare_fail_words[i].verdict};
+        if (!colon || (compare_fail_words[i].limit &&
+                       read_limit(colon + 1, len - word - 1, &ret->over)))
+            return PR_OK;
+    }
+    return bad_rule(text, len, err);
+}
+
+int pr_compare_parse_rules(const char *text, struct pr_arena *a,
+                           struct pr_compare_rule **ret, size_t *ret_count,
+                           struct pr_err *err)
+{
+    struct pr_compare_rule *rules =
+        PR_ARENA_ARRAY(a, struct pr_compare_rule, strlen(text) + 1);
+    size_t count = 0;
+    int rc = rules ? PR_OK : pr_fail_nomem(err);
+
+    while (!rc) {
+        size_t len = strcspn(text, ",");
+
+        rc = read_rule(text, len, &rules[count++], err);
+        text += len;
+        if (!*text++)
+            break;
+    }
+    if (rc)
+        return rc;
+    *ret = rules;
+    *ret_count = count;
+    return PR_OK;
+}
+
+/* How much better or worse, whichever way the figure goes. */
+static double compute_row_change(const struct pr_compare_row *r)
+{
+    bool down = r->better == PR_BETTER_SHORTER || r->better == PR_BETTER_LESS;
+    double speed = down ? 1 / r->ratio : r->ratio;
+
+    return fabs(speed - 1);
+}
+
+bool pr_compare_is_rule_broken(const struct pr_compare_row *r,
+                               const struct pr_compare_rule *rules,
+                               size_t count)
+{
+    enum pr_compare_verdict v = r->verdict;
+
+    if (v == PR_VERDICT_WORSENED)
+        v = PR_VERDICT_SLOWER;
+    if (v == PR_VERDICT_IMPROVED)
+        v = PR_VERDICT_FASTER;
+    for (size_t i = 0; i < count; i++) {
+        if (rules[i].verdict == PR_VERDICT_FAILED && r->failed_b > r->failed_a)
+            return true;
+        if (rules[i].verdict == v &&
+            (!(rules[i].over > 0) || compute_row_change(r) > rules[i].over))
+            return true;
+    }
+    return false;
+}
 
 const char *pr_compare_verdict_word(enum pr_compare_verdict v)
 {
@@ -80,9 +590,9 @@ static int fill_match(struct work *w, const struct pr_compare_test *a,
                                      .p = NAN};
     m->a.mean = m->b.mean = m->diff.mean = NAN;
     if (a)
-        rc = pr_compare_fill_side(a, w->o->skip_first, w->arena, &m->a, err);
+        rc = compare_fill_side(a, w->o->skip_first, w->arena, &m->a, err);
     if (!rc && b)
-        rc = pr_compare_fill_side(b, w->o->skip_first, w->arena, &m->b, err);
+        rc = compare_fill_side(b, w->o->skip_first, w->arena, &m->b, err);
     m->row.runs_a = m->a.repeats;
     m->row.runs_b = m->b.repeats;
     m->row.failed_a = m->a.failed;
@@ -199,9 +709,9 @@ static void judge_match(const struct work *w,
         m->row.verdict = m->b.repeats ? PR_VERDICT_ADDED : PR_VERDICT_FAILED;
         return;
     }
-    a = pr_compare_estimate(&m->a, &m->b, prior, w->between_runs);
-    b = pr_compare_estimate(&m->b, &m->a, prior, w->between_runs);
-    m->diff = pr_compare_difference(&a, &b);
+    a = compare_estimate(&m->a, &m->b, prior, w->between_runs);
+    b = compare_estimate(&m->b, &m->a, prior, w->between_runs);
+    m->diff = compare_difference(&a, &b);
     judge_difference(w, &m->diff, &m->row);
 }
 
@@ -335,7 +845,7 @@ static int judge_all(const struct work *w, const struct match *m, size_t n,
         return PR_OK;
     if (estimate_over_repeats(w, m, n, false, &a, &nomem) &&
         estimate_over_repeats(w, m, n, true, &b, &nomem)) {
-        d = pr_compare_difference(&a, &b);
+        d = compare_difference(&a, &b);
         if (half_width(w, &d) > half_width(w, &e)) {
             e.error2 = d.error2;
             e.freedom = d.freedom;

@@ -28,9 +28,6 @@ enum pr_better {
     PR_BETTER_LESS,    /* of something bad */
 };
 
-/* By the name of a figure, without "results.". */
-enum pr_better pr_measure_better(const char *name);
-
 /* ---- what was measured */
 
 /* One run of a test: a value above zero, and what it is the mean of. */
@@ -188,5 +185,78 @@ int pr_compare_parse_rules(const char *text, struct pr_arena *a,
 bool pr_compare_is_rule_broken(const struct pr_compare_row *r,
                                const struct pr_compare_rule *rules,
                                size_t count);
+
+/* What the files of the comparison share. Everything is in logarithms: a
+ * difference of them is a ratio. */
+
+/* A mean, and how far it may be off. */
+struct pr_log_estimate {
+    double mean;    /* NaN: there is none */
+    double error2;  /* of the mean, squared */
+    double freedom; /* degrees of error2 */
+};
+
+/* One side of a test. */
+struct pr_compare_side {
+    uint64_t repeats, failed;
+    double *logs;    /* one a repeat, in order; NULL: of a summary */
+    double mean;     /* of them; NaN: none */
+    double variance; /* between repeats; NaN: there is one, or none */
+    double freedom;  /* of variance */
+    double within2;  /* squared error within the only run; NaN */
+    double within_freedom;
+    const struct pr_compare_test *test;
+};
+
+/* ---- statistics */
+
+/* Mean and variance (by n - 1; NaN for one) of numbers. */
+void pr_compare_moments(const double *v, size_t n, double *ret_mean,
+                        double *ret_var);
+
+/* The squared error of the mean of numbers that follow one another, and may
+ * hang together: means of batches, and what is left between these. False: too
+ * few. */
+bool pr_compare_batch_error(const double *v, size_t n, double *ret_error2,
+                            double *ret_freedom);
+
+/*
+ * What is known of a variance from those of others like it: a value and how
+ * many degrees of freedom it is worth (Smyth 2004, moderated t). 0: nothing.
+ */
+struct pr_variance_prior {
+    double variance, freedom;
+};
+void pr_compare_fit_prior(const double *variances, const double *freedoms,
+                          size_t n, struct pr_variance_prior *ret);
+
+/* ---- notes */
+
+/* What is odd about a row's sides, into its notes. */
+int pr_compare_add_notes(struct pr_compare_row *row,
+                         const struct pr_compare_side *a,
+                         const struct pr_compare_side *b,
+                         struct pr_arena *arena,
+                         struct pr_err *err) PR_MUST_CHECK;
+
+/* ---- sets */
+
+/* The test of that name and figure, made if need be. NULL: out of memory. */
+struct pr_compare_test *pr_compare_get_test(struct pr_compare_set *s,
+                                            const char *name,
+                                            const char *measure,
+                                            struct pr_arena *a);
+
+/* The tests of that name, one after another, the newest first; after NULL: the
+ * first. NULL: there are no more. */
+struct pr_compare_test *
+pr_compare_next_test(const struct pr_compare_set *s, const char *name,
+                     const struct pr_compare_test *after);
+
+/* Adds a run. */
+bool pr_compare_add_run(struct pr_compare_test *t,
+                        const struct pr_compare_run *r, struct pr_arena *a);
+
+struct pr_results;
 
 #endif

@@ -3,7 +3,7 @@
  * runs, a first one that is slower, runs far from the others, a drift. None of
  * this changes a verdict.
  */
-#include "analyse/compare/compare_impl.h"
+#include "analyse/compare/compare.h"
 
 #include <inttypes.h>
 #include <math.h>

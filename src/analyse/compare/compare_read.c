@@ -3,18 +3,383 @@
  * parameters that differ within a source; what differs between sources is what
  * is being compared, and no part of a test's name.
  */
-#include "analyse/compare/compare_impl.h"
-#include "analyse/results/bench.h"
-#include "analyse/run/rundata.h"
+#include "analyse/compare/compare.h"
+#include "analyse/results/results.h"
+#include "analyse/run/run_data.h"
 #include "analyse/suite/suite.h"
+#include "base/names.h"
 #include "base/stats/statistics.h"
 
 #include <fnmatch.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/*
+ * Fleets: when two sides have no machine in common, their machines are repeats
+ * of each other, and not tests of their own.
+ */
+
+static bool has_value(const struct pr_results *b, const char *name,
+                      const struct pr_value *v)
+{
+    for (size_t i = 0; i < pr_results_size(b); i++) {
+        const struct pr_value *o =
+            pr_get(&pr_results_row_at(b, i)->params, name);
+        if (o && pr_value_equal(o, v))
+            return true;
+    }
+    return false;
+}
+
+/* Whether the first of the sets shares a value of that name with another. */
+static bool compare_has_common_value(struct pr_results *const *sets,
+                                     size_t count, const char *name)
+{
+    const struct pr_value *last = NULL;
+
+    for (size_t i = 0; count && sets[0] && i < pr_results_size(sets[0]); i++) {
+        const struct pr_value *v =
+            pr_get(&pr_results_row_at(sets[0], i)->params, name);
+
+        if (!v || (last && pr_value_equal(v, last)))
+            continue; /* rows of one machine stand together */
+        last = v;
+        for (size_t k = 1; k < count; k++)
+            if (sets[k] && has_value(sets[k], name, v))
+                return true;
+    }
+    return false;
+}
+
+/*
+ * Which way a figure is better, from its name: the first row that matches.
+ * Names are ours, DLBS's, DLIO's, milarun's and what people tend to call
+ * theirs.
+ */
+
+static const struct {
+    const char *pattern;
+    enum pr_better better;
+} rows[] = {
+    /* Not of the speed, though they sound like it. */
+    {"*_std", PR_BETTER_LESS},
+    {"*_stdev", PR_BETTER_LESS},
+    {"*accuracy*", PR_BETTER_MORE},
+    {"*loss*", PR_BETTER_LESS},
+    {"*learning_rate*", PR_BETTER_UNKNOWN},
+    {"*error_rate*", PR_BETTER_LESS},
+    {"*error*", PR_BETTER_LESS},
+    {"*wait_share*", PR_BETTER_LESS},
+    {"*stall*", PR_BETTER_LESS},
+    {"data_wait", PR_BETTER_LESS},
+    {"*_per_joule", PR_BETTER_MORE},
+    {"*per_watt", PR_BETTER_MORE},
+    {"*joules*", PR_BETTER_LESS},
+    {"*energy*", PR_BETTER_LESS},
+    {"*watt*", PR_BETTER_LESS},
+    {"*power*", PR_BETTER_LESS},
+    /* Rates. */
+    {"*throughput*", PR_BETTER_FASTER},
+    {"*per_second*", PR_BETTER_FASTER},
+    {"*_per_s", PR_BETTER_FASTER},
+    {"*/s", PR_BETTER_FASTER},
+    {"*bandwidth*", PR_BETTER_FASTER},
+    {"*iops*", PR_BETTER_FASTER},
+    {"*fps*", PR_BETTER_FASTER},
+    {"*flops_rate", PR_BETTER_FASTER},
+    {"*rate", PR_BETTER_FASTER},
+    {"perf", PR_BETTER_FASTER},
+    {"train", PR_BETTER_FASTER},
+    {"*speed*", PR_BETTER_FASTER},
+    {"*utilisation", PR_BETTER_MORE},
+    {"*utilization", PR_BETTER_MORE},
+    {"*_au_*", PR_BETTER_MORE},
+    {"efficiency", PR_BETTER_MORE},
+    {"*score*", PR_BETTER_MORE},
+    /* Amounts. */
+    {"*bytes*", PR_BETTER_LESS},
+    {"*memory*", PR_BETTER_LESS},
+    {"*rss*", PR_BETTER_LESS},
+    /* Times. */
+    {"time", PR_BETTER_SHORTER},
+    {"time_*", PR_BETTER_SHORTER},
+    {"*_time", PR_BETTER_SHORTER},
+    {"*latency*", PR_BETTER_SHORTER},
+    {"*elapsed*", PR_BETTER_SHORTER},
+    {"*duration*", PR_BETTER_SHORTER},
+    {"*_ms", PR_BETTER_SHORTER},
+    {"*_ms_*", PR_BETTER_SHORTER},
+    {"*_us", PR_BETTER_SHORTER},
+    {"*_us_*", PR_BETTER_SHORTER},
+    {"*_ns", PR_BETTER_SHORTER},
+    {"*_s", PR_BETTER_SHORTER},
+    {"*seconds", PR_BETTER_SHORTER},
+};
+
+/* By the name of a figure, without "results.". */
+static enum pr_better measure_better(const char *name)
+{
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (fnmatch(rows[i].pattern, name, FNM_CASEFOLD) == 0)
+            return rows[i].better;
+    return PR_BETTER_UNKNOWN;
+}
+
+/*
+ * Sets of tests: found by a hash of their names, since a set may have as many
+ * as a plan has experiments.
+ */
+
+enum { FIRST_CHAINS = 64 };
+
+static size_t *get_test_chain(const struct pr_compare_set *s, const char *name)
+{
+    return &s->chains[pr_hash_bytes(name, strlen(name), 0) &
+                      (s->chain_count - 1)];
+}
+
+/* Newest first: what comes now is most often what came last. */
+static void link_in(struct pr_compare_set *s, size_t i)
+{
+    size_t *chain = get_test_chain(s, s->tests[i].name);
+
+    s->tests[i].chained = *chain;
+    *chain = i + 1;
+}
+
+/* Twice as many chains, with all tests in them anew. */
+static bool more_chains(struct pr_compare_set *s, struct pr_arena *a)
+{
+    size_t n = s->chain_count ? 2 * s->chain_count : FIRST_CHAINS;
+    size_t *chains = PR_ARENA_ARRAY(a, size_t, n);
+
+    if (!chains)
+        return false;
+    s->chains = chains;
+    s->chain_count = n;
+    for (size_t i = 0; i < s->count; i++)
+        link_in(s, i);
+    return true;
+}
+
+struct pr_compare_test *
+pr_compare_next_test(const struct pr_compare_set *s, const char *name,
+                     const struct pr_compare_test *after)
+{
+    size_t at = after            ? after->chained
+                : s->chain_count ? *get_test_chain(s, name)
+                                 : 0;
+
+    while (at && strcmp(s->tests[at - 1].name, name) != 0)
+        at = s->tests[at - 1].chained;
+    return at ? &s->tests[at - 1] : NULL;
+}
+
+struct pr_compare_test *pr_compare_get_test(struct pr_compare_set *s,
+                                            const char *name,
+                                            const char *measure,
+                                            struct pr_arena *a)
+{
+    struct pr_compare_test *t = pr_compare_next_test(s, name, NULL);
+
+    while (t && strcmp(t->measure, measure) != 0)
+        t = pr_compare_next_test(s, name, t);
+    if (t)
+        return t;
+    t = pr_arena_grow(a, s->tests, s->count, &s->cap, sizeof *t);
+    if (!t)
+        return NULL;
+    s->tests = t;
+    if (s->count == s->chain_count && !more_chains(s, a))
+        return NULL;
+    t += s->count;
+    *t = (struct pr_compare_test){
+        .name = name, .measure = measure, .better = measure_better(measure)};
+    link_in(s, s->count++);
+    return t;
+}
+
+bool pr_compare_add_run(struct pr_compare_test *t,
+                        const struct pr_compare_run *r, struct pr_arena *a)
+{
+    t->runs = pr_arena_grow(a, t->runs, t->count, &t->cap, sizeof *t->runs);
+    if (!t->runs)
+        return false;
+    t->runs[t->count++] = *r;
+    return true;
+}
+
+/* Suites as sets to compare: a child is a run, its job id tells which repeat
+ * and device it was. Of summaries only moments are known. */
+
+static bool compare_has_measures(const struct pr_compare_read_opts *how);
+static bool compare_is_measure_asked(const struct pr_compare_read_opts *how,
+                                     const char *name);
+
+enum { CURVE = 256 };
+
+static bool is_measure_wanted(const struct pr_compare_read_opts *how,
+                              const char *name)
+{
+    return compare_has_measures(how) ? compare_is_measure_asked(how, name)
+                                     : strcmp(name, "throughput") == 0;
+}
+
+/* The mean of its ranks. */
+static double get_child_rate(const struct pr_suite_child *r)
+{
+    double sum = 0;
+
+    if (!r->good || !r->rate_count)
+        return (double)NAN;
+    for (uint32_t i = 0; i < r->rate_count; i++)
+        sum += r->rates[i].rate;
+    return sum / r->rate_count;
+}
+
+/* The steady part of its curve: what its rate is the mean of, or, where the
+ * curve was made shorter, the second half. */
+static bool set_child_slices(const struct pr_suite_child *r,
+                             struct pr_compare_run *run, struct pr_arena *a)
+{
+    uint32_t from = r->curve_len / 2, to = r->curve_len;
+    double *slices;
+
+    if (!r->curve || !r->rate_count)
+        return true;
+    if (r->curve_len == r->rates[0].slices) {
+        from = to > 20 ? to - 20 : 0;
+        to = to > 2 ? to - 2 : 0;
+    }
+    if (from >= to)
+        return true;
+    slices = PR_ARENA_ARRAY(a, double, to - from);
+    for (uint32_t i = from; slices && i < to; i++)
+        slices[i - from] = (double)r->curve[i];
+    run->slices = slices;
+    run->slice_count = to - from;
+    return slices;
+}
+
+static bool compare_add_child(struct pr_compare_set *s, const char *test,
+                              const char *measure,
+                              const struct pr_suite_child *r, double value,
+                              struct pr_arena *a)
+{
+    const char *dot = r->job_id ? strchr(r->job_id, '.') : NULL;
+    struct pr_compare_run run = {.value = value};
+    struct pr_compare_test *t = pr_compare_get_test(s, test, measure, a);
+
+    if (!t)
+        return false;
+    run.repeat = r->job_id ? strtoll(r->job_id, NULL, 10) : (int64_t)t->count;
+    run.device = pr_arena_str(a, dot ? dot + 1 : r->device ? r->device : "");
+    return run.device && set_child_slices(r, &run, a) &&
+           pr_compare_add_run(t, &run, a);
+}
+
+/* A repeat has each device once, and all devices of a repeat may be disturbed
+ * alike: they count as one, whose spread is that of a device. */
+static void join_device_stats(const struct pr_suite_test *t,
+                              struct pr_compare_test *out)
+{
+    double sum = 0, logs = 0;
+
+    out->repeats = 1;
+    for (size_t i = 0; i < t->device_count; i++) {
+        const struct pr_suite_stats *s = &t->devices[i].stats;
+
+        if (s->n > out->repeats)
+            out->repeats = s->n;
+        sum += pow(s->std / s->mean, 2) / (double)t->device_count;
+        logs += log(s->mean) / (double)t->device_count;
+    }
+    out->mean = exp(logs); /* as runs are put together, too */
+    out->deviation = out->mean * sqrt(sum);
+}
+
+static bool add_summary(struct pr_compare_set *s, const char *name,
+                        const struct pr_suite_test *t, struct pr_arena *a)
+{
+    struct pr_compare_test *out = pr_compare_get_test(s, name, "throughput", a);
+
+    if (!out)
+        return false;
+    out->failures = t->failures;
+    out->mean = t->train.mean;
+    out->deviation = t->train.std;
+    /* Several ranks of a run are as many rates. */
+    out->repeats = t->n > t->failures ? t->n - t->failures : 0;
+    if (t->train.n < out->repeats)
+        out->repeats = t->train.n;
+    if (t->device_count > 1 && out->repeats)
+        join_device_stats(t, out);
+    /* Without any good run it is a test that failed. */
+    if (!out->repeats || !(out->mean > 0)) {
+        struct pr_compare_run none = {.value = (double)NAN, .device = ""};
+
+        out->repeats = 0;
+        return pr_compare_add_run(out, &none, a);
+    }
+    return true;
+}
+
+static bool add_test(struct pr_compare_set *s,
+                     const struct pr_compare_read_opts *how,
+                     const struct pr_suite_test *t, struct pr_arena *a)
+{
+    const char *name = pr_arena_str(a, t->name);
+    bool rates = is_measure_wanted(how, "throughput"),
+         totals = is_measure_wanted(how, "total_s");
+
+    if (!name)
+        return false;
+    if (!t->run_count)
+        return !rates || add_summary(s, name, t, a);
+    for (size_t i = 0; i < t->run_count; i++) {
+        const struct pr_suite_child *r = t->runs[i];
+
+        if (rates &&
+            !compare_add_child(s, name, "throughput", r, get_child_rate(r), a))
+            return false;
+        if (totals && !compare_add_child(s, name, "total_s", r,
+                                         r->good ? r->total : (double)NAN, a))
+            return false;
+    }
+    return true;
+}
+
+/* A suite: results of milarun or milabench, or a summary. Adds to *s. */
+static int compare_read_suite(const char *path,
+                              const struct pr_compare_read_opts *how,
+                              struct pr_arena *a, struct pr_compare_set *s,
+                              struct pr_err *err)
+{
+    struct pr_suite_read_opts opts = {.curve = CURVE};
+    struct pr_suite *suite;
+    int rc = pr_suite_read(path, &opts, &suite, err);
+
+    if (rc)
+        return rc;
+    for (size_t i = 0; !rc && i < suite->count; i++) {
+        const struct pr_suite_test *t = &suite->tests[i];
+
+        s->results += t->n;
+        if (!add_test(s, how, t, a))
+            rc = pr_fail_nomem(err);
+    }
+    s->window = pr_suite_window_text(suite->kind);
+    s->unreadable = suite->bad;
+    if (suite->note_count)
+        pr_fail(&s->note, PR_E_FORMAT, suite->notes[0].where, "%s",
+                suite->notes[0].text);
+    pr_suite_free(suite);
+    return rc;
+}
 
 enum { MAX_VARIED = 8 };
 
@@ -169,13 +534,14 @@ static const struct pr_value *row_get_measure(const struct pr_results_row *row,
 
 static bool is_speed_measure(const char *name)
 {
-    enum pr_better b = pr_measure_better(name);
+    enum pr_better b = measure_better(name);
 
     return b == PR_BETTER_FASTER || b == PR_BETTER_SHORTER;
 }
 
-bool pr_compare_is_measure_asked(const struct pr_compare_read_opts *how,
-                                 const char *name)
+/* Whether figures are named, and whether this is one of them. */
+static bool compare_is_measure_asked(const struct pr_compare_read_opts *how,
+                                     const char *name)
 {
     for (size_t i = 0; how->measures && how->measures[i]; i++)
         if (fnmatch(how->measures[i], name, 0) == 0)
@@ -183,7 +549,7 @@ bool pr_compare_is_measure_asked(const struct pr_compare_read_opts *how,
     return how->all_measures;
 }
 
-bool pr_compare_has_measures(const struct pr_compare_read_opts *how)
+static bool compare_has_measures(const struct pr_compare_read_opts *how)
 {
     return how->all_measures || (how->measures && how->measures[0]);
 }
@@ -203,9 +569,9 @@ static const char *find_headline_measure(const struct pr_results_row *row)
 
         if (strncmp(key, "results.", 8) || !row_get_measure(row, key + 8))
             continue;
-        if (pr_measure_better(key + 8) == PR_BETTER_FASTER)
+        if (measure_better(key + 8) == PR_BETTER_FASTER)
             return key + 8;
-        if (!shortest && pr_measure_better(key + 8) == PR_BETTER_SHORTER)
+        if (!shortest && measure_better(key + 8) == PR_BETTER_SHORTER)
             shortest = key + 8;
     }
     return shortest;
@@ -302,12 +668,12 @@ static int add_asked(struct reading *r, struct pr_compare_set *s,
         const struct pr_value *v;
 
         if (strncmp(key, "results.", 8) ||
-            !pr_compare_is_measure_asked(r->how, key + 8) ||
+            !compare_is_measure_asked(r->how, key + 8) ||
             !(v = row_get_measure(row, key + 8)))
             continue;
         /* Nothing is a failure of a rate; of others it has no ratio. */
         if (pr_value_number(v) <= 0 &&
-            pr_measure_better(key + 8) != PR_BETTER_FASTER)
+            measure_better(key + 8) != PR_BETTER_FASTER)
             continue;
         rc = compare_add_measure(r, s, test, key + 8, pr_value_number(v), row);
         ++*ret_count;
@@ -347,11 +713,11 @@ static int compare_add_row(struct reading *r, struct pr_compare_set *s,
 
     if (!rc && failed)
         rc = add_failed(r, s, test, row);
-    else if (!rc && pr_compare_has_measures(r->how))
+    else if (!rc && compare_has_measures(r->how))
         rc = add_asked(r, s, test, row, &count);
     else if (!rc && names && names->kind == PR_LIST)
         rc = add_main(r, s, test, names, row, &count);
-    if (!rc && !failed && !count && !pr_compare_has_measures(r->how) &&
+    if (!rc && !failed && !count && !compare_has_measures(r->how) &&
         (head = find_headline_measure(row)))
         rc = compare_add_measure(
             r, s, test, head, pr_value_number(row_get_measure(row, head)), row);
@@ -429,11 +795,11 @@ int pr_compare_read_sets(const char *const *inputs, size_t count,
         ret[i] = (struct pr_compare_set){.label = inputs[i]};
         rc = compare_read_rows(&r, inputs[i], &sets[i], err);
     }
-    if (!rc && !pr_compare_has_common_value(sets, count, "exp.node_title"))
+    if (!rc && !compare_has_common_value(sets, count, "exp.node_title"))
         drop_varied(&r, "exp.node_title");
     for (size_t i = 0; !rc && i < count; i++)
         rc = sets[i] ? compare_add_rows(&r, sets[i], &ret[i], err)
-                     : pr_compare_read_suite(inputs[i], how, a, &ret[i], err);
+                     : compare_read_suite(inputs[i], how, a, &ret[i], err);
     for (size_t i = 0; sets && i < count; i++)
         pr_results_free(sets[i]);
     return rc;

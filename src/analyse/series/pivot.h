@@ -6,7 +6,7 @@
 #ifndef PR_ANALYSE_PIVOT_H
 #define PR_ANALYSE_PIVOT_H
 
-#include "analyse/results/bench.h"
+#include "analyse/results/results.h"
 
 enum { PR_PIVOT_INPUTS = 8 };
 

@@ -6,7 +6,7 @@
 #ifndef PR_ANALYSE_SCALING_H
 #define PR_ANALYSE_SCALING_H
 
-#include "analyse/results/bench.h"
+#include "analyse/results/results.h"
 
 enum pr_scaling_type {
     PR_SCALING_WEAK,        /* the batch of a device stays the same */
@@ -103,16 +103,6 @@ struct pr_scaling_points {
 /* Points out of rows that come from several threads; each and restart are
  * those of pr_results_opts. */
 struct pr_scaling_gather;
-struct pr_scaling_gather *
-pr_scaling_gather_new(const struct pr_scaling_opts *opts); /* NULL: no memory */
-void pr_scaling_gather_free(struct pr_scaling_gather *g);  /* NULL is fine */
-int pr_scaling_gather_row(void *ctx, unsigned thread,
-                          const struct pr_results_row *row, struct pr_err *err);
-void pr_scaling_gather_restart(void *ctx);
-int pr_scaling_gather_finish(struct pr_scaling_gather *g, struct pr_arena *a,
-                             struct pr_scaling_points *points,
-                             struct pr_scaling *s,
-                             struct pr_err *err) PR_MUST_CHECK;
 
 /* How many devices an experiment used: GPUs, emulated accelerators, or replicas
  * on processors; those that ran, where it says so. What

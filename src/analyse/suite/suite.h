@@ -12,7 +12,7 @@
 #ifndef PR_ANALYSE_SUITE_H
 #define PR_ANALYSE_SUITE_H
 
-#include "analyse/run/unfinished.h"
+#include "analyse/run/run_data.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/value.h"

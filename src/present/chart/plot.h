@@ -2,7 +2,7 @@
 #ifndef PR_PRESENT_PLOT_H
 #define PR_PRESENT_PLOT_H
 
-#include "analyse/series/plotdata.h"
+#include "analyse/series/plot_data.h"
 #include "present/chart/chart.h"
 
 enum pr_plot_kind {

@@ -3,7 +3,7 @@
  * steps, and what the monitor saw. A picture for each column, the experiments
  * over one another.
  */
-#include "analyse/series/plotdata.h"
+#include "analyse/series/plot_data.h"
 #include "present/html/html_impl.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* A run directory as a page, whatever its experiments are. */
-#include "analyse/run/rundata.h"
+#include "analyse/run/run_data.h"
 #include "present/html/html_impl.h"
 #include "present/report/run_table.h"
 #include "record/result.h"

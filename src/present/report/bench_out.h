@@ -2,7 +2,7 @@
 #ifndef PR_PRESENT_BENCH_OUT_H
 #define PR_PRESENT_BENCH_OUT_H
 
-#include "analyse/results/bench.h"
+#include "analyse/results/results.h"
 #include "present/table/table.h"
 
 /* Some rows of a set: those that are ok, or not, or all. */

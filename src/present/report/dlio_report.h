@@ -3,7 +3,7 @@
 #ifndef PR_PRESENT_DLIO_REPORT_H
 #define PR_PRESENT_DLIO_REPORT_H
 
-#include "analyse/results/dlio.h"
+#include "analyse/results/read_dlio.h"
 #include "base/json/json_write.h"
 #include "present/table/table.h"
 

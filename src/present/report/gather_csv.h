@@ -2,7 +2,7 @@
 #ifndef PR_PRESENT_GATHER_CSV_H
 #define PR_PRESENT_GATHER_CSV_H
 
-#include "analyse/gather.h"
+#include "analyse/gpu_systems.h"
 #include "base/buf.h"
 
 /* Throughputs: the mean of the logs that have a figure, cut to whole numbers;

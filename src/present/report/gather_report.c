@@ -1,7 +1,7 @@
 /* The table, a row for each task of each system. */
 #include "present/report/gather_report.h"
 
-#include "analyse/gather_stat.h"
+#include "analyse/gpu_systems.h"
 #include "present/screen.h"
 
 #include <inttypes.h>

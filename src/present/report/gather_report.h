@@ -6,7 +6,7 @@
 #ifndef PR_PRESENT_GATHER_REPORT_H
 #define PR_PRESENT_GATHER_REPORT_H
 
-#include "analyse/gather.h"
+#include "analyse/gpu_systems.h"
 #include "present/table/table.h"
 
 /* g was read with full. Appends the table and, as text, what to know of it. */

@@ -1,8 +1,8 @@
 /* What MLPerf's rules say, for people and for programs. */
 #include "present/report/mlperf_report.h"
 
-#include "analyse/mlperf_runs.h"
-#include "analyse/run/rundata.h"
+#include "analyse/mlperf.h"
+#include "analyse/run/run_data.h"
 #include "present/screen.h"
 
 #include <stdio.h>

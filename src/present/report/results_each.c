@@ -1,7 +1,7 @@
 /* Going through the results of a run's experiments, in one pass. */
 #include "present/report/results_each.h"
 
-#include "analyse/run/rundata.h"
+#include "analyse/run/run_data.h"
 
 int pr_run_each_result(const char *dir, pr_results_call *call, void *ctx,
                        struct pr_err *err)

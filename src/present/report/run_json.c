@@ -1,7 +1,7 @@
 /* Run directories to JSON, experiment by experiment. */
 #include "present/report/run_json.h"
 
-#include "analyse/run/rundata.h"
+#include "analyse/run/run_data.h"
 #include "base/json/json.h"
 #include "present/report/mlperf_report.h"
 

@@ -1,7 +1,7 @@
 /* Run directories to tables. */
 #include "present/report/run_table.h"
 
-#include "analyse/run/rundata.h"
+#include "analyse/run/run_data.h"
 #include "record/result.h"
 
 #include <string.h>

@@ -3,7 +3,7 @@
 #ifndef PR_PRESENT_RUN_TABLE_H
 #define PR_PRESENT_RUN_TABLE_H
 
-#include "analyse/run/columns.h"
+#include "analyse/run/run_data.h"
 #include "present/table/table.h"
 
 /* Appends the table of a run directory. max_rows > 0: of a longer text only

@@ -1,7 +1,7 @@
 /* Gathering the warnings of a run, in one pass over its experiments. */
 #include "present/report/run_warnings.h"
 
-#include "analyse/run/rundata.h"
+#include "analyse/run/run_data.h"
 #include "base/mem.h"
 #include "base/names.h"
 #include "present/screen.h"

@@ -2,7 +2,7 @@
 #ifndef PR_PRESENT_UNFINISHED_TEXT_H
 #define PR_PRESENT_UNFINISHED_TEXT_H
 
-#include "analyse/run/unfinished.h"
+#include "analyse/run/run_data.h"
 #include "base/buf.h"
 #include "base/json/json_write.h"
 
