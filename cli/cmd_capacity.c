@@ -2,7 +2,7 @@
 #include "base/units.h"
 #include "cli/report.h"
 #include "cli/targets.h"
-#include "present/report/capacity_report.h"
+#include "present/report/report_capacity.h"
 #include "study/capacity_study.h"
 
 #include <poll.h>

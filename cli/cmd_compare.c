@@ -2,7 +2,7 @@
 #include "analyse/compare/compare.h"
 #include "cli/bench_args.h"
 #include "cli/report.h"
-#include "present/report/compare_report.h"
+#include "present/report/report_compare.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

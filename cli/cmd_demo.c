@@ -6,7 +6,7 @@
 #include "cli/cli.h"
 #include "cli/docs.h"
 #include "present/html/html.h"
-#include "present/report/results_each.h"
+#include "present/report/report_run.h"
 #include "prony_config.h"
 #include "workload/workload.h"
 

@@ -2,8 +2,7 @@
 #include "analyse/gpu_systems.h"
 #include "base/file.h"
 #include "cli/cli.h"
-#include "present/report/gather_csv.h"
-#include "present/report/gather_report.h"
+#include "present/report/report_gpu_systems.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -2,8 +2,8 @@
 #include "analyse/series/pivot.h"
 #include "base/json/json.h"
 #include "cli/bench_args.h"
-#include "present/report/bench_out.h"
-#include "present/report/pivot_report.h"
+#include "present/report/report_pivot.h"
+#include "present/report/report_results.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "cli/bench_args.h"
-#include "present/report/scaling_report.h"
+#include "present/report/report_scaling.h"
 
 #include <inttypes.h>
 #include <string.h>

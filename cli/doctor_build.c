@@ -10,7 +10,7 @@
 #include "format/hdf5/hdf5_library.h"
 #endif
 #include "native/replica/replicas_mpi.h"
-#include "present/chart/canvas.h"
+#include "present/chart/canvas_svg.h"
 #include "prony_config.h"
 #include "workload/workload.h"
 

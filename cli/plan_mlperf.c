@@ -6,7 +6,7 @@
 #include "base/units.h"
 #include "checkpoint/checkpoint_shape.h"
 #include "cli/targets.h"
-#include "present/report/mlperf_report.h"
+#include "present/report/report_mlperf.h"
 #include "run/plan_jobs.h"
 
 #include <string.h>

@@ -2,7 +2,7 @@
 #include "cli/probe_args.h"
 
 #include "base/file.h"
-#include "present/chart/probe_chart.h"
+#include "present/chart/plot_probe.h"
 #include "prony/probe.h"
 
 #include <limits.h>

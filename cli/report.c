@@ -1,11 +1,9 @@
 /* Showing runs: tables, the JSON document, the live line. */
 #include "cli/report.h"
 
-#include "present/report/emulate_report.h"
-#include "present/report/mlperf_report.h"
-#include "present/report/run_json.h"
-#include "present/report/run_table.h"
-#include "present/report/run_warnings.h"
+#include "present/report/report_experiment.h"
+#include "present/report/report_mlperf.h"
+#include "present/report/report_run.h"
 
 #include <string.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
 /* A run that was stopped, or still goes on: its report says so. */
 #include "cli/suite_report.h"
-#include "present/report/unfinished_text.h"
+#include "present/report/report_suite_json.h"
 #include "present/screen.h"
 
 void print_unfinished(const char *path, const struct pr_run_unfinished *u)

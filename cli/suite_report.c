@@ -7,7 +7,7 @@
 #include "cli/report.h"
 #include "cli/suite_config.h"
 #include "present/html/html.h"
-#include "present/report/suite_report.h"
+#include "present/report/report_suite.h"
 #include "present/screen.h"
 #include "prony_config.h"
 

@@ -2,7 +2,7 @@
 #include "base/file.h"
 #include "base/units.h"
 #include "compat/dlio/dlio.h"
-#include "present/report/dlio_report.h"
+#include "present/report/report_dlio.h"
 #include "present/screen.h"
 
 #include <limits.h>

@@ -9,7 +9,7 @@
 #include "base/json/json.h"
 #include "base/mem.h"
 #include "job/probe_job.h"
-#include "present/chart/probe_chart.h"
+#include "present/chart/plot_probe.h"
 #include "prony/plan.h"
 #include "record/event.h"
 #include "record/plan_file.h"

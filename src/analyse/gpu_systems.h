@@ -1,8 +1,8 @@
 /*
  * A folder of results in Lambda's layout, SYSTEM/TASK/DATE.txt with
  * benchmark.para beside, as rows of systems and cells of tasks. Logs are read
- * by several threads. present/report/gather_csv.h writes Lambda's tables from
- * it, present/report/gather_report.h what can be said besides.
+ * by several threads. present/report/report_gpu_systems.h writes Lambda's
+ * tables from it, present/report/report_gpu_systems.h what can be said besides.
  */
 #ifndef PR_ANALYSE_GPU_SYSTEMS_H
 #define PR_ANALYSE_GPU_SYSTEMS_H

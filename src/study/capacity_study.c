@@ -3,7 +3,7 @@
 
 #include "base/file.h"
 #include "base/units.h"
-#include "present/report/capacity_report.h"
+#include "present/report/report_capacity.h"
 #include "study/capacity_impl.h"
 
 #include <dirent.h>

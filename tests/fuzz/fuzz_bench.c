@@ -5,9 +5,9 @@
  */
 #include "analyse/series/pivot.h"
 #include "analyse/series/scaling.h"
-#include "present/report/bench_out.h"
-#include "present/report/pivot_report.h"
-#include "present/report/scaling_report.h"
+#include "present/report/report_pivot.h"
+#include "present/report/report_results.h"
+#include "present/report/report_scaling.h"
 
 #include <stdio.h>
 #include <stdlib.h>

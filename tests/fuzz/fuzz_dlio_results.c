@@ -5,7 +5,7 @@
 #include "analyse/results/read_dlio.h"
 #include "base/file.h"
 #include "base/json/json.h"
-#include "present/report/dlio_report.h"
+#include "present/report/report_dlio.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 #include "analyse/suite/suite.h"
 #include "base/file.h"
 #include "base/json/json.h"
-#include "present/report/suite_report.h"
+#include "present/report/report_suite.h"
 
 #include <stdio.h>
 #include <stdlib.h>

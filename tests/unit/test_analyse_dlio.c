@@ -4,7 +4,7 @@
  * repository) also those that DLIO's own tests expect.
  */
 #include "analyse/results/read_dlio.h"
-#include "present/report/dlio_report.h"
+#include "present/report/report_dlio.h"
 
 #include "skip.h"
 #include "torture.h"

@@ -4,8 +4,8 @@
  */
 #include "analyse/series/pivot.h"
 #include "analyse/series/scaling.h"
-#include "present/report/pivot_report.h"
-#include "present/report/scaling_report.h"
+#include "present/report/report_pivot.h"
+#include "present/report/report_scaling.h"
 
 #include "scratch.h"
 #include "torture.h"

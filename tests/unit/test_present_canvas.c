@@ -1,7 +1,7 @@
 /* What charts are drawn on: kinds by their names, and that PNG and PDF are what
  * they say. Skipped where cairo is not. */
 #include "base/codec/deflate.h"
-#include "present/chart/canvas_impl.h"
+#include "present/chart/canvas_svg.h"
 #include "present/chart/chart.h"
 #include "skip.h"
 #include "torture.h"

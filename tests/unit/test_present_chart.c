@@ -1,7 +1,7 @@
 /* Charts: where points and ticks are, what is left out, and that any text and
  * any numbers give an image that is well formed. */
-#include "present/chart/canvas_impl.h"
-#include "present/chart/chart_impl.h"
+#include "present/chart/canvas_svg.h"
+#include "present/chart/chart.h"
 #include "torture.h"
 
 #include <ctype.h>

@@ -2,8 +2,8 @@
  * size, and no file when memory runs out. The look is for a browser to judge
  * (tests/robust/html_report.py). */
 #include "base/file.h"
-#include "present/html/html_escape.h"
 #include "present/html/html_impl.h"
+#include "present/html/html_page.h"
 
 #include "scratch.h"
 #include "torture.h"

@@ -1,6 +1,6 @@
 /* Series as charts: names, options, spreads, and what stands where. */
 #include "base/json/json.h"
-#include "present/chart/plot_impl.h"
+#include "present/chart/plot.h"
 #include "torture.h"
 
 #include <math.h>

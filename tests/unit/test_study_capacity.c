@@ -1,7 +1,7 @@
 /* capacity.json there and back, and what people read. */
 #include "analyse/capacity/capacity_record.h"
 #include "base/file.h"
-#include "present/report/capacity_report.h"
+#include "present/report/report_capacity.h"
 #include "scratch.h"
 #include "torture.h"
 

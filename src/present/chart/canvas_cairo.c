@@ -3,7 +3,7 @@
  * script. Both are loaded when the first such image is asked for.
  */
 #include "base/mem.h"
-#include "present/chart/canvas_impl.h"
+#include "present/chart/canvas_svg.h"
 
 #include <dlfcn.h>
 #include <math.h>

@@ -1,8 +1,223 @@
 /* Axes of a chart: where values are, and round numbers along them. */
-#include "present/chart/chart_impl.h"
+#include "present/chart/chart.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
+
+/* Units along an axis: which one its numbers are counted in, and how a tick
+ * says it. */
+
+#define MICRO "\xc2\xb5" /* µ */
+
+struct unit {
+    double least, unit; /* for values from least on */
+    const char *suffix;
+};
+
+static const struct unit plain[] = {
+    {1e18, 1, ""},   {1e15, 1e15, "P"}, {1e12, 1e12, "T"}, {1e9, 1e9, "G"},
+    {1e6, 1e6, "M"}, {1e5, 1e3, "k"},   {0, 1, ""}};
+static const struct unit share[] = {{0, 0.01, " %"}};
+static const struct unit bytes[] = {{1e15, 1e15, " PB"}, {1e12, 1e12, " TB"},
+                                    {1e9, 1e9, " GB"},   {1e6, 1e6, " MB"},
+                                    {1e3, 1e3, " kB"},   {0, 1, " B"}};
+static const struct unit byte_rate[] = {
+    {1e15, 1e15, " PB/s"}, {1e12, 1e12, " TB/s"}, {1e9, 1e9, " GB/s"},
+    {1e6, 1e6, " MB/s"},   {1e3, 1e3, " kB/s"},   {0, 1, " B/s"}};
+static const struct unit seconds[] = {
+    {172800, 86400, " d"}, {7200, 3600, " h"},  {180, 60, " min"},
+    {1, 1, " s"},          {1e-3, 1e-3, " ms"}, {1e-6, 1e-6, " " MICRO "s"},
+    {0, 1e-9, " ns"}};
+static const struct unit millis[] = {
+    {7.2e6, 3.6e6, " h"}, {1.8e5, 6e4, " min"},        {1e3, 1e3, " s"},
+    {1, 1, " ms"},        {1e-3, 1e-3, " " MICRO "s"}, {0, 1e-6, " ns"}};
+
+static const struct {
+    const char *name;
+    const struct unit *units;
+} kinds[] = {
+    {"share", share}, {"bytes", bytes}, {"bytes/s", byte_rate},
+    {"s", seconds},   {"ms", millis},
+};
+
+static const struct unit *units_of(const char *kind)
+{
+    for (size_t i = 0; kind && i < sizeof kinds / sizeof *kinds; i++)
+        if (strcmp(kind, kinds[i].name) == 0)
+            return kinds[i].units;
+    return plain;
+}
+
+bool pr_axis_shows_unit(const char *unit)
+{
+    return units_of(unit) != plain;
+}
+
+static const struct unit *axis_find_unit(const char *kind, double most)
+{
+    const struct unit *u = units_of(kind);
+
+    while (most < u->least)
+        u++;
+    return u;
+}
+
+/* Sets unit and suffix for values up to most. */
+static void axis_choose_unit(struct pr_axis *a, double most)
+{
+    bool is_plain = units_of(a->kind) == plain;
+    /* 500M and 1000M, not 0.5G and 1G. */
+    const struct unit *u = axis_find_unit(a->kind, is_plain ? most / 2 : most);
+
+    a->unit = u->unit;
+    a->suffix = u->suffix;
+}
+
+/* 1e+09 becomes 1e9. */
+static void tidy_exponent(char *text)
+{
+    char *e = strchr(text, 'e'), *digits;
+
+    if (!e || (e[1] != '+' && e[1] != '-'))
+        return;
+    digits = e + 2;
+    while (*digits == '0' && digits[1] >= '0' && digits[1] <= '9')
+        digits++;
+    e += e[1] == '-' ? 2 : 1;
+    memmove(e, digits, strlen(digits) + 1);
+}
+
+const char *pr_axis_label(const struct pr_axis *a, double v,
+                          char out[static PR_AXIS_LABEL])
+{
+    bool is_plain = units_of(a->kind) == plain;
+    const struct unit *own = axis_find_unit(a->kind, fabs(v));
+    double n = v / a->unit;
+
+    if (a->is_log)
+        snprintf(out, PR_AXIS_LABEL, own->unit == 1 ? "%g%s" : "%.3g%s",
+                 v / own->unit, own->suffix);
+    else if (v == 0) /* no -0, and no k of nothing */
+        snprintf(out, PR_AXIS_LABEL, "0%s", is_plain ? "" : a->suffix);
+    else if (a->digits)
+        snprintf(out, PR_AXIS_LABEL, "%.*g%s", a->digits, n, a->suffix);
+    else
+        snprintf(out, PR_AXIS_LABEL, "%.*f%s", a->decimals, n, a->suffix);
+    tidy_exponent(out);
+    return out;
+}
+
+double pr_axis_widest(const struct pr_axis *a, struct pr_canvas *v)
+{
+    char text[PR_AXIS_LABEL];
+    double most = 0;
+
+    for (size_t i = 0; i < a->tick_count; i++)
+        most = fmax(most,
+                    v->kind->text_width(v, pr_axis_label(a, a->ticks[i], text),
+                                        PR_CHART_TEXT, false));
+    return most;
+}
+
+/* Logarithmic axes: powers of two where x counts things, else powers of ten
+ * with what lies between them. */
+
+enum { CHART_AXIS_LOG_GAP = 14, Y_APART = 28, CHART_AXIS_LOG_Y_TICKS = 10 };
+
+#define CHART_AXIS_LOG_PADDING 0.03 /* of the axis */
+#define MOST_BINARY 2097152.0       /* times the least, in powers of two */
+
+/* Powers of two, each or as many as there is room for. */
+static void binary_ticks(struct pr_axis *a, const struct pr_axis_wish *w)
+{
+    double first = ceil(log2(w->min) - 1e-9);
+    double last = floor(log2(w->max) + 1e-9);
+
+    for (double every = 1;; every++) {
+        double apart = w->room * every / (a->high - a->low);
+
+        a->tick_count = 0;
+        if ((last - first) / every >= PR_AXIS_TICKS)
+            continue;
+        for (double e = first; e <= last; e += every)
+            a->ticks[a->tick_count++] = exp2(e);
+        if (a->tick_count < 3 ||
+            apart >= pr_axis_widest(a, w->v) + CHART_AXIS_LOG_GAP)
+            return;
+    }
+}
+
+/* Steps within a decade, or a decade every so often. False: too many. */
+static bool try_decades(struct pr_axis *a, const double *steps, size_t count,
+                        double every)
+{
+    double low = exp2(a->low), high = exp2(a->high);
+    double first = fmax(-307, floor(log10(low)));
+    double last = fmin(307, ceil(log10(high)));
+
+    if (count == 1)
+        first = ceil(first / every) * every;
+    a->tick_count = 0;
+    for (double e = first; e <= last; e += every)
+        for (size_t i = 0; i < count; i++) {
+            double v = steps[i] * pow(10, e);
+
+            if (!(v >= low * (1 - 1e-9)) || !(v <= high * (1 + 1e-9)))
+                continue;
+            if (a->tick_count == PR_AXIS_TICKS)
+                return false;
+            a->ticks[a->tick_count++] = v;
+        }
+    return true;
+}
+
+/* As many round numbers as fit when they are so far apart. */
+static void decimal_ticks(struct pr_axis *a, double fit)
+{
+    static const double all[] = {1, 2, 3, 4, 5, 6, 7, 8, 9};
+    static const double some[] = {1, 2, 5};
+
+    if (try_decades(a, all, 9, 1) && (double)a->tick_count <= fit / 2)
+        return;
+    if (try_decades(a, some, 3, 1) && (double)a->tick_count <= fit)
+        return;
+    for (double every = 1;; every++)
+        if (try_decades(a, all, 1, every) &&
+            ((double)a->tick_count <= fit || a->tick_count <= 2))
+            return;
+}
+
+static void axis_set_log_ends(struct pr_axis *a, const struct pr_axis_wish *w)
+{
+    double pad;
+
+    *a = (struct pr_axis){.is_log = true, .kind = w->unit};
+    axis_choose_unit(a, w->max);
+    a->low = log2(w->min);
+    a->high = log2(w->max);
+    pad = (a->high - a->low) * CHART_AXIS_LOG_PADDING;
+    if (pad < 1e-6) /* a single value is in the middle */
+        pad = 1;
+    a->low -= pad;
+    a->high += pad;
+}
+
+void pr_axis_x_log(struct pr_axis *a, const struct pr_axis_wish *w)
+{
+    axis_set_log_ends(a, w);
+    if (w->whole && !w->unit && w->max > w->min &&
+        w->max <= w->min * MOST_BINARY)
+        binary_ticks(a, w);
+    else
+        decimal_ticks(a, fmax(2, w->room / 64));
+}
+
+void pr_axis_y_log(struct pr_axis *a, const struct pr_axis_wish *w)
+{
+    axis_set_log_ends(a, w);
+    decimal_ticks(a, fmin(CHART_AXIS_LOG_Y_TICKS, fmax(2, w->room / Y_APART)));
+}
 
 enum { X_TICKS = 10, Y_TICKS = 6, GAP = 14, DECIMALS = 5, LABEL_DIGITS = 6 };
 
@@ -120,7 +335,7 @@ void pr_axis_y(struct pr_axis *a, const struct pr_axis_wish *w)
 
     y_ends(w, &min, &max);
     *a = (struct pr_axis){.kind = w->unit};
-    pr_axis_choose_unit(a, fmax(fabs(min), fabs(max)));
+    axis_choose_unit(a, fmax(fabs(min), fabs(max)));
     step = nice_step(a, (max - min) / Y_TICKS);
     a->low = floor(min / step + 1e-6) * step;
     a->high = ceil(max / step - 1e-6) * step;
@@ -152,7 +367,7 @@ void pr_axis_x(struct pr_axis *a, const struct pr_axis_wish *w)
     double min = w->min, max = w->max, pad;
 
     *a = (struct pr_axis){.kind = w->unit};
-    pr_axis_choose_unit(a, fmax(fabs(min), fabs(max)));
+    axis_choose_unit(a, fmax(fabs(min), fabs(max)));
     /* A single value is in the middle. */
     if (is_single(min, max)) {
         pad = fabs(max) > LEAST ? fabs(max) : 1;

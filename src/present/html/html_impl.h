@@ -80,9 +80,6 @@ void pr_html_strip(struct pr_html *h, double *values, size_t count,
 /* What a run that has not come to its end lacks; nothing of one that has. */
 void pr_html_unfinished(struct pr_html *h, const struct pr_run_unfinished *u);
 
-void pr_html_tests(struct pr_html *h, const struct pr_suite_report *r);
-void pr_html_cards(struct pr_html *h, const struct pr_suite_report *r,
-                   struct pr_arena *a);
 void pr_html_devices(struct pr_html *h, const struct pr_suite_report *r,
                      struct pr_arena *a);
 void pr_html_failures(struct pr_html *h, const struct pr_suite_report *r,
@@ -100,9 +97,5 @@ struct pr_html_failure {
     size_t log_len;
 };
 void pr_html_failure(struct pr_html *h, const struct pr_html_failure *f);
-
-/* Reads the last bytes of a file into the arena; "" where it cannot be. */
-const char *pr_html_tail(const char *dir, const char *path, struct pr_arena *a,
-                         size_t *ret_len);
 
 #endif
