@@ -137,7 +137,6 @@ unsigned stdout_width(void);
 
 /* Help texts from the tables. */
 void help_overview(struct pr_buf *out);
-void help_commands(struct pr_buf *out); /* a line each */
 void help_verb(const struct verb *v, struct pr_buf *out);
 
 /* Generated documents: __man, __complete, __schema, __reference, __verbs.

@@ -1,9 +1,9 @@
 /* `prony capacity`: the most accelerators that a storage keeps busy. */
 #include "base/units.h"
-#include "cli/report.h"
+#include "cli/report_folder.h"
 #include "cli/targets.h"
 #include "present/report/report_capacity.h"
-#include "study/capacity_study.h"
+#include "study/capacity_search.h"
 
 #include <poll.h>
 #include <stdio.h>

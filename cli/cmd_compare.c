@@ -1,7 +1,7 @@
 /* `prony compare`: faster, slower, or the same? */
 #include "analyse/compare/compare.h"
-#include "cli/bench_args.h"
-#include "cli/report.h"
+#include "cli/report_folder.h"
+#include "cli/results_args.h"
 #include "present/report/report_compare.h"
 
 #include <inttypes.h>

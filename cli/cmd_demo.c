@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "cli/cli.h"
-#include "cli/docs.h"
+#include "cli/help_json.h"
 #include "present/html/html.h"
 #include "present/report/report_run.h"
 #include "prony_config.h"

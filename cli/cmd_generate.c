@@ -2,7 +2,7 @@
 #include "base/clock.h"
 #include "base/json/json_write.h"
 #include "base/units.h"
-#include "cli/report.h"
+#include "cli/report_folder.h"
 #include "cli/targets.h"
 #include "generate/generate.h"
 #include "present/live.h"

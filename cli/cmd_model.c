@@ -1,7 +1,7 @@
 /* `prony model`: the networks there are, and the layers of one. */
 #include "base/units.h"
 #include "cli/cli.h"
-#include "cli/docs.h"
+#include "cli/help_json.h"
 #include "conf/read/bundled.h"
 #include "nn/model/model.h"
 #include "present/screen.h"

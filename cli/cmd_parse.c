@@ -1,7 +1,7 @@
 /* `prony parse`: numbers out of logs. */
 #include "analyse/series/pivot.h"
 #include "base/json/json.h"
-#include "cli/bench_args.h"
+#include "cli/results_args.h"
 #include "present/report/report_pivot.h"
 #include "present/report/report_results.h"
 

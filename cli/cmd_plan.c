@@ -1,7 +1,7 @@
 /* `prony plan`: show what would be run, without running it. */
 #include "base/file.h"
+#include "cli/plan_show.h"
 #include "cli/targets.h"
-#include "cli/validation.h"
 #include "conf/read/bundled.h"
 #include "plan/plan.h"
 #include "plan/plan_write.h"

@@ -1,8 +1,10 @@
 /* `prony run`: plan, run, record, show. */
-#include "cli/probe_args.h"
-#include "cli/report.h"
+#include "cli/cli.h"
+#include "cli/plan_show.h"
+#include "cli/report_folder.h"
+#include "cli/results_args.h"
+#include "cli/suite_call.h"
 #include "cli/targets.h"
-#include "cli/validation.h"
 #include "present/screen.h"
 #include "record/log.h"
 #include "run/run.h"
@@ -11,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { MAX_ROWS = 40 };
@@ -339,4 +342,72 @@ int cmd_run(struct cli *c, struct pr_err *err)
     rc = run_and_report(c, &d, retry, true, err);
     pr_rundir_close(&d);
     return rc;
+}
+
+/* `prony rerun`: the experiment of a result file once more, with changes. */
+
+/* What the result says of its surroundings, as milarun does it. */
+static void set_environment(const struct suite_call *call)
+{
+    for (uint32_t i = 0; call->environ.kind == PR_MAP && i < call->environ.len;
+         i++) {
+        const struct pr_member *m = &call->environ.members[i];
+        if (m->value.kind == PR_STR)
+            setenv(m->key, m->value.s, 1);
+    }
+}
+
+int cmd_rerun(struct cli *c, struct pr_err *err)
+{
+    struct suite_call call;
+    struct pr_plan *p = NULL;
+    const char *data = arg_get(c, A_RERUN_DATA), *dir;
+    struct stat st;
+    int rc;
+
+    if (c->rest_count != 1) {
+        pr_fail(err, PR_E_USAGE, "", "rerun wants one result file");
+        return pr_hint(err,
+                       "a result of a suite, or experiments/ID/result.json "
+                       "of a run");
+    }
+    if (stat(c->rest[0], &st) == 0 && S_ISDIR(st.st_mode)) {
+        pr_fail(err, PR_E_IO, c->rest[0], "is a folder, expected a file");
+        return pr_hint(err,
+                       "name one of its results, experiments/ID/result.json; "
+                       "'prony run --resume DIR' does what a run has left");
+    }
+    rc = suite_call_read(c, c->rest[0], &call, err);
+    if (rc)
+        return rc;
+    set_environment(&call);
+    rc = set_data_root(c->arena, data ? data : call.dataroot, err);
+    if (!rc)
+        rc = suite_call_plan(c, &call, c->tail, c->tail_count, &p, err);
+    if (rc)
+        return rc;
+    dir = arg_get(c, A_RERUN_DIR);
+    if (!dir)
+        dir = runs_dir(c, "-again", err);
+    rc = dir ? run_plan_in_dir(c, p, dir, true, err) : err->code;
+    pr_plan_free(p);
+    return rc;
+}
+
+/* `prony probe`: a run whose experiments are probed instead of done. */
+
+/* Defaults alone describe no training. */
+static bool probe_has_targets(const struct cli *c)
+{
+    return c->rest_count || arg_get(c, A_PARAM) || arg_get(c, A_CONFIG) ||
+           arg_get(c, A_SET_FILE);
+}
+
+int cmd_probe(struct cli *c, struct pr_err *err)
+{
+    if (probe_has_targets(c))
+        return cmd_run(c, err);
+    (void)pr_fail(err, PR_E_USAGE, "", "nothing says what is to be probed");
+    return pr_hint(err, "name a workload: prony probe unet3d_h100 -d DIR; "
+                        "'prony plan --list' shows the names");
 }

@@ -15,11 +15,4 @@ struct framework_row {
 
 int help_frameworks(struct cli *c, bool json, struct pr_err *err);
 
-/* A page on one, and a JSON object. */
-void framework_page(const struct framework_row *r, struct pr_buf *out);
-void framework_json(const struct framework_row *r, struct pr_json_writer *jb);
-
-/* "built in", "by a program of Prony's", "by a launcher of yours". */
-const char *framework_how(const struct pr_framework *f);
-
 #endif

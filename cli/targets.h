@@ -33,11 +33,6 @@ int run_plan_in_dir(struct cli *c, struct pr_plan *p, const char *dir,
 /* One or two lines in plain words. */
 void plan_cost_text(const struct pr_plan_cost *cost, struct pr_buf *out);
 
-/* Appends a line for each network and batch that the native engine computes:
- * how large a step is. */
-int plan_model_text(struct pr_plan *p, struct pr_buf *out,
-                    struct pr_err *err) PR_MUST_CHECK;
-
 /* Appends a table of the checkpoints that experiments write; nothing when none
  * does. */
 int plan_checkpoint_text(struct cli *c, struct pr_plan *p, struct pr_buf *out,

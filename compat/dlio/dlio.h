@@ -41,10 +41,6 @@ struct dlio_args {
     size_t hydra_count, hydra_cap;
 };
 
-/* PR_E_USAGE. */
-int dlio_args_read(struct dlio_args *args, int argc, char **argv,
-                   struct pr_err *err) PR_MUST_CHECK;
-
 /* The composed config: a map with the tree under "workload". */
 int hydra_compose(struct dlio_args *args, struct pr_value *ret,
                   struct pr_err *err) PR_MUST_CHECK;
@@ -56,13 +52,6 @@ void hydra_list_workloads(const struct dlio_args *args, const char *indent,
 /* Trees. A path is dotted. NULL: nothing there. */
 const struct pr_value *hydra_tree_get(const struct pr_value *tree,
                                       const char *path);
-/* Copies with a value set, made or merged; or removed. PR_E_NOMEM. */
-int hydra_tree_set(struct pr_arena *a, const struct pr_value *tree,
-                   const char *path, const struct pr_value *v,
-                   struct pr_value *ret, struct pr_err *err) PR_MUST_CHECK;
-int hydra_tree_delete(struct pr_arena *a, const struct pr_value *tree,
-                      const char *path, struct pr_value *ret,
-                      struct pr_err *err) PR_MUST_CHECK;
 
 /* A copy in which ${workload.a.b}, ${oc.env:NAME,default} and ${now:FORMAT}
  * are replaced by what they stand for; other ${…} stay. */

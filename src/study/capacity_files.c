@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "base/units.h"
 #include "generate/generate.h"
-#include "study/capacity_impl.h"
+#include "study/capacity_search.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -3,8 +3,8 @@
  * the reference. Writers append to a buffer and check nothing: its failure is
  * seen once, when the answer is printed.
  */
-#ifndef PR_CLI_DOCS_H
-#define PR_CLI_DOCS_H
+#ifndef PR_CLI_HELP_JSON_H
+#define PR_CLI_HELP_JSON_H
 
 #include "base/json/json_write.h"
 #include "cli/cli.h"

@@ -1,9 +1,12 @@
 /* What verbs that read results share: --query, --select, --recursive. */
-#ifndef PR_CLI_BENCH_ARGS_H
-#define PR_CLI_BENCH_ARGS_H
+#ifndef PR_CLI_RESULTS_ARGS_H
+#define PR_CLI_RESULTS_ARGS_H
 
 #include "analyse/results/results.h"
+#include "analyse/series/plot_data.h"
 #include "cli/cli.h"
+#include "plan/plan.h"
+#include "present/chart/plot.h"
 
 enum { RESULTS_MAX_FILTERS = 32 };
 
@@ -43,5 +46,31 @@ int results_args_read(const struct cli *c, const struct results_args *a,
 /* "a,b,c" as a list in the arena that ends with NULL. */
 const char **results_args_split_names(struct pr_arena *a, const char *text,
                                       size_t *ret_count);
+
+/* Options of `prony plot`. */
+
+struct plot_args {
+    enum { PLOT_RESULTS, PLOT_MONITOR, PLOT_RATES } source;
+    struct pr_plot_data_opts series; /* of results */
+    const char **columns;            /* of the monitor, or tasks; NULL: all */
+    const char **names;              /* to read of results; NULL: everything */
+    struct pr_plot_opts look;
+    const char *chart_file, *series_file; /* or NULL */
+    const struct pr_canvas_kind *kind;    /* of chart_file */
+    struct pr_plot_data set;              /* what came of it */
+};
+
+/* What they name is in the arena. */
+int plot_args_init(struct cli *c, struct plot_args *ret,
+                   struct pr_err *err) PR_MUST_CHECK;
+
+/* What `prony probe` adds to a run: parameters, and a chart. */
+
+/* probe.run, and what the options of probe set. */
+int probe_params(struct cli *c, struct pr_plan *p,
+                 struct pr_err *err) PR_MUST_CHECK;
+
+/* Writes DIR/probe.svg, if anything was measured. */
+int probe_chart(const char *dir, struct pr_err *err) PR_MUST_CHECK;
 
 #endif

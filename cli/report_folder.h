@@ -1,6 +1,6 @@
 /* What verbs that show or watch a run share. */
-#ifndef PR_CLI_REPORT_H
-#define PR_CLI_REPORT_H
+#ifndef PR_CLI_REPORT_FOLDER_H
+#define PR_CLI_REPORT_FOLDER_H
 
 #include "cli/cli.h"
 #include "present/live.h"

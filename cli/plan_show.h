@@ -1,6 +1,6 @@
 /* Showing what a plan needs and this machine lacks. */
-#ifndef PR_CLI_VALIDATION_H
-#define PR_CLI_VALIDATION_H
+#ifndef PR_CLI_PLAN_SHOW_H
+#define PR_CLI_PLAN_SHOW_H
 
 #include "cli/cli.h"
 #include "run/validate/validate.h"

@@ -2,11 +2,17 @@
  * Reports and summaries of suites, for `report`, `summary` and the command
  * line of milarun.
  */
-#ifndef PR_CLI_SUITE_REPORT_H
-#define PR_CLI_SUITE_REPORT_H
+#ifndef PR_CLI_CMD_REPORT_H
+#define PR_CLI_CMD_REPORT_H
 
 #include "analyse/suite/suite.h"
+#include "base/value.h"
 #include "cli/cli.h"
+
+/* Options that take a file of configuration or JSON right away. */
+
+/* A path with "~" and "~/…" replaced by the home directory. */
+const char *config_path(struct pr_arena *a, const char *path);
 
 /* What a report is asked for. Zeroed with price NAN: nothing. */
 struct suite_ask {
@@ -29,17 +35,6 @@ int suite_report(struct cli *c, const struct suite_ask *ask,
 
 /* Warns of a run that has not come to its end. */
 void print_unfinished(const char *path, const struct pr_run_unfinished *u);
-
-/* Whether `report PATH` is about a suite: a file, or a folder that holds
- * results of one and is nothing else we know. */
-bool is_suite_path(const char *path);
-
-/* Whether options were given that only suites have. */
-bool has_suite_options(const struct cli *c);
-
-/* What the options of `report` ask for. */
-int suite_ask_read(struct cli *c, const char *path, struct suite_ask *ret,
-                   struct pr_err *err) PR_MUST_CHECK;
 
 /* milarun's summary of a folder, on stdout or to a file. */
 int suite_summary(const char *path, const char *file,
