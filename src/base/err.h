@@ -33,4 +33,13 @@ int pr_reword(struct pr_err *err, const char *where, const char *fmt, ...)
  * belongs to, also when err is NULL: call it right after pr_fail. */
 int pr_hint(struct pr_err *err, const char *fmt, ...) PR_PRINTF(2, 3);
 
+/* Ends the function with the code of a call that failed: where all that it
+ * owns has a cleanup attribute, and nothing is left to do. */
+#define PR_TRY(call)            \
+    do {                        \
+        int pr_try_rc = (call); \
+        if (pr_try_rc)          \
+            return pr_try_rc;   \
+    } while (0)
+
 #endif

@@ -247,3 +247,19 @@ size_t pr_arena_bytes(const struct pr_arena *a)
 {
     return a->held;
 }
+
+bool pr_arena_push(struct pr_arena *a, void *items, size_t *count, size_t *cap,
+                   size_t item_bytes)
+{
+    void *old, *grown;
+
+    /* A pointer of any type has the bytes of a void pointer. */
+    memcpy(&old, items, sizeof old);
+    grown = pr_arena_grow(a, old, *count, cap, item_bytes);
+    if (!grown)
+        return false;
+    memcpy(items, &grown, sizeof grown);
+    memset((char *)grown + *count * item_bytes, 0, item_bytes);
+    (*count)++;
+    return true;
+}

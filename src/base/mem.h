@@ -5,6 +5,7 @@
 #ifndef PR_BASE_MEM_H
 #define PR_BASE_MEM_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* NULL when out of memory. Free with pr_free. */
@@ -65,6 +66,18 @@ size_t pr_arena_bytes(const struct pr_arena *a);
 #define PR_ARENA_NEW(a, type) ((type *)pr_arena_zeroed((a), sizeof(type)))
 #define PR_ARENA_ARRAY(a, type, n) \
     ((type *)pr_arena_zeroed((a), sizeof(type) * (size_t)(n)))
+
+/* One more item, zeroed, at the end of a list {items, count, cap} that grows in
+ * the arena; NULL when out of memory. */
+#define PR_PUSH(a, list)                                              \
+    (pr_arena_push((a), &(list)->items, &(list)->count, &(list)->cap, \
+                   sizeof *(list)->items)                             \
+         ? &(list)->items[(list)->count - 1]                          \
+         : NULL)
+
+/* What PR_PUSH does; items points to the list's pointer. */
+bool pr_arena_push(struct pr_arena *a, void *items, size_t *count, size_t *cap,
+                   size_t item_bytes);
 
 static inline void pr_arena_auto(struct pr_arena **a)
 {

@@ -211,3 +211,27 @@ size_t pr_utf8_columns(const char *s)
         n += ((unsigned char)*s & 0xc0) != 0x80;
     return n;
 }
+
+/* ---- comparing */
+
+bool pr_text_equal(const char *a, const char *b)
+{
+    return strcmp(a, b) == 0;
+}
+
+bool pr_text_starts_with(const char *s, const char *start)
+{
+    return strncmp(s, start, strlen(start)) == 0;
+}
+
+bool pr_text_ends_with(const char *s, const char *end)
+{
+    size_t len = strlen(s), tail = strlen(end);
+
+    return len >= tail && memcmp(s + len - tail, end, tail) == 0;
+}
+
+bool pr_text_is(const char *s, size_t len, const char *word)
+{
+    return strlen(word) == len && memcmp(s, word, len) == 0;
+}

@@ -54,4 +54,13 @@ size_t pr_utf8_put(char out[static 4], unsigned code);
 /* Terminal columns of valid text: one for each code point. */
 size_t pr_utf8_columns(const char *s);
 
+/* ---- comparing */
+
+bool pr_text_equal(const char *a, const char *b);
+bool pr_text_starts_with(const char *s, const char *start);
+bool pr_text_ends_with(const char *s, const char *end);
+
+/* Whether a text that need not end with a NUL is this one. */
+bool pr_text_is(const char *s, size_t len, const char *word);
+
 #endif

@@ -285,3 +285,25 @@ void pr_value_write_joined(struct pr_buf *out, const struct pr_value *v)
             pr_value_write_text(out, &v->items[i]);
     }
 }
+
+const char *pr_text_at(const struct pr_value *map, const char *key,
+                       const char *instead)
+{
+    const struct pr_value *v = map ? pr_get(map, key) : NULL;
+
+    return v && v->kind == PR_STR ? v->s : instead;
+}
+
+double pr_number_at(const struct pr_value *map, const char *key, double instead)
+{
+    const struct pr_value *v = map ? pr_get(map, key) : NULL;
+
+    return v && pr_value_is_number(v) ? pr_value_number(v) : instead;
+}
+
+bool pr_bool_at(const struct pr_value *map, const char *key, bool instead)
+{
+    const struct pr_value *v = map ? pr_get(map, key) : NULL;
+
+    return v && v->kind == PR_BOOL ? v->b : instead;
+}

@@ -69,6 +69,16 @@ static inline double pr_value_number(const struct pr_value *v)
 /* NULL when the map has no such key, or the value is no map. Borrowed. */
 const struct pr_value *pr_get(const struct pr_value *map, const char *key);
 
+/* A member that is text, or what is given instead (NULL is fine). The map may
+ * be NULL. */
+const char *pr_text_at(const struct pr_value *map, const char *key,
+                       const char *instead);
+
+/* The same of a number. */
+double pr_number_at(const struct pr_value *map, const char *key,
+                    double instead);
+bool pr_bool_at(const struct pr_value *map, const char *key, bool instead);
+
 /* Equal as Python's == has it: 1, 1.0 and true are equal. */
 bool pr_value_equal(const struct pr_value *a, const struct pr_value *b);
 

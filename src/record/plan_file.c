@@ -4,8 +4,8 @@
 #include <string.h>
 
 /* Defaults are most of a small plan: they are read for those who want them. */
-static int take(struct pr_plan_file *f, const char *key, bool brief,
-                struct pr_value *ret, struct pr_err *err)
+static int read_plan_member(struct pr_plan_file *f, const char *key, bool brief,
+                            struct pr_value *ret, struct pr_err *err)
 {
     const char *text;
     size_t len;
@@ -30,7 +30,7 @@ static int read_header(struct pr_plan_file *f, bool brief, struct pr_err *err)
                 break;
             return pr_json_walk_enter(&f->walk, '[', err);
         }
-        rc = take(f, key, brief, &v, err);
+        rc = read_plan_member(f, key, brief, &v, err);
         if (rc)
             return rc;
         if (strcmp(key, "schema") == 0)

@@ -16,7 +16,7 @@ ROOMS = ("src", "cli", "compat")
 MOST = {
     "functions that share their name": 80,
     "functions of one word": 0,
-    "extern functions": 2090,
+    "extern functions": 2100,
     "headers that end with _impl.h": 10,
     "struct, union and enum tags defined twice": 2,  # two back ends
     "names of files that occur twice": 0,

@@ -467,3 +467,10 @@ void pr_select_nth(double *v, size_t n, size_t k)
             return; /* between the parts, where all are equal */
     }
 }
+
+int pr_double_compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}

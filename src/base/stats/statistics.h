@@ -77,4 +77,7 @@ double pr_student_above(double t, double freedom);
 /* The t that is exceeded by this chance, below one half. */
 double pr_student_t(double chance, double freedom);
 
+/* For qsort(): doubles in order, no NaN among them. */
+int pr_double_compare(const void *a, const void *b);
+
 #endif
