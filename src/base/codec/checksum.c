@@ -161,7 +161,7 @@ uint32_t pr_crc32c(uint32_t crc, const void *data, size_t len)
 {
     const uint8_t *p = data;
 
-    pthread_once(&table_made, make_table);
+    pthread_once(&table_made, crc32c_make_tables);
     crc = ~crc;
     for (; len >= 8; p += 8, len -= 8) {
         uint32_t lo = crc ^ ((uint32_t)p[0] | (uint32_t)p[1] << 8 |
