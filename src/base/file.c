@@ -1,4 +1,4 @@
-/* Whole files, read and written. */
+/* Whole files, read and written; folders, programs and environments. */
 #include "base/file.h"
 
 #include "base/buf.h"
@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The names in a folder, sorted; where a folder is. */
+/* ---- folders */
 
 static int folder_compare_names(const void *a, const void *b)
 {
@@ -81,7 +81,7 @@ const char *pr_folder_absolute(const char *dir, struct pr_arena *a)
                                      : NULL;
 }
 
-/* Finding a program on $PATH. */
+/* ---- programs */
 
 bool pr_which(const char *program, char out[static PATH_MAX])
 {
@@ -101,7 +101,7 @@ bool pr_which(const char *program, char out[static PATH_MAX])
     return false;
 }
 
-/* Environments: which variable a word is about. */
+/* ---- environments */
 
 bool pr_environ_is_same(const char *a, const char *b)
 {
@@ -117,6 +117,8 @@ bool pr_environ_has(const char *const *list, const char *word)
             return true;
     return false;
 }
+
+/* ---- reading whole files */
 
 static int file_close_and_fail(int fd, const char *path, const char *why,
                                struct pr_err *err)

@@ -1,5 +1,8 @@
-/* Whole files: read, mapped, and written so that they appear whole or not at
- * all. */
+/*
+ * Whole files: read, mapped, and written so that they appear whole or not at
+ * all. Then what else lies around a program: folders, the programs on $PATH and
+ * environments.
+ */
 #ifndef PR_BASE_FILE_H
 #define PR_BASE_FILE_H
 
@@ -70,7 +73,7 @@ bool pr_write_all(int fd, const void *data, size_t len);
 /* mkdir -p; what is made outlives a power cut. */
 int pr_make_dirs(const char *path, struct pr_err *err) PR_MUST_CHECK;
 
-/* Environments: words NAME=value, in lists that end with NULL. */
+/* ---- environments: words NAME=value, in lists that end with NULL */
 
 /* Whether both are about the same variable. */
 bool pr_environ_is_same(const char *a, const char *b);
@@ -78,25 +81,26 @@ bool pr_environ_is_same(const char *a, const char *b);
 /* Whether the list (NULL: none) has the variable that word is about. */
 bool pr_environ_has(const char *const *list, const char *word);
 
-/* The names in a folder, and its own. */
+/* ---- folders */
 
-/* Those that take() wants (NULL: all but hidden ones), in the order of their
- * bytes. at is the folder, for fstatat() and the like. In the arena. */
+/* The names that take() wants (NULL: all but hidden ones), in the order of
+ * their bytes. at is the folder, for fstatat() and the like. In the arena. */
 int pr_folder_names(const char *dir,
                     bool (*take)(int at, const struct dirent *e),
                     struct pr_arena *a, const char ***ret, size_t *ret_count,
                     struct pr_err *err) PR_MUST_CHECK;
 
-/* Its path from the root on, whether it is there or not. In the arena; NULL:
+/* The path from the root on, whether it is there or not. In the arena; NULL:
  * out of memory, or we are nowhere. */
 const char *pr_folder_absolute(const char *dir, struct pr_arena *a);
 
-/* Whether that is a folder, or a link to one. */
+/* Whether an entry is a folder, or a link to one. */
 bool pr_entry_is_folder(int at, const struct dirent *e);
 
-/* Finding a program by its name, as a shell does. */
+/* ---- programs */
 
-/* The first file of that name on $PATH that can be executed; false: none. */
+/* The first file of that name on $PATH that can be executed, as a shell finds
+ * it; false: none. */
 bool pr_which(const char *program, char out[static PATH_MAX]);
 
 #endif

@@ -1,4 +1,7 @@
-/* Allocation, with a switch that makes one of them fail. */
+/*
+ * Allocation, with a switch that makes one of them fail, and arenas: bump
+ * allocation in a chain of blocks.
+ */
 #include "base/mem.h"
 
 #include <limits.h>
@@ -86,7 +89,7 @@ void pr_mem_large(void)
 #endif
 }
 
-/* Bump allocation in a chain of blocks. */
+/* ---- arenas */
 
 struct block {
     struct block *next;

@@ -29,10 +29,9 @@ int pr_mem_failed(void);
  * for what comes next. Before there are threads. */
 void pr_mem_large(void);
 
-/*
+/* ---- arenas
  * Memory that belongs to a lifetime (a plan, a job, a batch), not to an object:
- * allocate by bumping a pointer, free all at once. Not for several threads.
- */
+ * allocate by bumping a pointer, free all at once. Not for several threads. */
 
 struct pr_arena;
 

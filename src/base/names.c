@@ -1,4 +1,5 @@
-/* Interned names in an open-addressing table. */
+/* Interned names, sets of keys, and the hash of both: open addressing with
+ * linear probing, at most half full. */
 #include "base/names.h"
 
 #include "base/mem.h"
@@ -6,7 +7,7 @@
 
 #include <string.h>
 
-/* Open addressing with linear probing, at most half full. */
+/* ---- sets of keys */
 
 enum {
     FIRST_SLOTS = 128,
@@ -146,8 +147,9 @@ int pr_keyset_member(struct pr_keyset *s, const struct pr_member *members,
     return rc;
 }
 
-/* Eight bytes a round: multiply, rotate, mix at the end. */
+/* ---- the hash */
 
+/* Eight bytes a round: multiply, rotate, mix at the end. */
 uint64_t pr_hash_bytes(const void *data, size_t len, uint64_t seed)
 {
     const char *p = data;
@@ -164,6 +166,8 @@ uint64_t pr_hash_bytes(const void *data, size_t len, uint64_t seed)
         memcpy(&word, p, len);
     return pr_hash_mix((h ^ word) * 0x9fb21c651e98df25u);
 }
+
+/* ---- interned names */
 
 struct name {
     const char *text;

@@ -1,6 +1,7 @@
 /*
  * Interned names: each distinct text gets a dense number, so that a parameter
- * set is an array and comparing names is comparing numbers.
+ * set is an array and comparing names is comparing numbers. Below them the hash
+ * that finds them, and sets of keys.
  */
 #ifndef PR_BASE_NAMES_H
 #define PR_BASE_NAMES_H
@@ -27,8 +28,9 @@ uint32_t pr_names_find(const struct pr_names *n, const char *text, size_t len);
 uint32_t pr_names_count(const struct pr_names *n);
 const char *pr_names_text(const struct pr_names *n, uint32_t id); /* borrowed */
 
-/* A fast 64-bit hash for tables and short ids; not for anything hostile. */
+/* ---- the hash */
 
+/* A fast 64-bit hash for tables and short ids; not for anything hostile. */
 uint64_t pr_hash_bytes(const void *data, size_t len, uint64_t seed);
 
 /* Spreads every bit of x over the result. */
@@ -42,10 +44,9 @@ static inline uint64_t pr_hash_mix(uint64_t x)
     return x ^ x >> 31;
 }
 
-/*
+/* ---- sets of keys
  * Which keys a map already has: an open-addressing hash from key to index, for
- * maps too large to scan. It borrows the keys; zeroed, it is empty.
- */
+ * maps too large to scan. It borrows the keys; zeroed, it is empty. */
 
 struct pr_keyset_slot;
 

@@ -1,6 +1,6 @@
 /*
- * Decimal text to doubles. What people write (up to 19 digits, a moderate
- * exponent) is computed here, exactly, in integers; the rest goes to strtod.
+ * Doubles to text and back. What people write and measure is computed here,
+ * exactly, in integers; the rest goes to printf and strtod.
  */
 #include "base/number.h"
 
@@ -14,16 +14,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * Doubles as Python's repr() writes them: the fewest digits that read back as
- * the same double and, among those, the nearest. Three ways, fastest first:
- * one division for up to 15 digits, exact 128-bit integers for the magnitudes
- * people measure, and printf for the rest.
- */
-
 #ifdef __SIZEOF_INT128__
 __extension__ typedef unsigned __int128 u128;
 #endif
+
+/* Those that are exact doubles. */
+static const double powers[] = {
+    1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+    1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
+};
+
+/* ---- doubles to text
+ * As Python's repr() writes them: the fewest digits that read back as the same
+ * double and, among those, the nearest. Three ways, fastest first: one division
+ * for up to 15 digits, exact 128-bit integers for the magnitudes people
+ * measure, and printf for the rest. */
 
 /* digits[0].digits[1…] times 10^exponent */
 struct shortest {
@@ -46,24 +51,19 @@ static void set_digits(struct shortest *s, uint64_t digits, int exponent)
     s->exponent = exponent;
 }
 
-static const double float_repr_powers[] = {
-    1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
-    1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
-};
-
 /* Of 1e-11 <= f < 1e17. */
 static int exponent_of(double f)
 {
     int e = 0;
 
     if (f >= 1) {
-        while (f >= float_repr_powers[e + 1])
+        while (f >= powers[e + 1])
             e++;
         return e;
     }
     /* The quotients are rounded, so this may be one off just below a power of
      * ten; the callers check what they make of it. */
-    while (f * float_repr_powers[-e] < 1)
+    while (f * powers[-e] < 1)
         e--;
     return e;
 }
@@ -78,9 +78,8 @@ static bool short_digits(double f, int exponent, struct shortest *s)
 
     if (FLT_EVAL_METHOD != 0 || scale < 0 || scale > 22)
         return false;
-    digits = rint(f * float_repr_powers[scale]);
-    if (digits >= 1e15 || digits < 1e14 ||
-        digits / float_repr_powers[scale] != f)
+    digits = rint(f * powers[scale]);
+    if (digits >= 1e15 || digits < 1e14 || digits / powers[scale] != f)
         return false;
     set_digits(s, (uint64_t)digits, exponent);
     return true;
@@ -301,9 +300,9 @@ void pr_float_write_repr(struct pr_buf *out, double f)
     pr_buf_add(out, text, pr_float_repr(text, f));
 }
 
-#ifdef __SIZEOF_INT128__
-__extension__ typedef unsigned __int128 u128;
-#endif
+/* ---- text to doubles
+ * Up to 19 digits and a moderate exponent are computed, the rest is strtod's.
+ */
 
 struct decimal {
     uint64_t digits;
@@ -366,11 +365,6 @@ static struct decimal decimal_split_text(const char *s, const char *end)
 /* Both factors are exact doubles, so the one rounding is the right one. */
 static bool by_doubles(const struct decimal *d, double *ret)
 {
-    static const double powers[] = {
-        1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
-        1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
-    };
-
     if (FLT_EVAL_METHOD != 0 || d->digits > (uint64_t)1 << 53 ||
         d->exponent < -22 || d->exponent > 22)
         return false;

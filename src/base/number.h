@@ -1,6 +1,7 @@
 /*
  * Decimal text to doubles, exact to the last bit and deaf to the locale. The
- * way back is pr_float_repr (base/value.h), or so many digits after the point.
+ * way back is pr_float_repr (base/value.h, by number.c), or so many digits
+ * after the point.
  */
 #ifndef PR_BASE_NUMBER_H
 #define PR_BASE_NUMBER_H

@@ -1,4 +1,4 @@
-/* xoshiro256** (Blackman and Vigna 2018), seeded by splitmix64. */
+/* Random numbers: for draws, as numpy draws them, and bytes in bulk. */
 #include "base/random.h"
 
 #include "base/names.h"
@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-/* MT19937 (Matsumoto and Nishimura 1998) as numpy's legacy functions use it. */
+/* ---- MT19937 (Matsumoto and Nishimura 1998) as numpy used it */
 
 enum { N = 624, M = 397 };
 
@@ -73,11 +73,10 @@ double pr_mt_gauss(struct pr_mt *mt)
     return f * x2;
 }
 
-/*
+/* ---- random bytes
  * Sixteen 64-bit generators side by side, four to a vector, which stay in
  * registers: xorshift128+ steps without multiplication, seeded for each block
- * by splitmix64 from the key and the number of the block.
- */
+ * by splitmix64 from the key and the number of the block. */
 
 enum { LANES = 16, ROUND = LANES * 8, WIDE = 4, VECS = LANES / WIDE };
 
@@ -219,6 +218,8 @@ bool pr_noise_is_intact(const void *data, size_t len, uint64_t key,
             return false;
     return !len || noise_is_block(p, len, key, block);
 }
+
+/* ---- draws: xoshiro256** (Blackman and Vigna 2018), seeded by splitmix64 */
 
 #define GOLDEN 0x9e3779b97f4a7c15u
 

@@ -9,10 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/*
- * The generator behind numpy's old random functions (MT19937), number for
- * number: sizes and orders that DLIO draws from it come out the same here.
- */
+/* ---- as numpy draws
+ * The generator behind its old random functions (MT19937), number for number:
+ * sizes and orders that DLIO draws from it come out the same here. */
 
 struct pr_mt {
     uint32_t word[624];
@@ -25,11 +24,10 @@ void pr_mt_seed(struct pr_mt *mt, uint32_t seed); /* numpy.random.seed */
 uint32_t pr_mt_u32(struct pr_mt *mt);
 double pr_mt_gauss(struct pr_mt *mt); /* standard_normal */
 
-/*
- * Random bytes as fast as memory takes them: a stream for each key, in blocks
- * that can be made in any order. The same on every machine of this byte order.
- * Good enough that nothing compresses or deduplicates; not for secrets.
- */
+/* ---- random bytes
+ * As fast as memory takes them: a stream for each key, in blocks that can be
+ * made in any order. The same on every machine of this byte order. Good enough
+ * that nothing compresses or deduplicates; not for secrets. */
 
 enum { PR_NOISE_BLOCK = 16 << 10 };
 

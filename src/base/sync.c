@@ -1,4 +1,4 @@
-/* What outlives a power cut. */
+/* Having files on stable storage: one by one, or by one call. */
 #include "base/sync.h"
 
 #include "base/file.h"

@@ -1,9 +1,9 @@
-/* UTF-8 validation and encoding. */
+/* Short texts: nearest names, names of files, UTF-8, comparing. */
 #include "base/text.h"
 
 #include <string.h>
 
-/* Edit distance (with swaps of neighbours) over short names. */
+/* ---- the nearest name, by edit distance with swaps of neighbours */
 
 enum { MAX_NAME = 64 };
 
@@ -59,7 +59,7 @@ void pr_nearest_offer(struct pr_nearest *n, const char *candidate)
     }
 }
 
-/* Plots on one line. */
+/* ---- plots on one line */
 
 /* The mean of the numbers in cell i of so many. */
 static double spark_cell_mean(const double *numbers, size_t count, size_t i,
@@ -95,7 +95,7 @@ void pr_spark_write(const double *numbers, size_t count, unsigned width,
     }
 }
 
-/* What may be the name of a file. */
+/* ---- names of files */
 
 /* How many bytes at s are a control character; 0: it is none. */
 static size_t control_at(const char *s, size_t len)
@@ -131,6 +131,8 @@ void pr_filename_clean(char *name, size_t len)
             memset(name + i, '_', n ? n : 1);
     }
 }
+
+/* ---- UTF-8 */
 
 size_t pr_utf8_len(const char *s, size_t avail)
 {

@@ -1,4 +1,4 @@
-/* UTF-8, as far as we need it: telling valid from invalid, and writing. */
+/* Short texts: names of files, slips of typing, plots, UTF-8, comparing. */
 #ifndef PR_BASE_TEXT_H
 #define PR_BASE_TEXT_H
 
@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Names that strangers gave and that become names of files or folders. */
+/* ---- names that strangers gave and that become names of files or folders */
 
 /* Whether it can be one as it is: it is not empty, stays in its folder (no
  * '/'), is not hidden (no '.' at the start, and so neither "." nor ".."), and
@@ -20,10 +20,9 @@ bool pr_filename_has_control(const char *s);
 /* Puts '_' for what cannot be in one; the length stays. */
 void pr_filename_clean(char *name, size_t len);
 
-/*
- * "Did you mean …?": the candidate nearest to what was typed, if it is near
- * enough that a typing slip explains it.
- */
+/* ---- "did you mean …?"
+ * The candidate nearest to what was typed, if it is near enough that a typing
+ * slip explains it. */
 
 struct pr_nearest {
     const char *typed;
@@ -34,12 +33,15 @@ struct pr_nearest {
 void pr_nearest_init(struct pr_nearest *n, const char *typed);
 void pr_nearest_offer(struct pr_nearest *n, const char *candidate);
 
-/* A plot on one line: numbers as blocks of eight heights, ▇▅▃▂▁. */
+/* ---- plots
+ * On one line: numbers as blocks of eight heights, ▇▅▃▂▁. */
 
 /* At most width blocks, each the mean of some numbers that follow one another;
  * the lowest block is the smallest of them. Numbers are finite. */
 void pr_spark_write(const double *numbers, size_t count, unsigned width,
                     struct pr_buf *out);
+
+/* ---- UTF-8, as far as we need it: telling valid from invalid, writing */
 
 /* Bytes of the valid sequence at s (1 to 4), or 0 when it is not one. */
 size_t pr_utf8_len(const char *s, size_t avail);

@@ -1,4 +1,7 @@
-/* The directory of a zip archive: at its end, every number checked. */
+/*
+ * Zip archives in memory: the directory at the end, every number checked, and
+ * one member unpacked.
+ */
 #include "base/codec/archive.h"
 
 #include "base/codec/checksum.h"
@@ -6,7 +9,7 @@
 
 #include <string.h>
 
-/* A member of a zip archive, unpacked in memory. */
+/* ---- a member, unpacked */
 
 /* Deflate makes of a byte 1032 at most. */
 enum { MOST_FROM_ONE = 1032 };
@@ -59,6 +62,8 @@ int pr_zipdir_read_member(const struct pr_archive_member *m,
     out->data[out->len] = '\0';
     return PR_OK;
 }
+
+/* ---- the directory */
 
 enum {
     LOCAL = 0x04034b50,

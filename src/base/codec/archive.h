@@ -1,7 +1,6 @@
 /*
- * The members of a zip archive that lies in memory, as its directory lists
- * them. Nothing is taken apart: what a member holds is the caller's business,
- * stored or deflated (base/codec/deflate.h).
+ * The members of a zip archive that lies in memory: as its directory lists
+ * them, packed, or one of them unpacked and checked.
  */
 #ifndef PR_BASE_ARCHIVE_H
 #define PR_BASE_ARCHIVE_H
@@ -47,7 +46,7 @@ int pr_zipdir_open(struct pr_zipdir *z, const void *data, size_t bytes,
 int pr_zipdir_next(struct pr_zipdir *z, struct pr_archive_member *ret,
                    struct pr_err *err) PR_MUST_CHECK;
 
-/* All of one member of a zip archive at once, checked. */
+/* ---- a member, unpacked */
 
 struct pr_inflate;
 

@@ -1,20 +1,13 @@
-/* CRC-32 and CRC-32C by isa-l, or by zlib and a table where it is missing. */
+/*
+ * CRC-32 and CRC-32C by isa-l, or by zlib and a table where it is missing. Long
+ * runs are folded first on processors that multiply four polynomials at once.
+ */
 #include "base/codec/checksum.h"
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* CRC-32 and CRC-32C on processors that multiply four polynomials at once. */
-
-#if PR_HAVE_ISAL && defined(__x86_64__)
-#define PR_CRC32_WIDE 1
-
-/* Folds the first *len & ~255 bytes (512 at least) into 256, so that
- * CRC(crc, data) = CRC(CRC(~0, rest), what follows). */
-enum pr_crc32_kind { PR_CRC32, PR_CRC32C };
-#else
-#define PR_CRC32_WIDE 0
-#endif
+/* ---- folding */
 
 /*
  * CRC-32 by folding (Gopal and others, Intel 2009), 256 bytes a step in eight
@@ -22,13 +15,16 @@ enum pr_crc32_kind { PR_CRC32, PR_CRC32C };
  * what comes 256 bytes later. Twice as fast as with 128-bit vectors.
  */
 
-#if PR_CRC32_WIDE
+#if PR_HAVE_ISAL && defined(__x86_64__)
+#define PR_CRC32_WIDE 1
 
 #include <immintrin.h>
 
 #define WIDE __attribute__((target("avx2,pclmul,vpclmulqdq")))
 
-enum { VECTORS = 8, CHECKSUM_WIDE_STEP = VECTORS * 32 };
+enum pr_crc32_kind { PR_CRC32, PR_CRC32C };
+
+enum { VECTORS = 8, FOLD_STEP = VECTORS * 32 };
 
 /* x^(2048+32) and x^(2048-32) modulo the polynomial, reflected, shifted by
  * one: of CRC-32 and of CRC-32C. */
@@ -70,9 +66,8 @@ static WIDE void crc32_wide_fold(enum pr_crc32_kind kind, uint32_t crc,
         x[i] = crc_load_block(data + 32 * i);
     x[0] = _mm256_xor_si256(x[0],
                             _mm256_set_epi32(0, 0, 0, 0, 0, 0, 0, (int)~crc));
-    for (data += CHECKSUM_WIDE_STEP, len -= CHECKSUM_WIDE_STEP;
-         len >= CHECKSUM_WIDE_STEP;
-         data += CHECKSUM_WIDE_STEP, len -= CHECKSUM_WIDE_STEP)
+    for (data += FOLD_STEP, len -= FOLD_STEP; len >= FOLD_STEP;
+         data += FOLD_STEP, len -= FOLD_STEP)
 #pragma GCC unroll 8
         for (int i = 0; i < VECTORS; i++)
             x[i] = crc_fold_block(x[i], factors, crc_load_block(data + 32 * i));
@@ -81,14 +76,16 @@ static WIDE void crc32_wide_fold(enum pr_crc32_kind kind, uint32_t crc,
 }
 
 #else
-typedef int not_empty; /* ISO C wants a declaration */
+#define PR_CRC32_WIDE 0
 #endif
+
+/* ---- by isa-l, or without it */
 
 #if PR_HAVE_ISAL
 
 #include <isa-l/crc.h>
 
-enum { STEP = 1 << 30 }; /* crc32_iscsi takes an int */
+enum { CRC32C_STEP = 1 << 30 }; /* crc32_iscsi takes an int */
 
 uint32_t pr_crc32(uint32_t crc, const void *data, size_t len)
 {
@@ -123,8 +120,8 @@ uint32_t pr_crc32c(uint32_t crc, const void *data, size_t len)
     }
 #endif
     crc = ~crc;
-    for (; len > STEP; p += STEP, len -= STEP)
-        crc = crc32_iscsi((unsigned char *)p, STEP, crc);
+    for (; len > CRC32C_STEP; p += CRC32C_STEP, len -= CRC32C_STEP)
+        crc = crc32_iscsi((unsigned char *)p, CRC32C_STEP, crc);
     return ~crc32_iscsi((unsigned char *)p, (int)len, crc);
 }
 

@@ -1,6 +1,6 @@
 /*
- * Writing streams of deflate: the wrapping of zlib and gzip and its checksums.
- * The library does what is in between.
+ * Streams of deflate, read and written: the wrapping of zlib and gzip, its
+ * checksums, and gzip's members. The library does what is in between.
  */
 #include "base/codec/deflate.h"
 
@@ -11,10 +11,7 @@
 #include <endian.h>
 #include <string.h>
 
-/*
- * Reading streams of deflate: the wrapping of zlib and gzip, its checksums,
- * and gzip's members. The library does what is in between.
- */
+/* ---- inflate: states */
 
 struct pr_inflate {
     enum pr_wrap wrap;
@@ -25,8 +22,8 @@ struct pr_inflate {
         HEAD_NAME,
         HEAD_COMMENT,
         HEAD_SUM,
-        INFLATE_BODY,
-        INFLATE_TAIL,
+        IN_BODY,
+        IN_TAIL,
         BETWEEN, /* a member ended; another may follow */
         ENDED,
         BROKEN,
@@ -72,10 +69,10 @@ void pr_inflate_start(struct pr_inflate *z, enum pr_wrap wrap)
     z->put = 0;
     z->edge_len = 0;
     z->head_sum = 0;
-    z->state = wrap == PR_WRAP_NONE ? INFLATE_BODY : HEAD_FIXED;
+    z->state = wrap == PR_WRAP_NONE ? IN_BODY : HEAD_FIXED;
 }
 
-/* ---- header */
+/* ---- inflate: header */
 
 /* Of gzip's header. */
 enum { HAS_SUM = 2, HAS_EXTRA = 4, HAS_NAME = 8, HAS_COMMENT = 16 };
@@ -98,7 +95,7 @@ static void next_part(struct pr_inflate *z)
             z->state = parts[i].state;
             return;
         }
-    z->state = INFLATE_BODY;
+    z->state = IN_BODY;
 }
 
 static void end_gzip_fixed(struct pr_inflate *z)
@@ -121,7 +118,7 @@ static void end_zlib_fixed(struct pr_inflate *z)
     if ((h >> 8 & 15) != 8 || h >> 12 > 7 || h % 31 || h & 0x20)
         z->state = BROKEN;
     else
-        z->state = INFLATE_BODY;
+        z->state = IN_BODY;
     z->edge_len = 0;
 }
 
@@ -167,7 +164,7 @@ static void head_byte(struct pr_inflate *z, uint8_t c)
     }
 }
 
-/* ---- trailer */
+/* ---- inflate: trailer */
 
 static bool tail_is_right(const struct pr_inflate *z)
 {
@@ -195,8 +192,8 @@ static size_t wrap_bytes(struct pr_inflate *z, const uint8_t *in, size_t len)
 {
     size_t i = 0;
 
-    while (i < len && z->state != INFLATE_BODY && z->state < ENDED) {
-        if (z->state == INFLATE_TAIL) {
+    while (i < len && z->state != IN_BODY && z->state < ENDED) {
+        if (z->state == IN_TAIL) {
             tail_byte(z, in[i++]);
         } else if (z->state == BETWEEN) {
             if (in[i])
@@ -210,7 +207,7 @@ static size_t wrap_bytes(struct pr_inflate *z, const uint8_t *in, size_t len)
     return i;
 }
 
-/* ---- body */
+/* ---- inflate: body */
 
 static void end_body(struct pr_inflate *z, const struct pr_inflate_back *back)
 {
@@ -218,9 +215,9 @@ static void end_body(struct pr_inflate *z, const struct pr_inflate_back *back)
         z->state = ENDED;
         return;
     }
-    z->state = INFLATE_TAIL;
+    z->state = IN_TAIL;
     z->edge_len = 0;
-    for (unsigned i = 0; i < back->len && z->state == INFLATE_TAIL; i++)
+    for (unsigned i = 0; i < back->len && z->state == IN_TAIL; i++)
         tail_byte(z, back->bytes[i]);
 }
 
@@ -269,15 +266,15 @@ enum pr_inflate_end pr_inflate_run(struct pr_inflate *z, const uint8_t **in,
     while (go_on && z->state < ENDED) {
         size_t n = room - put;
 
-        if (z->state == INFLATE_BODY) {
+        if (z->state == IN_BODY) {
             go_on = body_bytes(z, &p, in_len, out + put, &n);
             put += n;
-            go_on = go_on && (z->state != INFLATE_BODY || put < room);
+            go_on = go_on && (z->state != IN_BODY || put < room);
         } else {
             taken = wrap_bytes(z, p, *in_len);
             p += taken;
             *in_len -= taken;
-            go_on = *in_len > 0 || z->state == INFLATE_BODY;
+            go_on = *in_len > 0 || z->state == IN_BODY;
         }
     }
     if (p != nothing)
@@ -285,6 +282,8 @@ enum pr_inflate_end pr_inflate_run(struct pr_inflate *z, const uint8_t **in,
     *out_len = put;
     return end_of(z);
 }
+
+/* ---- deflate */
 
 struct pr_deflate {
     struct pr_deflater *z;

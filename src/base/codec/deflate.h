@@ -58,12 +58,11 @@ bool pr_deflate_run(struct pr_deflate *z, const uint8_t **in, size_t *in_len,
 /* An upper limit of what len bytes become, wrapped or not. */
 uint64_t pr_deflate_bound(uint64_t len);
 
-/*
- * What inflate.c and deflate.c want of a library: bare deflate, one stream at
- * a time. The wrapping is ours: isa-l's reads headers that come in pieces
- * wrongly (2.30), and zlib's cannot be changed without allocating. Only one of
- * deflate_isal.c and deflate_zlib.c has code.
- */
+/* ---- the library
+ * What is wanted of one: bare deflate, one stream at a time. The wrapping is
+ * ours: isa-l's reads headers that come in pieces wrongly (2.30), and zlib's
+ * cannot be changed without allocating. Only one of deflate_isal.c and
+ * deflate_zlib.c has code. */
 
 struct pr_inflater;
 

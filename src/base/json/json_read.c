@@ -13,11 +13,10 @@
 #include <math.h>
 #include <string.h>
 
-/*
- * The words of JSON. Plain strings and whole numbers are the bulk of a plan,
+/* ---- words
+ * Plain strings and whole numbers are the bulk of a plan,
  * so both have a short way: eight bytes of a string at a time, and digits
- * without a library call.
- */
+ * without a library call. */
 
 int pr_json_scan_fail(struct pr_json_scan *s, const char *at, const char *what)
 {

@@ -1,6 +1,6 @@
 /*
- * The words of JSON (blanks, strings, numbers, names), for the two readers in
- * this room: json_read.c builds values, json_walk.c steps through a document.
+ * The words of JSON (blanks, strings, numbers, names), for the two readers:
+ * json_read.c builds values, json_walk.c steps through a document.
  */
 #ifndef PR_BASE_JSON_READ_H
 #define PR_BASE_JSON_READ_H

@@ -10,7 +10,8 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Bytes are counted sixteen at a time, in sixteen counters of a byte each. */
+/* ---- counting bytes
+ * Sixteen at a time, in sixteen counters of a byte each. */
 
 #if defined(__SSE2__)
 #include <emmintrin.h>
@@ -63,14 +64,10 @@ size_t pr_count_byte(const char *p, const char *end, char c)
     return n;
 }
 
-/*
- * Stepping over JSON without keeping it. A value is looked at only as far as
- * it takes to find its end: brackets are counted, strings are passed, and the
- * rest of a list or map is searched for these, sixteen bytes at a time.
- */
-
-#if defined(__SSE2__)
-#endif
+/* ---- stepping over a value
+ * It is looked at only as far as it takes to find its end: brackets are
+ * counted, strings are passed, and the rest of a list or map is searched for
+ * these, sixteen bytes at a time. */
 
 enum { MAX_DEPTH = 200 };
 

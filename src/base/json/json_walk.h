@@ -1,4 +1,4 @@
-/* Counting bytes: lines, commas. */
+/* Counting bytes of a document: lines, commas. The walk is in json.h. */
 #ifndef PR_BASE_JSON_WALK_H
 #define PR_BASE_JSON_WALK_H
 

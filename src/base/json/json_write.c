@@ -1,6 +1,7 @@
 /*
- * Values to JSON text. Room for the small parts of a value is asked for once,
- * and what needs no escape is copied in runs.
+ * Values to JSON text, and JSON written piece by piece. Room for the small
+ * parts of a value is asked for once, and what needs no escape is copied in
+ * runs.
  */
 #include "base/json/json_write.h"
 
@@ -20,7 +21,7 @@ static bool json_needs_no_escape(char c)
 }
 
 /* Length of the leading run of printable ASCII without quote and backslash;
- * eight bytes at a time, as in json_scan.c. */
+ * eight bytes at a time, as json_read.c reads it. */
 static size_t plain_run(const char *s, size_t len)
 {
     const uint64_t ones = 0x0101010101010101u, high = ones << 7;
@@ -207,7 +208,7 @@ void pr_json_write_indented(struct pr_buf *out, const struct pr_value *v,
     json_write_value(out, v, indent, depth);
 }
 
-/* JSON written piece by piece. */
+/* ---- piece by piece */
 
 void pr_json_writer_init(struct pr_json_writer *jb, struct pr_buf *out,
                          unsigned indent)

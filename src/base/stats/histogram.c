@@ -1,7 +1,4 @@
-/*
- * Buckets as floating-point numbers have them: the power of two and the five
- * bits that follow its leading one. Below 64 every value has its own.
- */
+/* Histograms of durations, and rates over slices of time. */
 #include "base/stats/histogram.h"
 
 #include "base/mem.h"
@@ -10,7 +7,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Rates over slices of time. */
+/* ---- rates over slices of time */
 
 int pr_rateslices_init(struct pr_rateslices *s, double slice_s,
                        struct pr_err *err)
@@ -82,6 +79,10 @@ void pr_rateslices_end(struct pr_rateslices *s)
         rateslices_add_rate(s, s->count / s->time);
     s->time = s->count = 0;
 }
+
+/* ---- the histogram
+ * Buckets as floating-point numbers have them: the power of two and the five
+ * bits that follow its leading one. Below 64 every value has its own. */
 
 enum { SUB_BITS = 5, SUB = 1 << SUB_BITS, LAST = PR_HISTOGRAM_BUCKETS - 1 };
 

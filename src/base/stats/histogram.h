@@ -27,20 +27,19 @@ void pr_histogram_merge(struct pr_histogram *to, const struct pr_histogram *h);
 uint64_t pr_histogram_at(const struct pr_histogram *h, double p);
 double pr_histogram_mean(const struct pr_histogram *h);
 
-/*
- * Rates over slices of time, as milarun's RateLogger has them. Iterations are
- * added as they end. When those since the last slice took as long as a slice
- * (half a second) or longer, their rate is noted once for each whole slice in
- * that time; what is left of time and count, in proportion, is carried over
- * into the next. The end notes what is left as one more, partial slice.
+/* ---- rates over slices of time
+ * As milarun's RateLogger has them. Iterations are added as they end. When
+ * those since the last slice took as long as a slice (half a second) or longer,
+ * their rate is noted once for each whole slice in that time; what is left of
+ * time and count, in proportion, is carried over into the next. The end notes
+ * what is left as one more, partial slice.
  *
  * Time here is the sum of what was measured: what lies between iterations is
  * nobody's. Slice i is of the time from i to i + 1 times the length.
  *
  * Adding allocates nothing. Where milarun ends with a division by zero, as an
  * iteration that counts nothing fills a slice, its rate is 0 and no count is
- * carried.
- */
+ * carried. */
 
 /* Half a second each: six days. Memory that is not reached is not touched. */
 enum { PR_RATESLICES_MOST = 1 << 20 };

@@ -1,7 +1,4 @@
-/*
- * Hoare's selection: of the two parts of a list only the one that holds place
- * k is looked at again, so that a median takes a few looks at each value.
- */
+/* Order, sums, Student's t, and from them the steady state of a run. */
 #include "base/stats/statistics.h"
 
 #include "base/stats/histogram.h"
@@ -10,7 +7,67 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Sums as numpy makes them. */
+/* ---- order
+ * Hoare's selection: of the two parts of a list only the one that holds place
+ * k is looked at again, so that a median takes a few looks at each value. */
+
+static void swap_doubles(double *a, double *b)
+{
+    double t = *a;
+
+    *a = *b;
+    *b = t;
+}
+
+/* The middle of three: what is in order already is no bad case. */
+static double pick_pivot(double *low, double *mid, double *high)
+{
+    if (*mid < *low)
+        swap_doubles(mid, low);
+    if (*high < *low)
+        swap_doubles(high, low);
+    if (*high < *mid)
+        swap_doubles(high, mid);
+    return *mid;
+}
+
+void pr_select_nth(double *v, size_t n, size_t k)
+{
+    double *low = v, *high = v + n - 1, *want = v + k;
+
+    while (low < high) {
+        double pivot = pick_pivot(low, low + (high - low) / 2, high);
+        double *i = low, *j = high;
+
+        while (i <= j) {
+            for (; *i < pivot; i++)
+                ;
+            for (; *j > pivot; j--)
+                ;
+            if (i > j)
+                break;
+            swap_doubles(i++, j);
+            if (j == v)
+                break; /* nothing is before it */
+            j--;
+        }
+        if (want >= i)
+            low = i;
+        else if (want <= j && j < i)
+            high = j;
+        else
+            return; /* between the parts, where all are equal */
+    }
+}
+
+int pr_double_compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* ---- sums as numpy makes them */
 
 enum { LANES = 8, BLOCK = 128 };
 
@@ -87,7 +144,7 @@ double pr_pairwise_std(const double *v, size_t count)
     return count ? sqrt(sum_part(&t, 0, count) / (double)count) : NAN;
 }
 
-/* Student's distribution, by the incomplete beta function. */
+/* ---- Student's distribution, by the incomplete beta function */
 
 enum { TERMS = 300 };
 
@@ -173,7 +230,7 @@ double pr_student_t(double chance, double freedom)
     return (low + high) / 2;
 }
 
-/* The steady state of a run. */
+/* ---- the steady state of a run */
 
 /* milarun's window, and the same in seconds. */
 enum { INDEX_FIRST = 20, INDEX_LAST = 2 };
@@ -185,7 +242,7 @@ enum { LEAST = 8 };
 static const double about = 1.25;   /* of the least, is as good */
 static const double chance = 0.025; /* on each side: 95 % lie between */
 
-/* ---- windows */
+/* ---- steady state: windows */
 
 double pr_steady_by_index(const double *rates, size_t count)
 {
@@ -228,12 +285,7 @@ double pr_steady_by_time(const struct pr_slices *s)
     return seconds > 0 ? items / seconds : NAN;
 }
 
-/* ---- warming up */
-
-static double batch_mean(const double *v, size_t batch, size_t i)
-{
-    return pr_pairwise_mean(v + i * batch, batch);
-}
+/* ---- steady state: warming up */
 
 /* What the mean of the batches from each on is worth, from the last one back:
  * their spread over their number. Equal but for rounding is equal. */
@@ -245,7 +297,8 @@ struct mser {
 
 static double mser_add_batch(struct mser *m)
 {
-    double x = batch_mean(m->v, m->batch, --m->next), off = x - m->mean;
+    size_t from = --m->next * m->batch;
+    double x = pr_pairwise_mean(m->v + from, m->batch), off = x - m->mean;
 
     m->count++;
     m->mean += off / m->count;
@@ -300,7 +353,7 @@ size_t pr_steady_warmup(const double *v, size_t count, bool *ret_settled)
     return first ? count - (batches - first) * batch : 0;
 }
 
-/* ---- how sure */
+/* ---- steady state: how sure */
 
 static double lag_covariance(const double *v, size_t count, double mean,
                              size_t lag)
@@ -352,14 +405,7 @@ static void tell_error(struct pr_steady *t)
     t->high = t->mean + half;
 }
 
-/* ---- spread */
-
-static int compare_doubles(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
+/* ---- steady state: spread */
 
 double pr_steady_quantile(const double *sorted, size_t count, double p)
 {
@@ -381,7 +427,7 @@ static void tell_spread(const double *v, double *room, struct pr_steady *t)
     if (!room)
         return;
     memcpy(room, v, t->count * sizeof *v);
-    qsort(room, t->count, sizeof *room, compare_doubles);
+    qsort(room, t->count, sizeof *room, pr_double_compare);
     t->p5 = pr_steady_quantile(room, t->count, 0.05);
     t->p50 = pr_steady_quantile(room, t->count, 0.5);
     t->p95 = pr_steady_quantile(room, t->count, 0.95);
@@ -417,60 +463,4 @@ void pr_steady_compute(const struct pr_slices *s, double *room,
 double pr_steady_error(const struct pr_steady *s)
 {
     return s->mean > 0 ? (s->high - s->low) / 2 / s->mean : NAN;
-}
-
-static void swap_doubles(double *a, double *b)
-{
-    double t = *a;
-
-    *a = *b;
-    *b = t;
-}
-
-/* The middle of three: what is in order already is no bad case. */
-static double pick_pivot(double *low, double *mid, double *high)
-{
-    if (*mid < *low)
-        swap_doubles(mid, low);
-    if (*high < *low)
-        swap_doubles(high, low);
-    if (*high < *mid)
-        swap_doubles(high, mid);
-    return *mid;
-}
-
-void pr_select_nth(double *v, size_t n, size_t k)
-{
-    double *low = v, *high = v + n - 1, *want = v + k;
-
-    while (low < high) {
-        double pivot = pick_pivot(low, low + (high - low) / 2, high);
-        double *i = low, *j = high;
-
-        while (i <= j) {
-            for (; *i < pivot; i++)
-                ;
-            for (; *j > pivot; j--)
-                ;
-            if (i > j)
-                break;
-            swap_doubles(i++, j);
-            if (j == v)
-                break; /* nothing is before it */
-            j--;
-        }
-        if (want >= i)
-            low = i;
-        else if (want <= j && j < i)
-            high = j;
-        else
-            return; /* between the parts, where all are equal */
-    }
-}
-
-int pr_double_compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
 }

@@ -1,19 +1,27 @@
-/* One value of a sorted list, without sorting it. */
+/*
+ * What is made of many numbers: their order and sums, Student's t, and the
+ * steady state of a run.
+ */
 #ifndef PR_BASE_STATISTICS_H
 #define PR_BASE_STATISTICS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Moves value k of the order (k < n) to v[k]: none before it is larger, none
- * after it smaller. No NaN among them. */
+/* ---- order */
+
+/* For qsort(): doubles in order, no NaN among them. */
+int pr_double_compare(const void *a, const void *b);
+
+/* One value of a sorted list, without sorting it: moves value k of the order (k
+ * < n) to v[k]: none before it is larger, none after it smaller. No NaN among
+ * them. */
 void pr_select_nth(double *v, size_t n, size_t k);
 
-/*
- * Sums as numpy makes them, bit for bit: eight sums side by side, halves of
- * long lists apart. More exact than one after another, and what reports of
- * others were computed with.
- */
+/* ---- sums
+ * As numpy makes them, bit for bit: eight sums side by side, halves of long
+ * lists apart. More exact than one after another, and what reports of others
+ * were computed with. */
 
 double pr_pairwise_sum(const double *v, size_t count);  /* numpy.sum */
 double pr_pairwise_mean(const double *v, size_t count); /* none: NAN */
@@ -21,11 +29,10 @@ double pr_pairwise_mean(const double *v, size_t count); /* none: NAN */
 /* numpy.std: of all values, not an estimate. none: NAN. */
 double pr_pairwise_std(const double *v, size_t count);
 
-/*
- * The steady state of a run, from its rates over slices of time
- * (base/stats/histogram.h): how fast it goes once it has warmed up, and how
- * sure that is. docs/measures.md says how each figure comes about.
- */
+/* ---- the steady state of a run
+ * From its rates over slices of time (base/stats/histogram.h): how fast it goes
+ * once it has warmed up, and how sure that is. docs/measures.md says how each
+ * figure comes about. */
 
 struct pr_slices {
     const double *rates; /* oldest first */
@@ -68,7 +75,7 @@ size_t pr_steady_warmup(const double *v, size_t count, bool *ret_settled);
 /* Of sorted numbers, between neighbours as numpy has it. */
 double pr_steady_quantile(const double *sorted, size_t count, double p);
 
-/* Student's t: how far a mean of few values may be off. */
+/* ---- Student's t: how far a mean of few values may be off */
 
 /* The chance that t is above a number, one-sided. Degrees of freedom need not
  * be whole. */
@@ -76,8 +83,5 @@ double pr_student_above(double t, double freedom);
 
 /* The t that is exceeded by this chance, below one half. */
 double pr_student_t(double chance, double freedom);
-
-/* For qsort(): doubles in order, no NaN among them. */
-int pr_double_compare(const void *a, const void *b);
 
 #endif
