@@ -1,6 +1,6 @@
 /*
- * The expander: computing the parameters of one experiment after another, and
- * remembering what still holds. How a text is rewritten is in expand_text.c.
+ * The expander: rewriting the texts of parameters, computing those of one
+ * experiment after another, and remembering what still holds.
  */
 #include "conf/expr/expand.h"
 
@@ -16,8 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-/* The inside of an expander, shared by the two files that make it. */
 
 enum {
     PR_EXPAND_MAX_TEXT = 16 << 20, /* of one expanded parameter */
@@ -58,15 +56,14 @@ struct pr_expander {
     struct pr_arena *scratch; /* of the expression evaluator */
 };
 
-/*
- * Expansion by rewriting text: names are replaced innermost first, then
+/* ---- rewriting text
+ * Names are replaced innermost first, then
  * $(…)$ parts are evaluated, again and again while names were nested. What a
  * parameter refers to is computed first, by recursion.
  *
  * DLBS evaluates $(…)$ even while it still holds an unresolved ${…}; its own
  * configs rely on that where the name stands inside quotes. Where such an
- * early evaluation fails we try again once the name is known (DLBS gave up).
- */
+ * early evaluation fails we try again once the name is known (DLBS gave up). */
 
 static int expand_resolve(struct pr_expander *x, uint32_t name,
                           struct pr_err *err);

@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Finding functions and methods, matching arguments, suggesting names. */
+/* ---- functions and methods: finding, matching arguments, suggesting names */
 
 bool pr_expr_is_name(const char *name, size_t len, const char *want)
 {
@@ -187,7 +187,7 @@ bool pr_expr_want_number(struct pr_expr *x, const struct pr_expr_call *c,
     return pr_expr_is_number(&c->a[i]) || expr_fail_wants(x, c, i, "a number");
 }
 
-/* Indices and slices; texts are counted in code points. */
+/* ---- indices and slices; texts are counted in code points */
 
 size_t pr_expr_codepoint_len(const char *s, size_t avail)
 {
@@ -434,6 +434,8 @@ bool pr_expr_slice(struct pr_expr *x, const struct pr_expr_value *v,
 static bool expr_eval_node(struct pr_expr *x, const struct pr_expr_node *n,
                            struct pr_expr_value *ret);
 
+/* ---- failing, limits, and the way in */
+
 void pr_expr_record_error(struct pr_expr *x, const char *fmt, ...)
 {
     char msg[sizeof x->err->msg];
@@ -523,19 +525,11 @@ int pr_expr_eval(const char *text, size_t len, struct pr_arena *scratch,
     return x.rc;
 }
 
-/* Comprehensions: [x for x in L if c], and the same in other brackets. */
+/* ---- comprehensions: [x for x in L if c], and the same in other brackets */
 
 static bool eval_clauses(struct pr_expr *x, const struct pr_expr_node *c,
                          const struct pr_expr_node *item,
                          struct pr_expr_vec *out);
-
-static bool eval_comp_item(struct pr_expr *x, const struct pr_expr_node *item,
-                           struct pr_expr_vec *out)
-{
-    struct pr_expr_value v;
-
-    return expr_eval_node(x, item, &v) && pr_expr_push(out, &v);
-}
 
 /* Binds the names to the parts of value, one scope each, and goes on. */
 static bool eval_bind_names(struct pr_expr *x, const struct pr_expr_node *names,
@@ -612,7 +606,9 @@ static bool eval_clauses(struct pr_expr *x, const struct pr_expr_node *c,
         if (!pr_expr_is_true(&v))
             return true;
     }
-    return c ? eval_for_clause(x, c, item, out) : eval_comp_item(x, item, out);
+    if (c)
+        return eval_for_clause(x, c, item, out);
+    return expr_eval_node(x, item, &v) && pr_expr_push(out, &v);
 }
 
 static bool expr_eval_comp(struct pr_expr *x, const struct pr_expr_node *n,
@@ -632,7 +628,7 @@ static bool expr_eval_comp(struct pr_expr *x, const struct pr_expr_node *n,
     return true;
 }
 
-/* Evaluates the tree. */
+/* ---- the tree */
 
 static bool expr_eval_postfix(struct pr_expr *x, const struct pr_expr_node *n,
                               struct pr_expr_value *ret);
@@ -848,7 +844,7 @@ static bool expr_eval_node(struct pr_expr *x, const struct pr_expr_node *n,
     }
 }
 
-/* Attributes, calls and indices at evaluation, and who has which method. */
+/* ---- attributes, calls and indices, and who has which method */
 
 struct methods {
     uint8_t kind;
@@ -1061,7 +1057,6 @@ static bool eval_trailer(struct pr_expr *x, const struct pr_expr_node *n,
     return eval_call(x, v->func, NULL, n, ret);
 }
 
-/* expr_eval.c, expr_comp.c, expr_postfix.c */
 static bool expr_eval_postfix(struct pr_expr *x, const struct pr_expr_node *n,
                               struct pr_expr_value *ret)
 {

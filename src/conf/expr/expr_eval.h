@@ -22,10 +22,8 @@ int pr_expr_eval(const char *text, size_t len, struct pr_arena *scratch,
                  struct pr_buf *out, bool *ret_pure,
                  struct pr_err *err) PR_MUST_CHECK;
 
-/* Functions, methods and modules of the expression language: how they are
- * described, called, and where their tables are. */
+/* ---- functions, methods and modules */
 
-/* Functions and methods. */
 struct pr_expr_keyword {
     const char *name;
     uint32_t len;
@@ -70,7 +68,6 @@ struct pr_expr_module {
     const char *const *attrs; /* for suggestions; NULL-terminated or NULL */
 };
 
-/* expr_call.c */
 const struct pr_expr_def *pr_expr_find_def(const struct pr_expr_table *t,
                                            const char *name, size_t len);
 bool pr_expr_call_def(struct pr_expr *x, const struct pr_expr_def *def,
@@ -81,9 +78,7 @@ bool pr_expr_call_def(struct pr_expr *x, const struct pr_expr_def *def,
 bool pr_expr_call_one(struct pr_expr *x, const struct pr_expr_value *func,
                       const struct pr_expr_value *arg,
                       struct pr_expr_value *ret);
-/* "<what> has no '<name>'", or of what NULL "name '<name>' is not defined",
- * with the nearest of the tables and of more as a hint. Both lists end with a
- * NULL, more may be NULL itself. */
+/* Whether a name that need not end with a NUL is this one. */
 bool pr_expr_is_name(const char *name, size_t len, const char *want);
 
 /* Checks of one argument; false: recorded. */
@@ -94,29 +89,37 @@ bool pr_expr_want_int(struct pr_expr *x, const struct pr_expr_call *c,
 bool pr_expr_want_number(struct pr_expr *x, const struct pr_expr_call *c,
                          uint32_t i);
 
-/* The tables. */
-extern const struct pr_expr_table pr_expr_builtins;      /* expr_func.c */
-extern const struct pr_expr_table pr_expr_builtins_more; /* expr_iter.c */
-extern const struct pr_expr_table pr_expr_str_methods;   /* expr_str.c */
-extern const struct pr_expr_table pr_expr_str_finders;   /* expr_str_find.c */
-extern const struct pr_expr_table pr_expr_str_cases;     /* expr_str_case.c */
-extern const struct pr_expr_table pr_expr_list_methods;  /* expr_list.c */
+/* ---- the tables */
+
+/* expr_functions.c */
+extern const struct pr_expr_table pr_expr_builtins;
+extern const struct pr_expr_table pr_expr_builtins_more;
+extern const struct pr_expr_table pr_expr_list_methods;
 extern const struct pr_expr_table pr_expr_dict_methods;
-extern const struct pr_expr_table pr_expr_match_methods; /* expr_match.c */
-extern const struct pr_expr_table pr_expr_uuid_methods;  /* expr_module.c */
+extern const struct pr_expr_module pr_expr_module_math;
+
+/* expr_strings.c */
+extern const struct pr_expr_table pr_expr_str_methods;
+extern const struct pr_expr_table pr_expr_str_finders;
+extern const struct pr_expr_table pr_expr_str_cases;
+
+/* expr_modules.c */
+extern const struct pr_expr_table pr_expr_match_methods;
+extern const struct pr_expr_table pr_expr_uuid_methods;
 extern const struct pr_expr_table pr_expr_environ_methods;
-extern const struct pr_expr_module pr_expr_module_re; /* expr_re.c */
+extern const struct pr_expr_module pr_expr_module_re;
 extern const struct pr_expr_module pr_expr_module_os;
-extern const struct pr_expr_module pr_expr_module_os_path; /* expr_path.c */
+extern const struct pr_expr_module pr_expr_module_os_path;
 extern const struct pr_expr_module pr_expr_module_sys;
 extern const struct pr_expr_module pr_expr_module_uuid;
-extern const struct pr_expr_module pr_expr_module_json; /* expr_json.c */
-extern const struct pr_expr_module pr_expr_module_math; /* expr_math.c */
+extern const struct pr_expr_module pr_expr_module_json;
+
+/* ---- functions that stand in tables of other files */
 
 bool pr_expr_format_method(struct pr_expr *x, const struct pr_expr_call *c,
                            struct pr_expr_value *ret);
 bool pr_expr_to_int(struct pr_expr *x, const struct pr_expr_call *c,
-                    struct pr_expr_value *ret); /* expr_convert.c: int() */
+                    struct pr_expr_value *ret); /* int() */
 bool pr_expr_to_float(struct pr_expr *x, const struct pr_expr_call *c,
                       struct pr_expr_value *ret);
 bool pr_expr_round(struct pr_expr *x, const struct pr_expr_call *c,

@@ -1,4 +1,4 @@
-/* 'text'.format(...) and format(): fields, and the rules of their specs. */
+/* The three ways of formatting: %, format() and 'text'.format(...). */
 #include "base/text.h"
 #include "base/value.h"
 #include "conf/expr/expr_eval.h"
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What % and .format share: digits of a number, and padding around them. */
+/* ---- what all share: digits of a number, and padding around them */
 
 /* A number from *p on; -1: over 1 MiB, which is refused. 0: none there. */
 static int expr_read_spec_number(const char **p, const char *end)
@@ -259,7 +259,7 @@ static bool expr_write_padded(struct pr_expr_buf *b,
     return spec_write_padded(b, spec, spec->align ? spec->align : '<', &cut);
 }
 
-/* 'text' % values, as Python's old way of formatting has it. */
+/* ---- 'text' % values, Python's old way */
 
 struct percent {
     struct pr_expr *x;
@@ -503,6 +503,8 @@ bool pr_expr_format_percent(struct pr_expr *x, const struct pr_expr_value *fmt,
         return pr_expr_fail(x, "more values for '%%' than places in the text");
     return pr_expr_buf_value(&b, ret);
 }
+
+/* ---- format() and 'text'.format(...): fields, and the rules of their specs */
 
 static bool is_align(char c)
 {

@@ -1,4 +1,4 @@
-/* The module math: what benchmark configs compute with. */
+/* Built-in functions, the methods of lists and dicts, and the module math. */
 #include "base/text.h"
 #include "conf/expr/expr_eval.h"
 #include "conf/expr/expr_tree.h"
@@ -6,8 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Python's built-in functions on single values; those on lists are in
- * expr_iter.c. */
+/* ---- functions on single values */
 
 static bool fn_len(struct pr_expr *x, const struct pr_expr_call *c,
                    struct pr_expr_value *ret)
@@ -246,7 +245,7 @@ static bool fn_isinstance(struct pr_expr *x, const struct pr_expr_call *c,
     return true;
 }
 
-static const struct pr_expr_def expr_func_defs[] = {
+static const struct pr_expr_def builtin_defs[] = {
     {"len", fn_len, 1, 1, NULL},
     {"str", fn_str, 0, 1, "object"},
     {"int", pr_expr_to_int, 0, 2, "(x),base"},
@@ -266,10 +265,9 @@ static const struct pr_expr_def expr_func_defs[] = {
     {"isinstance", fn_isinstance, 2, 2, NULL},
 };
 
-const struct pr_expr_table pr_expr_builtins = PR_EXPR_TABLE(expr_func_defs);
+const struct pr_expr_table pr_expr_builtins = PR_EXPR_TABLE(builtin_defs);
 
-/* Built-in functions that walk over items, and the methods of lists and
- * dicts. */
+/* ---- functions that walk over items */
 
 static bool collect_argument(struct pr_expr *x, const struct pr_expr_call *c,
                              int kind, struct pr_expr_value *ret)
@@ -647,7 +645,7 @@ static bool fn_reversed(struct pr_expr *x, const struct pr_expr_call *c,
     return true;
 }
 
-static const struct pr_expr_def expr_iter_defs[] = {
+static const struct pr_expr_def iterating_defs[] = {
     {"max", fn_max, 1, PR_EXPR_MANY, NULL},
     {"min", fn_min, 1, PR_EXPR_MANY, NULL},
     {"sum", fn_sum, 1, 2, "(iterable),start"},
@@ -667,9 +665,9 @@ static const struct pr_expr_def expr_iter_defs[] = {
 };
 
 const struct pr_expr_table pr_expr_builtins_more =
-    PR_EXPR_TABLE(expr_iter_defs);
+    PR_EXPR_TABLE(iterating_defs);
 
-/* The methods of lists, tuples and dicts; none of them changes its object. */
+/* ---- methods of lists, tuples and dicts; none of them changes its object */
 
 static bool list_count(struct pr_expr *x, const struct pr_expr_call *c,
                        struct pr_expr_value *ret)
@@ -907,7 +905,7 @@ static bool math_attr(struct pr_expr *x, const char *name, size_t len,
     return true;
 }
 
-static const struct pr_expr_def defs[] = {
+static const struct pr_expr_def math_defs[] = {
     {"ceil", math_round, 1, 1, NULL},  {"floor", math_round, 1, 1, NULL},
     {"trunc", math_round, 1, 1, NULL}, {"sqrt", math_sqrt, 1, 1, NULL},
     {"log", math_log, 1, 2, NULL},     {"log2", math_log, 1, 1, NULL},
@@ -919,7 +917,7 @@ static const struct pr_expr_def defs[] = {
 static const char *const attrs[] = {"pi", "e", "inf", "nan", NULL};
 const struct pr_expr_module pr_expr_module_math = {
     .name = "math",
-    .table = PR_EXPR_TABLE(defs),
+    .table = PR_EXPR_TABLE(math_defs),
     .attr = math_attr,
     .attrs = attrs,
 };

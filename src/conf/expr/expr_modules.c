@@ -1,6 +1,6 @@
 /*
- * The modules os, sys and uuid. What they answer depends on where and when
- * they are asked, so using them makes the expression impure.
+ * The modules re, json, os, os.path, sys and uuid, and the methods of what they
+ * give.
  */
 #include "base/buf.h"
 #include "base/file.h"
@@ -16,7 +16,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-/* The methods of what re.match and re.search find. */
+/* ---- methods of what re.match and re.search find */
 
 static struct pr_expr_value expr_match_group(const struct pr_expr_match *m,
                                              unsigned i)
@@ -111,8 +111,7 @@ static const struct pr_expr_def match_defs[] = {
 };
 const struct pr_expr_table pr_expr_match_methods = PR_EXPR_TABLE(match_defs);
 
-/* The module re: patterns are compiled once for an evaluation and freed when
- * it ends. */
+/* ---- re: patterns are compiled once for an evaluation, freed when it ends */
 
 struct pr_expr_regex {
     struct pr_expr_regex *next;
@@ -414,15 +413,16 @@ static const struct pr_expr_def re_defs[] = {
     {"split", re_split, 2, 4, "pattern,string,maxsplit,flags"},
     {"escape", re_escape, 1, 1, "pattern"},
 };
-static const char *const attrs[] = {"IGNORECASE", "MULTILINE", "DOTALL", NULL};
+static const char *const re_attrs[] = {"IGNORECASE", "MULTILINE", "DOTALL",
+                                       NULL};
 const struct pr_expr_module pr_expr_module_re = {
     .name = "re",
     .table = PR_EXPR_TABLE(re_defs),
     .attr = re_attr,
-    .attrs = attrs,
+    .attrs = re_attrs,
 };
 
-/* The module json: dumps and loads, by way of base/json/json.h. */
+/* ---- json: dumps and loads, by way of base/json/json.h */
 
 static bool to_value(struct pr_expr *x, const struct pr_expr_value *v,
                      bool sort, struct pr_value *ret);
@@ -675,19 +675,19 @@ static bool json_loads(struct pr_expr *x, const struct pr_expr_call *c,
     return from_value(x, &v, ret);
 }
 
-static const struct pr_expr_def defs[] = {
+static const struct pr_expr_def json_defs[] = {
     {"dumps", json_dumps, 1, 4, "obj,indent,sort_keys,ensure_ascii"},
     {"loads", json_loads, 1, 1, "s"},
 };
-static const char *const refused[] = {"load", "dump", NULL};
+static const char *const json_refused[] = {"load", "dump", NULL};
 const struct pr_expr_module pr_expr_module_json = {
     .name = "json",
-    .table = PR_EXPR_TABLE(defs),
-    .refused = refused,
+    .table = PR_EXPR_TABLE(json_defs),
+    .refused = json_refused,
     .refusal = "an expression touches no file",
 };
 
-/* The module os.path, as far as it is about text. */
+/* ---- os.path, as far as it is about text */
 
 /* Where the last part of the path begins. */
 static size_t tail_start(const struct pr_expr_value *p)
@@ -881,7 +881,7 @@ static bool path_attr(struct pr_expr *x, const char *name, size_t len,
     return true;
 }
 
-static const struct pr_expr_def expr_path_defs[] = {
+static const struct pr_expr_def path_defs[] = {
     {"dirname", path_dirname, 1, 1, "p"},
     {"basename", path_basename, 1, 1, "p"},
     {"abspath", path_abspath, 1, 1, "path"},
@@ -891,16 +891,18 @@ static const struct pr_expr_def expr_path_defs[] = {
     {"split", path_split, 1, 1, "p"},
     {"isabs", path_isabs, 1, 1, "s"},
 };
-static const char *const expr_path_refused[] = {
+static const char *const path_refused[] = {
     "exists",   "isfile",   "isdir",    "islink",     "getsize", "lexists",
     "getmtime", "realpath", "samefile", "expanduser", "ismount", NULL};
 const struct pr_expr_module pr_expr_module_os_path = {
     .name = "os.path",
-    .table = PR_EXPR_TABLE(expr_path_defs),
+    .table = PR_EXPR_TABLE(path_defs),
     .attr = path_attr,
-    .refused = expr_path_refused,
+    .refused = path_refused,
     .refusal = "an expression touches no file",
 };
+
+/* ---- os, sys and uuid */
 
 bool pr_expr_getenv(struct pr_expr *x, const struct pr_expr_value *name,
                     struct pr_expr_value *ret, bool *ret_found)

@@ -1,10 +1,10 @@
-/* The operators between two values, other than comparisons. */
+/* The operators between values: comparisons, arithmetic, and all others. */
 #include "conf/expr/expr_tree.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Comparisons: equality, order, 'in', 'is', and sorting by them. */
+/* ---- comparisons: equality, order, 'in', 'is', and sorting by them */
 
 /* A whole number against a float, exactly: a double does not hold every whole
  * number of 64 bits. 2 when f is not a number. */
@@ -327,7 +327,7 @@ bool pr_expr_sort(struct pr_expr *x, struct pr_expr_value *keys,
     return true;
 }
 
-/* Arithmetic: whole numbers of 64 bits that never wrap, and doubles. */
+/* ---- arithmetic: whole numbers of 64 bits that never wrap, and doubles */
 
 static bool expr_fail_operands(struct pr_expr *x, int op,
                                const struct pr_expr_value *a,

@@ -1,11 +1,18 @@
-/* The tokens of an expression, one at a time as the parser asks for them. */
+/*
+ * From the text of an expression to its tree: tokens, one at a time as the
+ * parser asks for them, and recursive descent.
+ */
 #include "base/number.h"
 #include "base/text.h"
 #include "conf/expr/expr_tree.h"
 
 #include <string.h>
 
-/* The numbers and texts that stand in an expression as such. */
+/* ---- numbers and texts that stand in an expression as such */
+
+/* Records "invalid syntax at ...". */
+static void expr_record_syntax(struct pr_expr_lexer *l);
+#define fail_syntax(l) (expr_record_syntax(l), false)
 
 static int digit_value(char c)
 {
@@ -125,13 +132,6 @@ static const char *float_end(const char *p, const char *end)
     return p;
 }
 
-static bool float_done(struct pr_expr_lexer *l, const char *end)
-{
-    double f = pr_decimal_read(l->s, (size_t)(end - l->s));
-
-    return number_done(l, end, pr_expr_new_float(f));
-}
-
 static bool expr_lex_number(struct pr_expr_lexer *l)
 {
     const char *p = l->pos, *end;
@@ -151,7 +151,9 @@ static bool expr_lex_number(struct pr_expr_lexer *l)
     if (!end)
         return bad_number(l);
     if (end != p)
-        return float_done(l, end);
+        return number_done(
+            l, end,
+            pr_expr_new_float(pr_decimal_read(l->s, (size_t)(end - l->s))));
     if (*l->s == '0' && (n || big))
         return bad_number(l); /* 0777 */
     return big ? pr_expr_fail_too_big(l->x)
@@ -270,7 +272,7 @@ static bool check_prefix(struct pr_expr_lexer *l, bool *ret_raw)
         if (c == 'r')
             *ret_raw = true;
     }
-    return l->len < 2 || pr_expr_fail_syntax(l);
+    return l->len < 2 || fail_syntax(l);
 }
 
 static bool expr_lex_string(struct pr_expr_lexer *l)
@@ -294,6 +296,8 @@ static bool expr_lex_string(struct pr_expr_lexer *l)
     l->value = pr_expr_new_str(p, (size_t)(end - p));
     return true;
 }
+
+/* ---- tokens */
 
 static bool is_name_start(unsigned char c)
 {
@@ -322,7 +326,7 @@ const char *pr_expr_op_text(int op)
     return op_texts[op] ? op_texts[op] : "?";
 }
 
-void pr_expr_record_syntax(struct pr_expr_lexer *l)
+static void expr_record_syntax(struct pr_expr_lexer *l)
 {
     char shown[32];
     size_t n = 0;
@@ -474,7 +478,7 @@ static bool bad_char(struct pr_expr_lexer *l)
 {
     l->kind = ET_BANNED;
     l->len = (uint32_t)pr_expr_codepoint_len(l->pos, (size_t)(l->end - l->pos));
-    return pr_expr_fail_syntax(l);
+    return fail_syntax(l);
 }
 
 static bool angle_or_bang(struct pr_expr_lexer *l, char c)
@@ -516,7 +520,7 @@ static bool lex_operator(struct pr_expr_lexer *l, char c)
     if (l->end - l->pos > 1 && l->pos[1] == '=' && c != ',') {
         l->kind = ET_BANNED; /* ':=', '+=' and so on */
         l->len = 2;
-        return pr_expr_fail_syntax(l);
+        return fail_syntax(l);
     }
     return lex_set_punctuation(l, singles[u], 1);
 }
@@ -548,7 +552,13 @@ static bool expr_next_token(struct pr_expr_lexer *l)
     return lex_operator(l, (char)c);
 }
 
-/* The parser's brackets: tuples, lists, dicts, sets and comprehensions. */
+/* ---- brackets: tuples, lists, dicts, sets and comprehensions */
+
+enum {
+    PREC_OR = 1,
+    PREC_NOT = 3,
+    PREC_BITS = 5, /* above the comparisons */
+};
 
 static bool expr_expect(struct pr_expr_lexer *l, int kind);
 static bool expr_parse_test(struct pr_expr_lexer *l, struct pr_expr_node **ret);
@@ -563,7 +573,7 @@ static bool expr_parse_item(struct pr_expr_lexer *l, struct pr_expr_node **ret)
         return expr_parse_test(l, ret);
     *ret = expr_new_node(l, EN_STAR);
     return *ret && expr_next_token(l) &&
-           expr_parse_binary(l, PR_EXPR_PREC_BITS, &(*ret)->a);
+           expr_parse_binary(l, PREC_BITS, &(*ret)->a);
 }
 
 /* for a, b in ... : the names, with or without brackets around them. */
@@ -577,7 +587,7 @@ static bool parse_for_names(struct pr_expr_lexer *l,
         return false;
     for (;;) {
         if (l->kind != ET_NAME)
-            return pr_expr_fail_syntax(l);
+            return fail_syntax(l);
         *tail = expr_new_node(l, EN_NAME);
         if (!*tail)
             return false;
@@ -622,8 +632,7 @@ static bool expr_parse_comp(struct pr_expr_lexer *l, struct pr_expr_node *item,
             return false;
         if (loop && (!parse_for_names(l, *tail) || !expr_expect(l, ET_IN)))
             return false;
-        if (!expr_parse_binary(l, PR_EXPR_PREC_OR,
-                               loop ? &(*tail)->b : &(*tail)->a))
+        if (!expr_parse_binary(l, PREC_OR, loop ? &(*tail)->b : &(*tail)->a))
             return false;
     }
     *ret = n;
@@ -666,7 +675,7 @@ static bool expr_parse_paren(struct pr_expr_lexer *l, struct pr_expr_node **ret)
             return expr_next_token(l);
         }
         if (l->kind != ET_COMMA)
-            return pr_expr_fail_syntax(l);
+            return fail_syntax(l);
     } else {
         first = NULL;
     }
@@ -747,39 +756,23 @@ static bool expr_parse_curly(struct pr_expr_lexer *l, struct pr_expr_node **ret)
     return rest_of_items(l, n->a, ET_CURLY_CLOSE);
 }
 
-/*
- * From tokens to the tree: conditions, operators and what they stand between.
+/* ---- conditions, operators and what they stand between
  * Operators of one precedence make one node with a list of operands, so that
- * a long sum is not a deep tree.
- */
+ * a long sum is not a deep tree. */
 
 static bool expr_parse_trailers(struct pr_expr_lexer *l,
                                 struct pr_expr_node *first,
                                 struct pr_expr_node **ret);
 
 static const uint8_t precedence[ET_COUNT] = {
-    [ET_OR] = PR_EXPR_PREC_OR,
-    [ET_AND] = 2,
-    [ET_IN] = 4,
+    [ET_OR] = PREC_OR, [ET_AND] = 2,         [ET_IN] = 4,
     [ET_NOT] = 4, /* of 'not in' */
-    [ET_IS] = 4,
-    [ET_EQ] = 4,
-    [ET_NE] = 4,
-    [ET_LT] = 4,
-    [ET_LE] = 4,
-    [ET_GT] = 4,
-    [ET_GE] = 4,
-    [ET_BAR] = PR_EXPR_PREC_BITS,
-    [ET_CARET] = 6,
-    [ET_AMP] = 7,
-    [ET_SHL] = 8,
-    [ET_SHR] = 8,
-    [ET_PLUS] = 9,
-    [ET_MINUS] = 9,
-    [ET_STAR] = 10,
-    [ET_SLASH] = 10,
-    [ET_FLOOR] = 10,
-    [ET_PERCENT] = 10,
+    [ET_IS] = 4,       [ET_EQ] = 4,          [ET_NE] = 4,
+    [ET_LT] = 4,       [ET_LE] = 4,          [ET_GT] = 4,
+    [ET_GE] = 4,       [ET_BAR] = PREC_BITS, [ET_CARET] = 6,
+    [ET_AMP] = 7,      [ET_SHL] = 8,         [ET_SHR] = 8,
+    [ET_PLUS] = 9,     [ET_MINUS] = 9,       [ET_STAR] = 10,
+    [ET_SLASH] = 10,   [ET_FLOOR] = 10,      [ET_PERCENT] = 10,
 };
 
 static struct pr_expr_node *expr_new_node(struct pr_expr_lexer *l, int kind)
@@ -798,7 +791,7 @@ static struct pr_expr_node *expr_new_node(struct pr_expr_lexer *l, int kind)
 
 static bool expr_expect(struct pr_expr_lexer *l, int kind)
 {
-    return l->kind == kind ? expr_next_token(l) : pr_expr_fail_syntax(l);
+    return l->kind == kind ? expr_next_token(l) : fail_syntax(l);
 }
 
 static bool parse_enter_depth(struct pr_expr_lexer *l)
@@ -866,7 +859,7 @@ static bool parse_atom(struct pr_expr_lexer *l, struct pr_expr_node **ret)
     case ET_CURLY:
         return expr_parse_curly(l, ret);
     default:
-        return pr_expr_fail_syntax(l);
+        return fail_syntax(l);
     }
 }
 
@@ -917,7 +910,7 @@ static bool parse_not(struct pr_expr_lexer *l, struct pr_expr_node **ret)
     struct pr_expr_node *n = expr_new_node(l, EN_NOT);
 
     if (!n || !parse_enter_depth(l) || !expr_next_token(l) ||
-        !expr_parse_binary(l, PR_EXPR_PREC_NOT, &n->a))
+        !expr_parse_binary(l, PREC_NOT, &n->a))
         return false;
     l->depth--;
     *ret = n;
@@ -933,7 +926,7 @@ static bool take_operator(struct pr_expr_lexer *l, int *ret)
         return false;
     if (op == ET_NOT) {
         if (l->kind != ET_IN)
-            return pr_expr_fail_syntax(l);
+            return fail_syntax(l);
         op = ET_NOT_IN;
     } else if (op == ET_IS && l->kind == ET_NOT) {
         op = ET_IS_NOT;
@@ -959,7 +952,7 @@ static bool expr_parse_binary(struct pr_expr_lexer *l, int min,
     struct pr_expr_node *left, *last = NULL;
     int list_prec = 0; /* of the list that left is, when it is one of ours */
     /* After 'not x' only operators that bind less may follow. */
-    bool negated = l->kind == ET_NOT && min <= PR_EXPR_PREC_NOT;
+    bool negated = l->kind == ET_NOT && min <= PREC_NOT;
 
     if (!(negated ? parse_not(l, &left) : parse_unary(l, &left)))
         return false;
@@ -967,7 +960,7 @@ static bool expr_parse_binary(struct pr_expr_lexer *l, int min,
         int prec = precedence[l->kind], op;
         struct pr_expr_node *right;
 
-        if (!prec || prec < min || (negated && prec > PR_EXPR_PREC_NOT))
+        if (!prec || prec < min || (negated && prec > PREC_NOT))
             break;
         if (!take_operator(l, &op) || !expr_parse_binary(l, prec + 1, &right))
             return false;
@@ -993,14 +986,13 @@ static bool expr_parse_test(struct pr_expr_lexer *l, struct pr_expr_node **ret)
     for (;;) {
         struct pr_expr_node *n;
 
-        if (!expr_parse_binary(l, PR_EXPR_PREC_OR, ret))
+        if (!expr_parse_binary(l, PREC_OR, ret))
             return false;
         if (l->kind != ET_IF)
             return true;
         n = expr_new_node(l, EN_IF);
         if (!n || !expr_next_token(l) ||
-            !expr_parse_binary(l, PR_EXPR_PREC_OR, &n->a) ||
-            !expr_expect(l, ET_ELSE))
+            !expr_parse_binary(l, PREC_OR, &n->a) || !expr_expect(l, ET_ELSE))
             return false;
         n->b = *ret;
         *ret = n;
@@ -1048,17 +1040,17 @@ bool pr_expr_parse(struct pr_expr *x, const char *text, size_t len,
         return pr_expr_fail(x, "the expression is empty");
     if (!parse_top_level(&l, ret))
         return false;
-    return l.kind == ET_END || pr_expr_fail_syntax(&l);
+    return l.kind == ET_END || fail_syntax(&l);
 }
 
-/* What follows a value in the parser: .name, (arguments), [index], [slice]. */
+/* ---- what follows a value: .name, (arguments), [index], [slice] */
 
 static bool parse_attribute(struct pr_expr_lexer *l, struct pr_expr_node **ret)
 {
     if (!expr_next_token(l))
         return false;
     if (l->kind != ET_NAME)
-        return pr_expr_fail_syntax(l);
+        return fail_syntax(l);
     *ret = expr_new_node(l, EN_ATTR);
     if (!*ret)
         return false;
@@ -1073,7 +1065,7 @@ static bool keyword_argument(struct pr_expr_lexer *l, struct pr_expr_node **ret)
     struct pr_expr_node *n = *ret;
 
     if (n->kind != EN_NAME)
-        return pr_expr_fail_syntax(l);
+        return fail_syntax(l);
     n->kind = EN_KWARG;
     return expr_next_token(l) && expr_parse_test(l, &n->b);
 }
@@ -1109,7 +1101,7 @@ static bool parse_call(struct pr_expr_lexer *l, struct pr_expr_node **ret)
         if (l->kind == ET_FOR) {
             /* f(x for x in y): only as the one argument. */
             if (tail != &n->a || !expr_parse_comp(l, *tail, EV_ITER, tail))
-                return !l->x->rc ? pr_expr_fail_syntax(l) : false;
+                return !l->x->rc ? fail_syntax(l) : false;
             break;
         }
         tail = &(*tail)->next;
@@ -1134,7 +1126,7 @@ static bool parse_subscript(struct pr_expr_lexer *l, struct pr_expr_node **ret)
         return false;
     *ret = n;
     if (l->kind == ET_SQUARE_CLOSE)
-        return pr_expr_fail_syntax(l);
+        return fail_syntax(l);
     if (at_slice_part(l) && !expr_parse_test(l, &n->a))
         return false;
     if (l->kind == ET_COLON) {

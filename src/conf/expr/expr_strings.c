@@ -1,4 +1,5 @@
-/* Methods of text that make new text or lists of it. */
+/* The methods of text, and int(), float() and round(), where text and numbers
+ * meet. */
 #include "base/number.h"
 #include "base/text.h"
 #include "conf/expr/expr_eval.h"
@@ -9,7 +10,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* Methods of text that look for something in it, or pad it. */
+/* ---- methods that look for something in text, or pad it */
 
 /* self[start:end] by the arguments from `first` on; *ret_start is the code
  * point it begins at, or -1 when start is beyond the end, where even '' is
@@ -221,7 +222,7 @@ static bool str_zfill(struct pr_expr *x, const struct pr_expr_call *c,
     return pr_expr_buf_value(&b, ret);
 }
 
-static const struct pr_expr_def expr_str_find_defs[] = {
+static const struct pr_expr_def finder_defs[] = {
     {"startswith", str_with, 1, 3, NULL},
     {"endswith", str_with, 1, 3, NULL},
     {"find", str_find, 1, 3, NULL},
@@ -237,8 +238,7 @@ static const struct pr_expr_def expr_str_find_defs[] = {
     {"center", str_just, 1, 2, NULL},
 };
 
-const struct pr_expr_table pr_expr_str_finders =
-    PR_EXPR_TABLE(expr_str_find_defs);
+const struct pr_expr_table pr_expr_str_finders = PR_EXPR_TABLE(finder_defs);
 
 /* 0: no white space */
 static size_t expr_space_len(const char *s, size_t avail)
@@ -620,7 +620,7 @@ static bool str_splitlines(struct pr_expr *x, const struct pr_expr_call *c,
     return true;
 }
 
-static const struct pr_expr_def defs[] = {
+static const struct pr_expr_def str_defs[] = {
     {"replace", str_replace, 2, 3, NULL},
     {"split", str_split, 0, 2, "sep,maxsplit"},
     {"strip", str_strip, 0, 1, NULL},
@@ -634,12 +634,11 @@ static const struct pr_expr_def defs[] = {
     {"splitlines", str_splitlines, 0, 1, "keepends"},
 };
 
-const struct pr_expr_table pr_expr_str_methods = PR_EXPR_TABLE(defs);
+const struct pr_expr_table pr_expr_str_methods = PR_EXPR_TABLE(str_defs);
 
-/*
- * Methods of text that know letters: upper, lower, isdigit and so on. Beyond
- * ASCII they know Latin, Greek and Cyrillic letters that have one partner.
- */
+/* ---- methods that know letters: upper, lower, isdigit and so on
+ * Beyond ASCII they know Latin, Greek and Cyrillic letters that have one
+ * partner. */
 
 static unsigned to_lower(unsigned c)
 {
@@ -816,7 +815,7 @@ static bool str_iscase(struct pr_expr *x, const struct pr_expr_call *c,
     return pr_expr_charge_work(x, s->len);
 }
 
-static const struct pr_expr_def expr_str_case_defs[] = {
+static const struct pr_expr_def case_defs[] = {
     {"lower", str_change, 0, 0, NULL},
     {"upper", str_change, 0, 0, NULL},
     {"title", str_change, 0, 0, NULL},
@@ -832,10 +831,9 @@ static const struct pr_expr_def expr_str_case_defs[] = {
     {"islower", str_iscase, 0, 0, NULL},
 };
 
-const struct pr_expr_table pr_expr_str_cases =
-    PR_EXPR_TABLE(expr_str_case_defs);
+const struct pr_expr_table pr_expr_str_cases = PR_EXPR_TABLE(case_defs);
 
-/* int(), float() and round(): where text and numbers meet. */
+/* ---- int(), float() and round() */
 
 bool pr_expr_float_to_int(struct pr_expr *x, double f,
                           struct pr_expr_value *ret)

@@ -114,19 +114,9 @@ struct pr_expr_lexer {
     struct pr_expr_value value;
 };
 
-/* expr_lex.c, expr_literal.c */
+/* As an operator is written. */
 const char *pr_expr_op_text(int op);
-void pr_expr_record_syntax(
-    struct pr_expr_lexer *l); /* "invalid syntax at ..." */
-#define pr_expr_fail_syntax(l) (pr_expr_record_syntax(l), false)
 
-/* expr_parse.c, expr_display.c, expr_trailer.c */
 bool pr_expr_parse(struct pr_expr *x, const char *text, size_t len,
                    struct pr_expr_node **ret);
-enum {
-    PR_EXPR_PREC_OR = 1,
-    PR_EXPR_PREC_NOT = 3,
-    PR_EXPR_PREC_BITS = 5, /* above the comparisons */
-};
-
 #endif

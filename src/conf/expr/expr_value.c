@@ -1,4 +1,5 @@
-/* Values of the evaluator: their names, truth, items, and making new ones. */
+/* Values of the evaluator: names, truth, items, making new ones, str(), repr().
+ */
 #include "conf/expr/expr_value.h"
 
 #include "base/text.h"
@@ -292,7 +293,7 @@ bool pr_expr_buf_value(const struct pr_expr_buf *b, struct pr_expr_value *ret)
     return true;
 }
 
-/* str() and repr() of values, as Python writes them. */
+/* ---- str() and repr(), as Python writes them */
 
 static void repr_float(struct pr_expr_buf *b, double f)
 {

@@ -1,8 +1,8 @@
 /*
  * What the files of the expression evaluator share: the value an expression
  * works on, the state of one evaluation, and what can be done with values. The
- * tree is in expr_tree.h, functions and methods are in expr_call.h. Nobody
- * outside src/conf/expr*.c needs any of them.
+ * tree is in expr_tree.h, functions and methods are in expr_eval.h. Nobody
+ * outside this folder needs any of them.
  *
  * A function that can fail returns false after it has recorded why in the
  * evaluation (pr_expr_fail, pr_expr_fail_nomem); *ret is then not to be used.
@@ -104,7 +104,8 @@ struct pr_expr {
     struct pr_expr_regex *regexes;
 };
 
-/* expr.c: limits and failing. */
+/* ---- limits and failing */
+
 void pr_expr_record_error(struct pr_expr *x, const char *fmt, ...)
     PR_PRINTF(2, 3);
 void pr_expr_record_nomem(struct pr_expr *x);
@@ -119,6 +120,8 @@ void pr_expr_record_too_big(
 #define pr_expr_fail_too_big(x) (pr_expr_record_too_big(x), false)
 void *pr_expr_alloc(struct pr_expr *x, size_t bytes); /* NULL: recorded */
 bool pr_expr_charge_work(struct pr_expr *x, size_t bytes);
+
+/* ---- lists and texts being made */
 
 /* A list being made. */
 struct pr_expr_vec {
@@ -143,13 +146,15 @@ void pr_expr_buf_fill(struct pr_expr_buf *b, const char *s, size_t len,
                       size_t times);
 bool pr_expr_buf_value(const struct pr_expr_buf *b, struct pr_expr_value *ret);
 
-/* expr_text.c: str() and repr(). */
+/* ---- str() and repr() */
+
 void pr_expr_write_text(struct pr_expr_buf *b, const struct pr_expr_value *v);
 void pr_expr_write_repr(struct pr_expr_buf *b, const struct pr_expr_value *v);
 bool pr_expr_to_str(struct pr_expr *x, const struct pr_expr_value *v,
                     struct pr_expr_value *ret);
 
-/* expr_value.c */
+/* ---- values (expr_value.c) */
+
 const char *
 pr_expr_value_name(const struct pr_expr_value *v); /* "text", "a list" */
 bool pr_expr_is_true(const struct pr_expr_value *v);
@@ -211,7 +216,8 @@ static inline struct pr_expr_value pr_expr_new_str(const char *s, size_t len)
     return (struct pr_expr_value){.kind = EV_STR, .len = (uint32_t)len, .s = s};
 }
 
-/* expr_ops.c, expr_number.c, expr_compare.c */
+/* ---- operators (expr_operators.c) */
+
 bool pr_expr_eval_binary(struct pr_expr *x, int op,
                          const struct pr_expr_value *a,
                          const struct pr_expr_value *b,
@@ -234,7 +240,8 @@ bool pr_expr_sort(struct pr_expr *x, struct pr_expr_value *keys,
                   struct pr_expr_value *items, size_t n,
                   bool reverse); /* stable */
 
-/* expr_index.c */
+/* ---- indices, slices, code points (expr_eval.c) */
+
 bool pr_expr_index(struct pr_expr *x, const struct pr_expr_value *v,
                    const struct pr_expr_value *at, struct pr_expr_value *ret);
 /* from, to, step: EV_MISSING when left out. */
@@ -248,7 +255,8 @@ size_t pr_expr_codepoint_len(const char *s,
 unsigned pr_expr_codepoint_at(const char *s,
                               size_t avail); /* stray: 0xdc80 + byte */
 
-/* expr_format.c, expr_percent.c, expr_spec.c */
+/* ---- formatting (expr_format.c) */
+
 bool pr_expr_format_percent(struct pr_expr *x, const struct pr_expr_value *fmt,
                             const struct pr_expr_value *args,
                             struct pr_expr_value *ret);
@@ -275,7 +283,8 @@ bool pr_expr_write_number(struct pr_expr_buf *b,
                           const struct pr_expr_spec *spec, bool negative,
                           const struct pr_expr_value *digits);
 
-/* expr_convert.c, expr_str.c, expr_module.c, expr_re.c, expr_match.c */
+/* ---- what a value means elsewhere (expr_strings.c, expr_modules.c) */
+
 bool pr_expr_float_to_int(struct pr_expr *x, double f,
                           struct pr_expr_value *ret);
 bool pr_expr_getenv(struct pr_expr *x, const struct pr_expr_value *name,

@@ -1,8 +1,8 @@
 /*
- * Python's regular expressions by PCRE2: compiling and matching. What Python
- * and PCRE2 write differently is translated in regex_syntax.c, re.sub is in
- * regex_sub.c. No just-in-time compiler: its memory could not be made to fail
- * in a test, and patterns here are short-lived.
+ * Python's regular expressions by PCRE2: translating what both write
+ * differently, compiling, matching, and re.sub. No just-in-time compiler: its
+ * memory could not be made to fail in a test, and patterns here are
+ * short-lived.
  */
 #include "conf/expr/regex.h"
 
@@ -14,10 +14,6 @@
 #include <string.h>
 #include <time.h>
 
-/* What the files of the regular expressions share; nobody else needs it. */
-
-#define PCRE2_CODE_UNIT_WIDTH 8
-
 struct pr_regex {
     pcre2_general_context *general; /* our allocator */
     pcre2_match_context *match;     /* the limits; read only */
@@ -26,12 +22,11 @@ struct pr_regex {
     bool utf8;
 };
 
-/*
- * From Python's pattern to PCRE2's. They agree on nearly everything; what
- * differs is rewritten (\Z, \v, \uXXXX, {,n}, [ in a class), and what only
- * PCRE2 knows is refused as Python refuses it: (*VERB), (?R), \K, \Q and so
- * on, some of which would get around our limits.
- */
+/* ---- from Python's pattern to PCRE2's
+ * They agree on nearly everything; what differs is rewritten (\Z, \v, \uXXXX,
+ * {,n}, [ in a class), and what only PCRE2 knows is refused as Python refuses
+ * it: (*VERB), (?R), \K, \Q and so on, some of which would get around our
+ * limits. */
 
 struct scan {
     const char *text, *p, *end;
@@ -554,7 +549,7 @@ int pr_regex_search(const struct pr_regex *re, const char *s, size_t len,
     return r == PR_OK ? regex_walk_once(&w, spans, err) : r;
 }
 
-/* re.sub: the template of the replacement, and replacing. */
+/* ---- re.sub: the template of the replacement, and replacing */
 
 struct sub {
     const struct pr_regex *re;

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The option tables of this build, made from the .def files. */
+/* ---- the tables of this build, made from the .def files */
 
 #define OPT(k, f, d, lo, hi, ch, u, fl, s, h)                                  \
     {PR_OPT_##k, #f, offsetof(struct OWNER, f), d, lo, hi, ch, u, PR_OPT_##fl, \

@@ -114,7 +114,7 @@ void pr_opt_describe(const struct pr_opt *opt, struct pr_buf *out);
 
 const char *pr_opt_kind_words(enum pr_opt_kind kind);
 
-/* The structs that the option tables make, and the tables themselves. */
+/* ---- the structs that the tables make, and the tables themselves */
 
 #define OPT(kind, field, ...) pr_ctype_##kind field;
 struct pr_exp_opts {

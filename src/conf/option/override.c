@@ -1,6 +1,4 @@
-/*
- * Hydra's overrides: what to do with which name. The value after the '=' is
- * read by override_value.c.
+/* Hydra's overrides: what to do with which name, and the value after the '='.
  */
 #include "conf/option/override.h"
 
@@ -18,9 +16,8 @@
 #include <string.h>
 #include <strings.h>
 
-/* Quoted and bare text in the value of an override; for override_value.c. */
-
-struct pr_override_in {
+/* Where the reading of a value is. */
+struct override_in {
     const char *pos;        /* NUL-terminated */
     const char *arg, *name; /* for messages */
     struct pr_arena *arena;
@@ -29,14 +26,32 @@ struct pr_override_in {
     bool no_calls; /* no ")$" from here on */
 };
 
-/*
- * The single words of an override's value: quoted and bare text, and what bare
- * text may mean. Bare text is taken more freely than hydra does (a=b=c, 0:1,
- * f(x)); ${…} and $(…)$ pass through untouched: they are expanded later.
- */
-
 static int override_fail(struct pr_err *err, const char *arg, const char *fmt,
                          ...) PR_PRINTF(3, 4);
+
+/* Fails with PR_E_USAGE, quoting the argument (shortened) and what is wrong. */
+static int override_fail(struct pr_err *err, const char *arg, const char *fmt,
+                         ...)
+{
+    enum { SHOWN = 100 };
+    char msg[sizeof err->msg];
+    size_t shown = strlen(arg);
+    va_list ap;
+
+    if (shown > SHOWN) { /* not in the middle of a character */
+        for (shown = SHOWN; ((unsigned char)arg[shown] & 0xc0) == 0x80;)
+            shown--;
+    }
+    va_start(ap, fmt);
+    vsnprintf(msg, sizeof msg, fmt, ap);
+    va_end(ap);
+    return pr_fail(err, PR_E_USAGE, "command line", "'%.*s%s': %.240s",
+                   (int)shown, arg, arg[shown] ? "..." : "", msg);
+}
+
+/* ---- single words: quoted and bare text, and what bare text may mean
+ * Bare text is taken more freely than hydra does (a=b=c, 0:1, f(x)); ${…} and
+ * $(…)$ pass through untouched: they are expanded later. */
 
 enum { MAX_BRACKETS = 100 };
 
@@ -51,7 +66,7 @@ static bool override_is_stop(char c, const char *set)
 }
 
 /* Adds the hint to use quotes to a failure; returns rc. */
-static int override_hint_quotes(struct pr_override_in *in, int rc)
+static int override_hint_quotes(struct override_in *in, int rc)
 {
     (void)pr_hint(in->err,
                   "put quotes around it if it is meant as text: \"%s='TEXT'\"",
@@ -60,7 +75,7 @@ static int override_hint_quotes(struct pr_override_in *in, int rc)
 }
 
 /* What lies in the scratch, as text. */
-static int override_store_text(struct pr_override_in *in, size_t len,
+static int override_store_text(struct override_in *in, size_t len,
                                struct pr_value *v)
 {
     const char *text = pr_arena_copy(in->arena, in->scratch, len);
@@ -73,7 +88,7 @@ static int override_store_text(struct pr_override_in *in, size_t len,
 
 /* At a quote. Backslashes count only before a quote: \' is a quote, \\' is a
  * backslash and the end. */
-static int override_read_quoted(struct pr_override_in *in, struct pr_value *v)
+static int override_read_quoted(struct override_in *in, struct pr_value *v)
 {
     char quote = *in->pos, *out = in->scratch;
     const char *p = in->pos + 1;
@@ -187,7 +202,7 @@ static bool to_word(const char *s, size_t len, struct pr_value *ret)
 }
 
 /* Past $(…)$; p itself if it is at none. */
-static const char *skip_call(struct pr_override_in *in, const char *p)
+static const char *skip_call(struct override_in *in, const char *p)
 {
     const char *end = NULL;
 
@@ -222,7 +237,7 @@ struct bare {
     bool escaped;
 };
 
-static int take_bracket(struct pr_override_in *in, struct bare *b)
+static int take_bracket(struct override_in *in, struct bare *b)
 {
     char c = *in->pos;
 
@@ -240,7 +255,7 @@ static int take_bracket(struct pr_override_in *in, struct bare *b)
     return PR_OK;
 }
 
-static int take_bare(struct pr_override_in *in, struct bare *b)
+static int take_bare(struct override_in *in, struct bare *b)
 {
     const char *after = skip_reference(in->pos);
     int rc;
@@ -273,7 +288,7 @@ static int take_bare(struct pr_override_in *in, struct bare *b)
     return PR_OK;
 }
 
-static int read_bare_text(struct pr_override_in *in, const char *stops,
+static int read_bare_text(struct override_in *in, const char *stops,
                           struct bare *b)
 {
     while (*in->pos && (b->depth || !override_is_stop(*in->pos, stops))) {
@@ -290,7 +305,7 @@ static int read_bare_text(struct pr_override_in *in, const char *stops,
 }
 
 /* choice(a,b) and its like mean something in hydra that we do not do. */
-static int refuse_function(struct pr_override_in *in, const char *text)
+static int refuse_function(struct override_in *in, const char *text)
 {
     static const char *const names[] = {
         "choice", "range", "interval", "glob", "sort",     "shuffle",     "tag",
@@ -301,7 +316,7 @@ static int refuse_function(struct pr_override_in *in, const char *text)
     if (text[len + strspn(text + len, " \t")] != '(')
         return PR_OK;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        if (strlen(names[i]) == len && memcmp(names[i], text, len) == 0) {
+        if (pr_text_is(text, len, names[i])) {
             int rc = override_fail(in->err, in->arg,
                                    "hydra's %s() is not known here", names[i]);
             (void)pr_hint(in->err,
@@ -315,7 +330,7 @@ static int refuse_function(struct pr_override_in *in, const char *text)
 
 /* Up to one of the stops outside brackets: a number, true, false, null, or
  * text. Blanks at its end do not count. */
-static int override_read_bare(struct pr_override_in *in, const char *stops,
+static int override_read_bare(struct override_in *in, const char *stops,
                               struct pr_value *v)
 {
     struct bare b = {.out = in->scratch, .end = in->scratch};
@@ -334,7 +349,7 @@ static int override_read_bare(struct pr_override_in *in, const char *stops,
 }
 
 /* The same, but always text. */
-static int override_read_bare_key(struct pr_override_in *in, const char *stops,
+static int override_read_bare_key(struct override_in *in, const char *stops,
                                   struct pr_value *ret_text)
 {
     struct bare b = {.out = in->scratch, .end = in->scratch};
@@ -345,16 +360,14 @@ static int override_read_bare_key(struct pr_override_in *in, const char *stops,
                                     ret_text);
 }
 
-/*
- * Values of hydra 1.3's override grammar: words, lists and maps. A comma
- * outside quotes and brackets would be a sweep, which has a form of its own
- * here.
- */
+/* ---- values of hydra 1.3's override grammar: words, lists and maps
+ * A comma outside quotes and brackets would be a sweep, which has a form of its
+ * own here. */
 
 enum { MAX_DEPTH = 100 };
 
 struct reader {
-    struct pr_override_in in;
+    struct override_in in;
     unsigned depth;
     struct pr_member *stack; /* items of the open lists and maps */
     size_t used, cap;
@@ -365,13 +378,8 @@ static int override_parse_value(struct reader *r, const char *stops,
 
 static void override_skip_blanks(struct reader *r)
 {
-    while (*r->in.pos == ' ' || *r->in.pos == '\t')
+    while (override_is_blank(*r->in.pos))
         r->in.pos++;
-}
-
-static bool override_ends_value(char c, const char *set)
-{
-    return c && strchr(set, c);
 }
 
 static int override_push_item(struct reader *r, const struct pr_member *m)
@@ -511,7 +519,7 @@ static int override_parse_value(struct reader *r, const char *stops,
 
     override_skip_blanks(r);
     start = r->in.pos;
-    if (!*start || override_ends_value(*start, stops)) {
+    if (!*start || override_is_stop(*start, stops)) {
         if (r->depth)
             return override_fail(r->in.err, r->in.arg, "a value is missing");
         *v = pr_str("");
@@ -526,7 +534,7 @@ static int override_parse_value(struct reader *r, const char *stops,
     if (rc)
         return rc;
     override_skip_blanks(r);
-    if (*r->in.pos && !override_ends_value(*r->in.pos, stops))
+    if (*r->in.pos && !override_is_stop(*r->in.pos, stops))
         return override_hint_quotes(&r->in, override_fail(r->in.err, r->in.arg,
                                                           "text after '%c'",
                                                           r->in.pos[-1]));
@@ -570,25 +578,7 @@ static int override_read_value(const char *text, const char *arg,
     return rc;
 }
 
-/* Fails with PR_E_USAGE, quoting the argument (shortened) and what is wrong. */
-static int override_fail(struct pr_err *err, const char *arg, const char *fmt,
-                         ...)
-{
-    enum { SHOWN = 100 };
-    char msg[sizeof err->msg];
-    size_t shown = strlen(arg);
-    va_list ap;
-
-    if (shown > SHOWN) { /* not in the middle of a character */
-        for (shown = SHOWN; ((unsigned char)arg[shown] & 0xc0) == 0x80;)
-            shown--;
-    }
-    va_start(ap, fmt);
-    vsnprintf(msg, sizeof msg, fmt, ap);
-    va_end(ap);
-    return pr_fail(err, PR_E_USAGE, "command line", "'%.*s%s': %.240s",
-                   (int)shown, arg, arg[shown] ? "..." : "", msg);
-}
+/* ---- names, and what to do with them */
 
 bool pr_override_is_likely(const char *arg)
 {

@@ -1,4 +1,4 @@
-/* Parameter sets and the settings in them. */
+/* Declared parameters, settings, and sets of these. */
 #include "conf/option/parameters.h"
 
 #include "base/json/json.h"
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Declared types, domains and patterns. */
+/* ---- declared types, domains and patterns */
 
 /* Python's int() and float() as rows, to share pr_opt_cast. */
 static const struct pr_opt as_int = {.kind = PR_OPT_INT};
@@ -116,6 +116,8 @@ int pr_decl_apply(const struct pr_decl *d, const struct pr_value *in,
     *ret = v;
     return PR_OK;
 }
+
+/* ---- settings, and sets of them */
 
 bool pr_is_dynamic(const struct pr_value *v)
 {

@@ -15,10 +15,9 @@
 #include "conf/expr/regex.h"
 #include "conf/option/option.h"
 
-/*
+/* ---- declarations
  * What is known of a parameter beyond its value: the row of our option tables,
- * and what a DLBS config says of it (type, val_domain, val_regexp, desc).
- */
+ * and what a DLBS config says of it (type, val_domain, val_regexp, desc). */
 
 enum pr_decl_type {
     PR_DECL_NONE,

@@ -1,4 +1,4 @@
-/* Values written by hand. */
+/* Arguments and values written by hand. */
 #include "conf/read/literal.h"
 
 #include "base/json/json.h"
@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Text to arguments. */
+/* ---- text to arguments */
 
 /* Copies one word from *p to out; false: a quote is not closed. */
 static bool split_next_word(const char **p, char **out)

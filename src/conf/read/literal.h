@@ -20,11 +20,10 @@ int pr_literal_read(const char *name, const char *text, size_t len,
                     struct pr_arena *a, struct pr_value *ret,
                     struct pr_err *ret_slip, struct pr_err *err) PR_MUST_CHECK;
 
-/*
- * Splitting text into arguments, by rules of our own that look like a shell's:
- * blanks separate, '…' keeps everything, "…" keeps everything but \" and \\,
- * a backslash keeps the next character. Nothing is expanded and no shell runs.
- */
+/* ---- text to arguments
+ * By rules of our own that look like a shell's: blanks separate, '…' keeps
+ * everything, "…" keeps everything but \" and \\, a backslash keeps the next
+ * character. Nothing is expanded and no shell runs. */
 
 /* *ret_words is NULL-terminated and in the arena. PR_E_CONF for a quote that
  * is not closed. */

@@ -1,5 +1,5 @@
 /*
- * Statements: assignments and source. Words are in shellconf_word.c. Files are
+ * Configs written as shell scripts: words, assignments and source. Files are
  * read one inside another, so deep and so many at most, and never one inside
  * itself.
  */
@@ -14,28 +14,27 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A place in a shell config, and what can stand there. */
-
-struct pr_shell_reader {
+/* A place in a shell config. */
+struct shell_reader {
     struct pr_shell_config *conf;
     const struct pr_shell_opts *opts;
     const char *name; /* of the file */
     const char *p, *end;
     unsigned line;
-    const struct pr_shell_reader *outer; /* that sources this one */
+    const struct shell_reader *outer; /* that sources this one */
     int depth;
     unsigned *files; /* read so far */
     bool no_memory;
     char whole[PATH_MAX]; /* real path of the file; or "" */
 };
 
-/* Words of a shell config. */
+/* ---- words */
 
 /* One word that refers to others, again and again, may make much of little. */
 enum { MAX_WORD = 1 << 20, MAX_ALL = 64 << 20 };
 
 /* Skips blanks and, with lines, ends of lines; and comments. */
-static void shell_skip_space(struct pr_shell_reader *r, bool lines)
+static void shell_skip_space(struct shell_reader *r, bool lines)
 {
     for (; r->p < r->end; r->p++) {
         if (*r->p == '#')
@@ -56,7 +55,7 @@ static bool in_name(char c)
 }
 
 /* Letters, digits and _, in the arena; NULL: none here, or no_memory. */
-static const char *shell_read_name(struct pr_shell_reader *r)
+static const char *shell_read_name(struct shell_reader *r)
 {
     const char *from = r->p;
     char *name;
@@ -71,7 +70,7 @@ static const char *shell_read_name(struct pr_shell_reader *r)
 }
 
 /* A word and the blanks around it. */
-static bool shell_expect(struct pr_shell_reader *r, const char *word)
+static bool shell_expect(struct shell_reader *r, const char *word)
 {
     size_t n = strlen(word);
 
@@ -85,14 +84,14 @@ static bool shell_expect(struct pr_shell_reader *r, const char *word)
     return true;
 }
 
-static int shell_fail_at(const struct pr_shell_reader *r, const char *what,
+static int shell_fail_at(const struct shell_reader *r, const char *what,
                          struct pr_err *err)
 {
     return pr_fail_at(err, PR_E_CONF, r->name, r->line, 0, "%s", what);
 }
 
 /* [KEY]= in a map. */
-static int shell_read_key(struct pr_shell_reader *r, const char **ret,
+static int shell_read_key(struct shell_reader *r, const char **ret,
                           struct pr_err *err)
 {
     if (*r->p != '[')
@@ -109,7 +108,7 @@ static int shell_read_key(struct pr_shell_reader *r, const char **ret,
 }
 
 /* '$' was read: {NAME}, or NAME, of a text that was assigned. */
-static int put_var(struct pr_shell_reader *r, struct pr_buf *out,
+static int put_var(struct shell_reader *r, struct pr_buf *out,
                    struct pr_err *err)
 {
     bool braces = r->p < r->end && *r->p == '{';
@@ -132,7 +131,7 @@ static int put_var(struct pr_shell_reader *r, struct pr_buf *out,
     return PR_OK;
 }
 
-static int put_single(struct pr_shell_reader *r, struct pr_buf *out,
+static int put_single(struct shell_reader *r, struct pr_buf *out,
                       struct pr_err *err)
 {
     const char *stop = memchr(r->p, '\'', (size_t)(r->end - r->p));
@@ -145,8 +144,8 @@ static int put_single(struct pr_shell_reader *r, struct pr_buf *out,
     return PR_OK;
 }
 
-static int shell_read_double_quoted(struct pr_shell_reader *r,
-                                    struct pr_buf *out, struct pr_err *err)
+static int shell_read_double_quoted(struct shell_reader *r, struct pr_buf *out,
+                                    struct pr_err *err)
 {
     unsigned begun = r->line;
 
@@ -178,7 +177,7 @@ static bool shell_ends_word(char c)
 }
 
 /* No word begins here. */
-static bool shell_is_at_blank(const struct pr_shell_reader *r)
+static bool shell_is_at_blank(const struct shell_reader *r)
 {
     return r->p == r->end || shell_ends_word(*r->p);
 }
@@ -189,7 +188,7 @@ static bool is_special(char c)
     return c && strchr(";&|<>(`*?[]{}!~", c);
 }
 
-static int put_bare(struct pr_shell_reader *r, struct pr_buf *out,
+static int put_bare(struct shell_reader *r, struct pr_buf *out,
                     struct pr_err *err)
 {
     char c = *r->p++;
@@ -212,7 +211,7 @@ static int put_bare(struct pr_shell_reader *r, struct pr_buf *out,
 }
 
 /* One word: quoted, bare, or both in one; ${NAME} is replaced. */
-static int shell_read_word(struct pr_shell_reader *r, const char **ret,
+static int shell_read_word(struct shell_reader *r, const char **ret,
                            struct pr_err *err)
 {
     PR_AUTO_BUF struct pr_buf word = PR_BUF_INIT(MAX_WORD);
@@ -260,7 +259,7 @@ struct pr_shell_var *pr_shell_find_var(const struct pr_shell_config *c,
     return NULL;
 }
 
-static int add_var(struct pr_shell_reader *r, const char *name,
+static int add_var(struct shell_reader *r, const char *name,
                    struct pr_shell_var **ret, struct pr_err *err)
 {
     struct pr_shell_config *c = r->conf;
@@ -362,8 +361,7 @@ static bool folder_above(const char *file, int levels, char out[static 4096])
     return true;
 }
 
-static const char *find_source(const struct pr_shell_reader *r,
-                               const char *path)
+static const char *find_source(const struct shell_reader *r, const char *path)
 {
     char folder[4096];
 
@@ -379,7 +377,7 @@ static const char *find_source(const struct pr_shell_reader *r,
     return NULL;
 }
 
-static bool shell_is_open(const struct pr_shell_reader *r, const char *path)
+static bool shell_is_open(const struct shell_reader *r, const char *path)
 {
     char whole[4096];
 
@@ -392,10 +390,10 @@ static bool shell_is_open(const struct pr_shell_reader *r, const char *path)
     return false;
 }
 
-static int shell_read_file(const char *path, struct pr_shell_reader *r,
+static int shell_read_file(const char *path, struct shell_reader *r,
                            struct pr_err *err);
 
-static int refuse_source(const struct pr_shell_reader *r, unsigned line,
+static int refuse_source(const struct shell_reader *r, unsigned line,
                          const char *path, struct pr_err *err)
 {
     if (*path == '/')
@@ -412,14 +410,14 @@ static int refuse_source(const struct pr_shell_reader *r, unsigned line,
     return PR_OK;
 }
 
-static int do_source(struct pr_shell_reader *r, unsigned line, const char *path,
+static int do_source(struct shell_reader *r, unsigned line, const char *path,
                      struct pr_err *err)
 {
-    struct pr_shell_reader inner = {.conf = r->conf,
-                                    .opts = r->opts,
-                                    .outer = r,
-                                    .depth = r->depth + 1,
-                                    .files = r->files};
+    struct shell_reader inner = {.conf = r->conf,
+                                 .opts = r->opts,
+                                 .outer = r,
+                                 .depth = r->depth + 1,
+                                 .files = r->files};
     const char *slash = strrchr(path, '/'), *full;
     int rc;
 
@@ -444,7 +442,7 @@ static int do_source(struct pr_shell_reader *r, unsigned line, const char *path,
 
 /* ---- statements */
 
-static int shell_fail_statement(const struct pr_shell_reader *r, unsigned line,
+static int shell_fail_statement(const struct shell_reader *r, unsigned line,
                                 struct pr_err *err)
 {
     pr_fail_at(err, PR_E_CONF, r->name, line, 0,
@@ -455,7 +453,7 @@ static int shell_fail_statement(const struct pr_shell_reader *r, unsigned line,
 }
 
 /* '(' was read: words up to ')'. */
-static int shell_read_list(struct pr_shell_reader *r, struct pr_shell_var *v,
+static int shell_read_list(struct shell_reader *r, struct pr_shell_var *v,
                            struct pr_err *err)
 {
     unsigned begun = r->line;
@@ -485,7 +483,7 @@ static int shell_read_list(struct pr_shell_reader *r, struct pr_shell_var *v,
     }
 }
 
-static int shell_read_text(struct pr_shell_reader *r, struct pr_shell_var *v,
+static int shell_read_text(struct shell_reader *r, struct pr_shell_var *v,
                            struct pr_err *err)
 {
     struct pr_shell_word w = {.text = "", .file = r->name, .line = r->line};
@@ -498,7 +496,7 @@ static int shell_read_text(struct pr_shell_reader *r, struct pr_shell_var *v,
 }
 
 /* Everything after the name. */
-static int shell_read_assignment(struct pr_shell_reader *r, const char *name,
+static int shell_read_assignment(struct shell_reader *r, const char *name,
                                  bool map, struct pr_err *err)
 {
     bool given = r->p < r->end && *r->p == '=';
@@ -522,7 +520,7 @@ static int shell_read_assignment(struct pr_shell_reader *r, const char *name,
 }
 
 /* Nothing but a comment may follow on the line. */
-static int end_statement(struct pr_shell_reader *r, struct pr_err *err)
+static int end_statement(struct shell_reader *r, struct pr_err *err)
 {
     shell_skip_space(r, false);
     if (r->p < r->end && *r->p != '\n')
@@ -530,7 +528,7 @@ static int end_statement(struct pr_shell_reader *r, struct pr_err *err)
     return PR_OK;
 }
 
-static int read_statement(struct pr_shell_reader *r, struct pr_err *err)
+static int read_statement(struct shell_reader *r, struct pr_err *err)
 {
     unsigned line = r->line;
     const char *name = shell_read_name(r), *path = NULL;
@@ -560,7 +558,7 @@ static int read_statement(struct pr_shell_reader *r, struct pr_err *err)
     return rc ? rc : end_statement(r, err);
 }
 
-static int shell_read_statements(struct pr_shell_reader *r, struct pr_err *err)
+static int shell_read_statements(struct shell_reader *r, struct pr_err *err)
 {
     int rc = PR_OK;
 
@@ -574,7 +572,7 @@ static int shell_read_statements(struct pr_shell_reader *r, struct pr_err *err)
     return rc;
 }
 
-static int shell_read_file(const char *path, struct pr_shell_reader *r,
+static int shell_read_file(const char *path, struct shell_reader *r,
                            struct pr_err *err)
 {
     const char *text;
@@ -597,12 +595,12 @@ int pr_shell_config_parse(const char *text, size_t len, const char *name,
 {
     struct pr_shell_config c = {.arena = a};
     unsigned files = 0;
-    struct pr_shell_reader r = {.conf = &c,
-                                .opts = opts,
-                                .name = name,
-                                .p = text,
-                                .end = text + len,
-                                .files = &files};
+    struct shell_reader r = {.conf = &c,
+                             .opts = opts,
+                             .name = name,
+                             .p = text,
+                             .end = text + len,
+                             .files = &files};
     int rc = shell_read_statements(&r, err);
 
     if (!rc)
@@ -616,7 +614,7 @@ int pr_shell_config_read(const char *path, const struct pr_shell_opts *opts,
 {
     struct pr_shell_config c = {.arena = a};
     unsigned files = 0;
-    struct pr_shell_reader r = {.conf = &c, .opts = opts, .files = &files};
+    struct shell_reader r = {.conf = &c, .opts = opts, .files = &files};
     int rc = shell_read_file(path, &r, err);
 
     if (!rc)

@@ -1,4 +1,4 @@
-/* TOML: tables, keys, and the document. Values are in toml_value.c. */
+/* TOML: values, keys, tables, and the document. */
 #include "conf/read/toml.h"
 
 #include "base/text.h"
@@ -10,28 +10,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the files of the TOML reader share. */
-
-enum { PR_TOML_DEPTH = 64 };
+enum { MAX_DEPTH = 64, MAX_COLUMN = 4096, MAX_STRING = 16 << 20 };
 
 /* A table while it grows; values are immutable, so it becomes one at the
  * end. */
-struct pr_toml_table {
-    struct pr_toml_entry *first, *last;
+struct toml_table {
+    struct toml_entry *first, *last;
     uint32_t count;
     bool given;  /* it had a head of its own */
     bool closed; /* an inline table, or made by dotted keys: no head may add */
 };
 
-struct pr_toml_entry {
+struct toml_entry {
     const char *key;
     uint32_t key_len, line, col;
     struct pr_value value;
-    struct pr_toml_table *table; /* NULL: value counts */
-    struct pr_toml_entry *next;
+    struct toml_table *table; /* NULL: value counts */
+    struct toml_entry *next;
 };
 
-struct pr_toml {
+struct toml {
     const char *p, *end, *line_start;
     unsigned line;
     const char *name;
@@ -40,17 +38,81 @@ struct pr_toml {
     int depth;
 };
 
-/* The values of TOML: strings, numbers, arrays, inline tables. */
+/* ---- where we are */
 
-static int toml_fail(struct pr_toml *t, const char *fmt, ...) PR_PRINTF(2, 3);
-static void toml_skip_blanks(struct pr_toml *t, bool lines);
-static unsigned toml_column(const struct pr_toml *t, const char *at);
-static int toml_make_map(struct pr_toml *t, const struct pr_toml_table *table,
-                         int depth, struct pr_value *ret);
-static int toml_read_value(struct pr_toml *t, struct pr_value *ret);
-static int toml_read_assignment(struct pr_toml *t, struct pr_toml_table *into);
+static int toml_fail(struct toml *t, const char *fmt, ...) PR_PRINTF(2, 3);
 
-enum { MAX_STRING = 16 << 20 };
+static unsigned toml_column(const struct toml *t, const char *at)
+{
+    unsigned col = 1;
+
+    /* Nobody reads farther, and a document may be one line. */
+    if (at - t->line_start > MAX_COLUMN)
+        at = t->line_start + MAX_COLUMN;
+    for (const char *p = t->line_start; p < at; p++)
+        col += ((unsigned char)*p & 0xc0) != 0x80;
+    return col;
+}
+
+static int toml_fail(struct toml *t, const char *fmt, ...)
+{
+    char msg[256];
+    va_list ap;
+
+    va_start(ap, fmt);
+    vsnprintf(msg, sizeof msg, fmt, ap);
+    va_end(ap);
+    return pr_fail_at(t->err, PR_E_FORMAT, t->name, t->line,
+                      toml_column(t, t->p), "%s", msg);
+}
+
+/* Blanks; and with lines, line ends and comments, too. */
+static void toml_skip_blanks(struct toml *t, bool lines)
+{
+    for (; t->p < t->end; t->p++) {
+        if (lines && *t->p == '#')
+            while (t->p + 1 < t->end && t->p[1] != '\n')
+                t->p++;
+        else if (lines && *t->p == '\n') {
+            t->line++;
+            t->line_start = t->p + 1;
+        } else if (*t->p != ' ' && *t->p != '\t' && *t->p != '\r')
+            return;
+    }
+}
+
+static int toml_make_map(struct toml *t, const struct toml_table *table,
+                         int depth, struct pr_value *ret)
+{
+    struct pr_member *m =
+        PR_ARENA_ARRAY(t->arena, struct pr_member, table->count + 1);
+    uint32_t n = 0;
+
+    if (!m)
+        return pr_fail_nomem(t->err);
+    if (depth > MAX_DEPTH)
+        return toml_fail(t, "tables are nested too deeply");
+    for (const struct toml_entry *e = table->first; e; e = e->next, n++) {
+        m[n] = (struct pr_member){.key = e->key,
+                                  .key_len = e->key_len,
+                                  .line = e->line,
+                                  .col = e->col,
+                                  .value = e->value};
+        if (e->table) {
+            int rc = toml_make_map(t, e->table, depth + 1, &m[n].value);
+            if (rc)
+                return rc;
+            m[n].value.line = e->line;
+            m[n].value.col = e->col;
+        }
+    }
+    *ret = (struct pr_value){
+        .kind = PR_MAP, .line = 1, .col = 1, .len = n, .members = m};
+    return PR_OK;
+}
+
+static int toml_read_value(struct toml *t, struct pr_value *ret);
+static int toml_read_assignment(struct toml *t, struct toml_table *into);
 
 /* ---- strings */
 
@@ -63,8 +125,7 @@ static int hex_digit(char c)
 }
 
 /* \uXXXX or \UXXXXXXXX; the cursor is after the letter. */
-static int toml_read_code_point(struct pr_toml *t, int digits,
-                                struct pr_buf *out)
+static int toml_read_code_point(struct toml *t, int digits, struct pr_buf *out)
 {
     unsigned code = 0;
     char bytes[4];
@@ -82,7 +143,7 @@ static int toml_read_code_point(struct pr_toml *t, int digits,
 }
 
 /* A backslash at the end of a line takes the blanks of the next ones away. */
-static bool skip_line_end(struct pr_toml *t)
+static bool skip_line_end(struct toml *t)
 {
     const char *p = t->p + strspn(t->p, " \t\r");
 
@@ -96,7 +157,7 @@ static bool skip_line_end(struct pr_toml *t)
     return true;
 }
 
-static int toml_read_escape(struct pr_toml *t, bool many, struct pr_buf *out)
+static int toml_read_escape(struct toml *t, bool many, struct pr_buf *out)
 {
     static const char from[] = "btnfre\"\\", to[] = "\b\t\n\f\r\033\"\\";
     const char *at;
@@ -121,7 +182,7 @@ static int toml_read_escape(struct pr_toml *t, bool many, struct pr_buf *out)
 
 /* Whether the text ends here; of more than three quotes the first ones belong
  * to it. */
-static bool at_close(const struct pr_toml *t, char quote, bool many)
+static bool at_close(const struct toml *t, char quote, bool many)
 {
     if (*t->p != quote)
         return false;
@@ -131,7 +192,7 @@ static bool at_close(const struct pr_toml *t, char quote, bool many)
            (t->end - t->p == 3 || t->p[3] != quote);
 }
 
-static int put_plain(struct pr_toml *t, bool many, struct pr_buf *out)
+static int put_plain(struct toml *t, bool many, struct pr_buf *out)
 {
     size_t n = pr_utf8_len(t->p, (size_t)(t->end - t->p));
     unsigned char c = (unsigned char)*t->p;
@@ -150,7 +211,7 @@ static int put_plain(struct pr_toml *t, bool many, struct pr_buf *out)
     return PR_OK;
 }
 
-static int toml_read_text(struct pr_toml *t, char quote, bool many,
+static int toml_read_text(struct toml *t, char quote, bool many,
                           struct pr_buf *out)
 {
     while (t->p < t->end) {
@@ -168,7 +229,7 @@ static int toml_read_text(struct pr_toml *t, char quote, bool many,
     return toml_fail(t, "the text does not end");
 }
 
-static void skip_first_line_end(struct pr_toml *t)
+static void skip_first_line_end(struct toml *t)
 {
     if (t->p < t->end && *t->p == '\r')
         t->p++;
@@ -179,8 +240,7 @@ static void skip_first_line_end(struct pr_toml *t)
 }
 
 /* A string at the cursor, any of the four kinds. */
-static int toml_read_string(struct pr_toml *t, const char **ret,
-                            uint32_t *ret_len)
+static int toml_read_string(struct toml *t, const char **ret, uint32_t *ret_len)
 {
     PR_AUTO_BUF struct pr_buf out = PR_BUF_INIT(MAX_STRING);
     char quote = *t->p;
@@ -266,7 +326,7 @@ static bool toml_read_float(const char *s, struct pr_value *ret)
     return !*end && end[-1] != '.' && !strstr(s, ".e") && !strstr(s, ".E");
 }
 
-static int read_word(struct pr_toml *t, struct pr_value *ret)
+static int read_word(struct toml *t, struct pr_value *ret)
 {
     size_t n = strcspn(t->p, ",]}# \t\r\n");
     char word[128], plain[128];
@@ -298,7 +358,7 @@ static int read_word(struct pr_toml *t, struct pr_value *ret)
 
 /* ---- arrays and inline tables */
 
-static int toml_read_array(struct pr_toml *t, struct pr_value *ret)
+static int toml_read_array(struct toml *t, struct pr_value *ret)
 {
     struct pr_value *items = NULL;
     size_t n = 0, cap = 0;
@@ -328,9 +388,9 @@ static int toml_read_array(struct pr_toml *t, struct pr_value *ret)
     return PR_OK;
 }
 
-static int read_inline(struct pr_toml *t, struct pr_value *ret)
+static int read_inline(struct toml *t, struct pr_value *ret)
 {
-    struct pr_toml_table table = {.closed = true};
+    struct toml_table table = {.closed = true};
     int rc = PR_OK;
 
     for (t->p++; !rc; t->p++) {
@@ -351,14 +411,14 @@ static int read_inline(struct pr_toml *t, struct pr_value *ret)
 }
 
 /* A value at the cursor. */
-static int toml_read_value(struct pr_toml *t, struct pr_value *ret)
+static int toml_read_value(struct toml *t, struct pr_value *ret)
 {
     uint32_t line = t->line, col = toml_column(t, t->p);
     int rc;
 
     if (t->p == t->end)
         return toml_fail(t, "expected a value");
-    if (++t->depth > PR_TOML_DEPTH)
+    if (++t->depth > MAX_DEPTH)
         return toml_fail(t, "values are nested too deeply");
     if (*t->p == '"' || *t->p == '\'') {
         ret->kind = PR_STR;
@@ -373,47 +433,10 @@ static int toml_read_value(struct pr_toml *t, struct pr_value *ret)
     return rc;
 }
 
+/* ---- keys and tables */
+
 /* Keys are looked for one by one. */
-enum { MAX_COLUMN = 4096, MAX_KEYS = 10000 };
-
-static unsigned toml_column(const struct pr_toml *t, const char *at)
-{
-    unsigned col = 1;
-
-    /* Nobody reads farther, and a document may be one line. */
-    if (at - t->line_start > MAX_COLUMN)
-        at = t->line_start + MAX_COLUMN;
-    for (const char *p = t->line_start; p < at; p++)
-        col += ((unsigned char)*p & 0xc0) != 0x80;
-    return col;
-}
-
-static int toml_fail(struct pr_toml *t, const char *fmt, ...)
-{
-    char msg[256];
-    va_list ap;
-
-    va_start(ap, fmt);
-    vsnprintf(msg, sizeof msg, fmt, ap);
-    va_end(ap);
-    return pr_fail_at(t->err, PR_E_FORMAT, t->name, t->line,
-                      toml_column(t, t->p), "%s", msg);
-}
-
-/* Blanks; and with lines, line ends and comments, too. */
-static void toml_skip_blanks(struct pr_toml *t, bool lines)
-{
-    for (; t->p < t->end; t->p++) {
-        if (lines && *t->p == '#')
-            while (t->p + 1 < t->end && t->p[1] != '\n')
-                t->p++;
-        else if (lines && *t->p == '\n') {
-            t->line++;
-            t->line_start = t->p + 1;
-        } else if (*t->p != ' ' && *t->p != '\t' && *t->p != '\r')
-            return;
-    }
-}
+enum { MAX_KEYS = 10000 };
 
 static bool is_bare(char c)
 {
@@ -421,7 +444,7 @@ static bool is_bare(char c)
            (c >= '0' && c <= '9') || c == '_' || c == '-';
 }
 
-static int toml_read_key(struct pr_toml *t, struct pr_toml_entry *ret)
+static int toml_read_key(struct toml *t, struct toml_entry *ret)
 {
     const char *start = t->p;
     int rc = PR_OK;
@@ -445,21 +468,21 @@ static int toml_read_key(struct pr_toml *t, struct pr_toml_entry *ret)
     return ret->key ? PR_OK : pr_fail_nomem(t->err);
 }
 
-static struct pr_toml_entry *toml_find_entry(const struct pr_toml_table *table,
-                                             const char *key)
+static struct toml_entry *toml_find_entry(const struct toml_table *table,
+                                          const char *key)
 {
-    struct pr_toml_entry *e = table->first;
+    struct toml_entry *e = table->first;
 
     while (e && strcmp(e->key, key) != 0)
         e = e->next;
     return e;
 }
 
-static struct pr_toml_entry *toml_add_entry(struct pr_toml *t,
-                                            struct pr_toml_table *table,
-                                            const struct pr_toml_entry *what)
+static struct toml_entry *toml_add_entry(struct toml *t,
+                                         struct toml_table *table,
+                                         const struct toml_entry *what)
 {
-    struct pr_toml_entry *e = PR_ARENA_NEW(t->arena, struct pr_toml_entry);
+    struct toml_entry *e = PR_ARENA_NEW(t->arena, struct toml_entry);
 
     if (!e)
         return NULL;
@@ -474,11 +497,10 @@ static struct pr_toml_entry *toml_add_entry(struct pr_toml *t,
 }
 
 /* The table of that key inside another, made when it is not there. */
-static int step_into(struct pr_toml *t, struct pr_toml_table *in,
-                     const struct pr_toml_entry *key,
-                     struct pr_toml_table **ret)
+static int step_into(struct toml *t, struct toml_table *in,
+                     const struct toml_entry *key, struct toml_table **ret)
 {
-    struct pr_toml_entry *e = toml_find_entry(in, key->key);
+    struct toml_entry *e = toml_find_entry(in, key->key);
 
     if (e && !e->table)
         return toml_fail(t, "'%.100s' is a value already, not a table",
@@ -488,7 +510,7 @@ static int step_into(struct pr_toml *t, struct pr_toml_table *in,
     if (!e) {
         e = toml_add_entry(t, in, key);
         if (e)
-            e->table = PR_ARENA_NEW(t->arena, struct pr_toml_table);
+            e->table = PR_ARENA_NEW(t->arena, struct toml_table);
         if (!e || !e->table)
             return pr_fail_nomem(t->err);
     }
@@ -497,13 +519,13 @@ static int step_into(struct pr_toml *t, struct pr_toml_table *in,
 }
 
 /* KEY.KEY…: all but the last are stepped into, the last is in *ret_key. */
-static int walk_keys(struct pr_toml *t, struct pr_toml_table **table,
-                     struct pr_toml_entry *ret_key, bool dotted)
+static int walk_keys(struct toml *t, struct toml_table **table,
+                     struct toml_entry *ret_key, bool dotted)
 {
-    for (int n = 0; n < PR_TOML_DEPTH; n++) {
+    for (int n = 0; n < MAX_DEPTH; n++) {
         int rc;
 
-        *ret_key = (struct pr_toml_entry){0};
+        *ret_key = (struct toml_entry){0};
         rc = toml_read_key(t, ret_key);
         if (rc)
             return rc;
@@ -524,9 +546,9 @@ static int walk_keys(struct pr_toml *t, struct pr_toml_table **table,
 }
 
 /* KEY[.KEY…] = VALUE into a table. */
-static int toml_read_assignment(struct pr_toml *t, struct pr_toml_table *into)
+static int toml_read_assignment(struct toml *t, struct toml_table *into)
 {
-    struct pr_toml_entry key;
+    struct toml_entry key;
     int rc = walk_keys(t, &into, &key, true);
 
     if (rc)
@@ -546,11 +568,11 @@ static int toml_read_assignment(struct pr_toml *t, struct pr_toml_table *into)
 }
 
 /* [KEY.KEY] */
-static int toml_read_head(struct pr_toml *t, struct pr_toml_table *root,
-                          struct pr_toml_table **ret)
+static int toml_read_head(struct toml *t, struct toml_table *root,
+                          struct toml_table **ret)
 {
-    struct pr_toml_table *table = root;
-    struct pr_toml_entry key;
+    struct toml_table *table = root;
+    struct toml_entry key;
     int rc;
 
     t->p++;
@@ -576,7 +598,7 @@ static int toml_read_head(struct pr_toml *t, struct pr_toml_table *root,
     return PR_OK;
 }
 
-static int end_of_line(struct pr_toml *t)
+static int end_of_line(struct toml *t)
 {
     toml_skip_blanks(t, false);
     if (t->p < t->end && *t->p != '\n' && *t->p != '#')
@@ -585,48 +607,20 @@ static int end_of_line(struct pr_toml *t)
 }
 
 /* A table as a map. */
-static int toml_make_map(struct pr_toml *t, const struct pr_toml_table *table,
-                         int depth, struct pr_value *ret)
-{
-    struct pr_member *m =
-        PR_ARENA_ARRAY(t->arena, struct pr_member, table->count + 1);
-    uint32_t n = 0;
-
-    if (!m)
-        return pr_fail_nomem(t->err);
-    if (depth > PR_TOML_DEPTH)
-        return toml_fail(t, "tables are nested too deeply");
-    for (const struct pr_toml_entry *e = table->first; e; e = e->next, n++) {
-        m[n] = (struct pr_member){.key = e->key,
-                                  .key_len = e->key_len,
-                                  .line = e->line,
-                                  .col = e->col,
-                                  .value = e->value};
-        if (e->table) {
-            int rc = toml_make_map(t, e->table, depth + 1, &m[n].value);
-            if (rc)
-                return rc;
-            m[n].value.line = e->line;
-            m[n].value.col = e->col;
-        }
-    }
-    *ret = (struct pr_value){
-        .kind = PR_MAP, .line = 1, .col = 1, .len = n, .members = m};
-    return PR_OK;
-}
+/* ---- the document */
 
 int pr_toml_read(const char *text, size_t len, const char *name,
                  struct pr_arena *a, struct pr_value *ret_value,
                  struct pr_err *err)
 {
-    struct pr_toml t = {.p = text,
-                        .end = text + len,
-                        .line_start = text,
-                        .line = 1,
-                        .name = name,
-                        .arena = a,
-                        .err = err};
-    struct pr_toml_table root = {0}, *now = &root;
+    struct toml t = {.p = text,
+                     .end = text + len,
+                     .line_start = text,
+                     .line = 1,
+                     .name = name,
+                     .arena = a,
+                     .err = err};
+    struct toml_table root = {0}, *now = &root;
     int rc = PR_OK;
 
     for (;;) {

@@ -1,6 +1,6 @@
 /*
- * YAML on libyaml's events: the document around its one value, and libyaml's
- * complaints in our words.
+ * YAML on libyaml's events: values and merge keys, the document around its one
+ * value, and libyaml's complaints in our words.
  */
 #include "conf/read/yaml.h"
 
@@ -16,15 +16,10 @@
 #include <string.h>
 #include <yaml.h>
 
-/*
- * What the files that read YAML share: yaml.c talks to libyaml, yaml_node.c
- * makes values of its events, yaml_merge.c applies merge keys.
- */
-
-enum { PR_YAML_MAX_DEPTH = 200, PR_YAML_MAX_NODES = 1000000 };
+enum { MAX_DEPTH = 200, MAX_NODES = 1000000 };
 
 /* A value as it was read, with what only its parents need to know. */
-struct pr_yaml_node {
+struct yaml_node {
     struct pr_value value;
     const char *text; /* of a scalar, as written */
     uint32_t text_len;
@@ -33,13 +28,13 @@ struct pr_yaml_node {
     bool merge;      /* an unquoted << */
 };
 
-struct pr_yaml_anchor {
-    struct pr_yaml_node node;
+struct yaml_anchor {
+    struct yaml_node node;
     uint32_t line;
     bool open; /* its value is still being read */
 };
 
-struct pr_yaml_loader {
+struct yaml_loader {
     yaml_parser_t parser;
     const char *text, *name;
     size_t len;
@@ -49,23 +44,50 @@ struct pr_yaml_loader {
     size_t used, cap;
     struct pr_value *merges; /* of open maps: what their << named */
     size_t merge_count, merge_cap;
-    struct pr_yaml_anchor *anchors;
+    struct yaml_anchor *anchors;
     size_t anchor_count, anchor_cap;
     struct pr_keyset anchor_names;
     uint32_t nodes; /* read so far, aliases written out */
     unsigned depth;
 };
 
-/*
- * Merge keys: <<: *a or <<: [*a, *b]. As in PyYAML, what is merged comes first
- * in the order of the map, the first map of a list wins over the next, a later
- * << over an earlier one, and the map's own keys over all.
- */
-
-static int yaml_fail(struct pr_yaml_loader *l, const yaml_mark_t *at,
+static int yaml_fail(struct yaml_loader *l, const yaml_mark_t *at,
                      const char *fmt, ...) PR_PRINTF(3, 4);
+
+static int yaml_fail(struct yaml_loader *l, const yaml_mark_t *at,
+                     const char *fmt, ...)
+{
+    char msg[sizeof l->err->msg];
+    va_list ap;
+
+    va_start(ap, fmt);
+    vsnprintf(msg, sizeof msg, fmt, ap);
+    va_end(ap);
+    return pr_fail_at(l->err, PR_E_FORMAT, l->name, (unsigned)at->line + 1,
+                      (unsigned)at->column + 1, "%s", msg);
+}
+
+/* items with room for one more than count; NULL, and items as they were, when
+ * out of memory. */
 static void *yaml_grow(void *items, size_t item_bytes, size_t count,
-                       size_t *cap);
+                       size_t *cap)
+{
+    size_t more = *cap ? *cap * 2 : 32;
+    void *p;
+
+    if (count < *cap)
+        return items;
+    p = pr_realloc(items, more * item_bytes);
+    if (p)
+        *cap = more;
+    return p;
+}
+
+/* Line and column of a byte, from 0: libyaml's reader gives only an offset. */
+/* ---- merge keys: <<: *a or <<: [*a, *b]
+ * As in PyYAML, what is merged comes first in the order of the map, the first
+ * map of a list wins over the next, a later << over an earlier one, and the
+ * map's own keys over all. */
 
 /* A map that is being put together; keys may come again. */
 struct sum {
@@ -74,7 +96,7 @@ struct sum {
     struct pr_keyset keys;
 };
 
-static int yaml_push_merge(struct pr_yaml_loader *l, const struct pr_value *map)
+static int yaml_push_merge(struct yaml_loader *l, const struct pr_value *map)
 {
     void *p =
         yaml_grow(l->merges, sizeof *l->merges, l->merge_count, &l->merge_cap);
@@ -87,7 +109,7 @@ static int yaml_push_merge(struct pr_yaml_loader *l, const struct pr_value *map)
 }
 
 /* Notes what a << of the map being read names: a map or a list of maps. */
-static int yaml_add_merge(struct pr_yaml_loader *l, const yaml_mark_t *at,
+static int yaml_add_merge(struct yaml_loader *l, const yaml_mark_t *at,
                           const struct pr_value *source)
 {
     bool list = source->kind == PR_LIST;
@@ -123,7 +145,7 @@ static int yaml_merge_members(struct sum *s, const struct pr_member *members,
 }
 
 /* The map of n members, over what its merges (from first_merge on) give. */
-static int yaml_merge_map(struct pr_yaml_loader *l, size_t first_merge,
+static int yaml_merge_map(struct yaml_loader *l, size_t first_merge,
                           const struct pr_member *own, size_t n,
                           struct pr_value *ret_map)
 {
@@ -153,16 +175,15 @@ static int yaml_merge_map(struct pr_yaml_loader *l, size_t first_merge,
     return PR_OK;
 }
 
-/*
- * YAML events to values. Items of a list or map are collected on one stack and
+/* ---- events to values
+ * Items of a list or map are collected on one stack and
  * copied to the arena when it closes; an alias shares what its anchor names.
  * What a document stands for with every alias written out is counted and
- * limited, so that a small file cannot stand for a huge one.
- */
+ * limited, so that a small file cannot stand for a huge one. */
 
-static int yaml_next_event(struct pr_yaml_loader *l, yaml_event_t *ret_event);
-static int yaml_read_node(struct pr_yaml_loader *l, const yaml_event_t *e,
-                          struct pr_yaml_node *ret_node);
+static int yaml_next_event(struct yaml_loader *l, yaml_event_t *ret_event);
+static int yaml_read_node(struct yaml_loader *l, const yaml_event_t *e,
+                          struct yaml_node *ret_node);
 
 /* A list or map under construction. */
 struct group {
@@ -171,27 +192,27 @@ struct group {
     struct pr_keyset keys;    /* of a large map */
 };
 
-static int count_nodes(struct pr_yaml_loader *l, const yaml_mark_t *at,
+static int count_nodes(struct yaml_loader *l, const yaml_mark_t *at,
                        uint32_t more)
 {
-    if (more > PR_YAML_MAX_NODES - l->nodes)
+    if (more > MAX_NODES - l->nodes)
         return yaml_fail(l, at,
                          "the document stands for more than %d values, "
                          "aliases written out",
-                         PR_YAML_MAX_NODES);
+                         MAX_NODES);
     l->nodes += more;
     return PR_OK;
 }
 
-static int check_depth(struct pr_yaml_loader *l, const yaml_mark_t *at,
+static int check_depth(struct yaml_loader *l, const yaml_mark_t *at,
                        unsigned more)
 {
-    if (l->depth + more > PR_YAML_MAX_DEPTH)
-        return yaml_fail(l, at, "nested more than %d deep", PR_YAML_MAX_DEPTH);
+    if (l->depth + more > MAX_DEPTH)
+        return yaml_fail(l, at, "nested more than %d deep", MAX_DEPTH);
     return PR_OK;
 }
 
-static int refuse_tag(struct pr_yaml_loader *l, const yaml_mark_t *at,
+static int refuse_tag(struct yaml_loader *l, const yaml_mark_t *at,
                       const char *tag)
 {
     static const char prefix[] = "tag:yaml.org,2002:";
@@ -206,11 +227,11 @@ static int refuse_tag(struct pr_yaml_loader *l, const yaml_mark_t *at,
 
 /* Registers &name for the value that begins with e; its place is *ret_index,
  * SIZE_MAX without a name. A name may be given once, as in PyYAML. */
-static int open_anchor(struct pr_yaml_loader *l, const yaml_event_t *e,
+static int open_anchor(struct yaml_loader *l, const yaml_event_t *e,
                        const yaml_char_t *name, size_t *ret_index)
 {
-    struct pr_yaml_anchor fresh = {.line = (uint32_t)e->start_mark.line + 1,
-                                   .open = true};
+    struct yaml_anchor fresh = {.line = (uint32_t)e->start_mark.line + 1,
+                                .open = true};
     uint32_t old;
     char *copy;
     void *p;
@@ -239,12 +260,12 @@ static int open_anchor(struct pr_yaml_loader *l, const yaml_event_t *e,
     return PR_OK;
 }
 
-static int read_alias(struct pr_yaml_loader *l, const yaml_event_t *e,
-                      struct pr_yaml_node *ret_node)
+static int read_alias(struct yaml_loader *l, const yaml_event_t *e,
+                      struct yaml_node *ret_node)
 {
     const char *name = (const char *)e->data.alias.anchor;
     const yaml_mark_t *at = &e->start_mark;
-    const struct pr_yaml_anchor *anchor;
+    const struct yaml_anchor *anchor;
     uint32_t i;
     int rc;
 
@@ -265,8 +286,8 @@ static int read_alias(struct pr_yaml_loader *l, const yaml_event_t *e,
     return PR_OK;
 }
 
-static int read_scalar(struct pr_yaml_loader *l, const yaml_event_t *e,
-                       struct pr_yaml_node *n)
+static int read_scalar(struct yaml_loader *l, const yaml_event_t *e,
+                       struct yaml_node *n)
 {
     const char *tag_name = (const char *)e->data.scalar.tag;
     enum pr_yaml_tag tag = pr_yaml_find_tag(tag_name);
@@ -292,7 +313,7 @@ static int read_scalar(struct pr_yaml_loader *l, const yaml_event_t *e,
     return PR_OK;
 }
 
-static int yaml_push_member(struct pr_yaml_loader *l, const struct pr_member *m)
+static int yaml_push_member(struct yaml_loader *l, const struct pr_member *m)
 {
     void *p = yaml_grow(l->stack, sizeof *l->stack, l->used, &l->cap);
 
@@ -304,7 +325,7 @@ static int yaml_push_member(struct pr_yaml_loader *l, const struct pr_member *m)
 }
 
 /* One event and the node it begins; *ret_more is false at the closing one. */
-static int read_next(struct pr_yaml_loader *l, struct pr_yaml_node *ret_node,
+static int read_next(struct yaml_loader *l, struct yaml_node *ret_node,
                      yaml_mark_t *ret_at, bool *ret_more)
 {
     yaml_event_t e;
@@ -321,20 +342,20 @@ static int read_next(struct pr_yaml_loader *l, struct pr_yaml_node *ret_node,
     return rc;
 }
 
-static void note_height(struct group *g, const struct pr_yaml_node *n)
+static void note_height(struct group *g, const struct yaml_node *n)
 {
     if (n->height > g->height)
         g->height = n->height;
 }
 
-static int yaml_read_list(struct pr_yaml_loader *l, struct group *g,
+static int yaml_read_list(struct yaml_loader *l, struct group *g,
                           struct pr_value *v)
 {
     struct pr_value *items;
     size_t n;
 
     for (;;) {
-        struct pr_yaml_node item;
+        struct yaml_node item;
         yaml_mark_t at;
         bool more;
         int rc = read_next(l, &item, &at, &more);
@@ -359,7 +380,7 @@ static int yaml_read_list(struct pr_yaml_loader *l, struct group *g,
     return PR_OK;
 }
 
-static int yaml_add_member(struct pr_yaml_loader *l, struct group *g,
+static int yaml_add_member(struct yaml_loader *l, struct group *g,
                            const struct pr_member *m, const yaml_mark_t *at)
 {
     size_t n = l->used - g->base, i;
@@ -375,10 +396,9 @@ static int yaml_add_member(struct pr_yaml_loader *l, struct group *g,
     return yaml_push_member(l, m);
 }
 
-static int yaml_read_member(struct pr_yaml_loader *l, struct group *g,
-                            bool *more)
+static int yaml_read_member(struct yaml_loader *l, struct group *g, bool *more)
 {
-    struct pr_yaml_node key, value;
+    struct yaml_node key, value;
     yaml_mark_t at, value_at;
     struct pr_member m = {0};
     bool unused;
@@ -407,7 +427,7 @@ static int yaml_read_member(struct pr_yaml_loader *l, struct group *g,
     return yaml_add_member(l, g, &m, &at);
 }
 
-static int yaml_read_map(struct pr_yaml_loader *l, struct group *g,
+static int yaml_read_map(struct yaml_loader *l, struct group *g,
                          struct pr_value *v)
 {
     for (bool more = true; more;) {
@@ -421,8 +441,8 @@ static int yaml_read_map(struct pr_yaml_loader *l, struct group *g,
 }
 
 /* A list or map from its first event to its last. */
-static int yaml_read_collection(struct pr_yaml_loader *l, const yaml_event_t *e,
-                                struct pr_yaml_node *n)
+static int yaml_read_collection(struct yaml_loader *l, const yaml_event_t *e,
+                                struct yaml_node *n)
 {
     bool map = e->type == YAML_MAPPING_START_EVENT;
     const char *tag_name = (const char *)(map ? e->data.mapping_start.tag
@@ -460,8 +480,8 @@ static const yaml_char_t *anchor_of(const yaml_event_t *e)
 }
 
 /* Anything but an alias. */
-static int read_own(struct pr_yaml_loader *l, const yaml_event_t *e,
-                    struct pr_yaml_node *n)
+static int read_own(struct yaml_loader *l, const yaml_event_t *e,
+                    struct yaml_node *n)
 {
     uint32_t before = l->nodes;
     size_t anchor;
@@ -484,10 +504,10 @@ static int read_own(struct pr_yaml_loader *l, const yaml_event_t *e,
 }
 
 /* The value that begins with event e, all of it. */
-static int yaml_read_node(struct pr_yaml_loader *l, const yaml_event_t *e,
-                          struct pr_yaml_node *ret_node)
+static int yaml_read_node(struct yaml_loader *l, const yaml_event_t *e,
+                          struct yaml_node *ret_node)
 {
-    struct pr_yaml_node n = {0};
+    struct yaml_node n = {0};
     int rc =
         e->type == YAML_ALIAS_EVENT ? read_alias(l, e, &n) : read_own(l, e, &n);
 
@@ -502,37 +522,9 @@ static int yaml_read_node(struct pr_yaml_loader *l, const yaml_event_t *e,
 enum { MAX_BYTES = 1 << 30 };
 
 /* Fails with PR_E_FORMAT at a place of the file. */
-static int yaml_fail(struct pr_yaml_loader *l, const yaml_mark_t *at,
-                     const char *fmt, ...)
-{
-    char msg[sizeof l->err->msg];
-    va_list ap;
+/* ---- libyaml's complaints, and the document */
 
-    va_start(ap, fmt);
-    vsnprintf(msg, sizeof msg, fmt, ap);
-    va_end(ap);
-    return pr_fail_at(l->err, PR_E_FORMAT, l->name, (unsigned)at->line + 1,
-                      (unsigned)at->column + 1, "%s", msg);
-}
-
-/* items with room for one more than count; NULL, and items as they were, when
- * out of memory. */
-static void *yaml_grow(void *items, size_t item_bytes, size_t count,
-                       size_t *cap)
-{
-    size_t more = *cap ? *cap * 2 : 32;
-    void *p;
-
-    if (count < *cap)
-        return items;
-    p = pr_realloc(items, more * item_bytes);
-    if (p)
-        *cap = more;
-    return p;
-}
-
-/* Line and column of a byte, from 0: libyaml's reader gives only an offset. */
-static yaml_mark_t mark_of_offset(const struct pr_yaml_loader *l, size_t offset)
+static yaml_mark_t mark_of_offset(const struct yaml_loader *l, size_t offset)
 {
     yaml_mark_t m = {0};
 
@@ -546,7 +538,7 @@ static yaml_mark_t mark_of_offset(const struct pr_yaml_loader *l, size_t offset)
     return m;
 }
 
-static bool indented_by_tab(const struct pr_yaml_loader *l, size_t line)
+static bool indented_by_tab(const struct yaml_loader *l, size_t line)
 {
     const char *p = l->text, *end = l->text + l->len;
 
@@ -558,7 +550,7 @@ static bool indented_by_tab(const struct pr_yaml_loader *l, size_t line)
 }
 
 /* A few of libyaml's complaints have one usual cause. */
-static void add_hint(struct pr_yaml_loader *l, const char *problem, size_t line)
+static void add_hint(struct yaml_loader *l, const char *problem, size_t line)
 {
     if (indented_by_tab(l, line))
         (void)pr_hint(l->err, "indent with spaces: YAML takes no tabs there");
@@ -568,7 +560,7 @@ static void add_hint(struct pr_yaml_loader *l, const char *problem, size_t line)
         (void)pr_hint(l->err, "put quotes around text that starts like this");
 }
 
-static int parser_failed(struct pr_yaml_loader *l)
+static int parser_failed(struct yaml_loader *l)
 {
     const yaml_parser_t *p = &l->parser;
     const char *problem = p->problem ? p->problem : "unknown problem";
@@ -590,12 +582,12 @@ static int parser_failed(struct pr_yaml_loader *l)
 }
 
 /* The next event; the caller deletes it. On failure there is none. */
-static int yaml_next_event(struct pr_yaml_loader *l, yaml_event_t *ret_event)
+static int yaml_next_event(struct yaml_loader *l, yaml_event_t *ret_event)
 {
     return yaml_parser_parse(&l->parser, ret_event) ? PR_OK : parser_failed(l);
 }
 
-static int yaml_check_text(struct pr_yaml_loader *l)
+static int yaml_check_text(struct yaml_loader *l)
 {
     size_t n;
 
@@ -615,7 +607,7 @@ static int yaml_check_text(struct pr_yaml_loader *l)
 }
 
 /* After the value: nothing but the end of the one document. */
-static int yaml_read_end(struct pr_yaml_loader *l)
+static int yaml_read_end(struct yaml_loader *l)
 {
     yaml_event_type_t type = YAML_NO_EVENT;
 
@@ -638,7 +630,7 @@ static int yaml_read_end(struct pr_yaml_loader *l)
 }
 
 /* The first event that belongs to a value, or the end of an empty file. */
-static int yaml_read_start(struct pr_yaml_loader *l, yaml_event_t *ret_event)
+static int yaml_read_start(struct yaml_loader *l, yaml_event_t *ret_event)
 {
     for (;;) {
         int rc = yaml_next_event(l, ret_event);
@@ -651,10 +643,9 @@ static int yaml_read_start(struct pr_yaml_loader *l, yaml_event_t *ret_event)
 }
 
 /* An empty file is null. */
-static int yaml_read_document(struct pr_yaml_loader *l,
-                              struct pr_value *ret_value)
+static int yaml_read_document(struct yaml_loader *l, struct pr_value *ret_value)
 {
-    struct pr_yaml_node root = {.value = {.line = 1, .col = 1}};
+    struct yaml_node root = {.value = {.line = 1, .col = 1}};
     yaml_event_t e;
     int rc = yaml_read_start(l, &e);
 
@@ -676,7 +667,7 @@ int pr_yaml_read(const char *text, size_t len, const char *name,
                  struct pr_err *err)
 {
     bool bom = len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0;
-    struct pr_yaml_loader l = {
+    struct yaml_loader l = {
         .text = text + (bom ? 3 : 0),
         .len = len - (bom ? 3 : 0),
         .name = name,
