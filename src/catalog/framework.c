@@ -1,4 +1,7 @@
-/* Frameworks by name: where their files are, and those that are there. */
+/*
+ * Frameworks: frameworks/NAME.yaml read key by key, found by name, listed, and
+ * kept once they were read.
+ */
 #include "catalog/framework.h"
 
 #include "base/file.h"
@@ -18,14 +21,14 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The inside of reading frameworks/NAME.yaml, shared by its files. */
+/* ---- values: their kinds, and maps by a table of keys */
 
 enum {
-    PR_FRAMEWORK_BYTES = 1 << 20, /* of a file */
-    PR_FRAMEWORK_PARAMS = 1000,
+    MAX_BYTES = 1 << 20, /* of a file */
+    MAX_PARAMS = 1000,
 };
 
-struct pr_framework_reader {
+struct framework_reader {
     const char *path; /* for errors */
     struct pr_arena *arena;
     struct pr_framework *f;
@@ -33,24 +36,22 @@ struct pr_framework_reader {
 };
 
 /* What one key of a map means; place is where in the struct it goes. */
-struct pr_framework_key {
+struct framework_key {
     const char *name;
-    int (*read)(struct pr_framework_reader *r, const struct pr_value *v,
+    int (*read)(struct framework_reader *r, const struct pr_value *v,
                 const char *key, void *place);
     size_t offset;
 };
 
-#define PR_FRAMEWORK_FAIL(r, v, ...) \
+#define FRAMEWORK_FAIL(r, v, ...) \
     pr_fail_at((r)->err, PR_E_CONF, (r)->path, (v)->line, (v)->col, __VA_ARGS__)
 
-/* Values of frameworks/NAME.yaml: their kinds, and maps by a table of keys. */
-
-static int framework_fail_wants(struct pr_framework_reader *r,
+static int framework_fail_wants(struct framework_reader *r,
                                 const struct pr_value *v, const char *key,
                                 const char *what)
 {
-    return PR_FRAMEWORK_FAIL(r, v, "'%.64s' wants %s, got %s", key, what,
-                             pr_kind_name(v->kind));
+    return FRAMEWORK_FAIL(r, v, "'%.64s' wants %s, got %s", key, what,
+                          pr_kind_name(v->kind));
 }
 
 static bool is_line(const struct pr_value *v)
@@ -63,7 +64,7 @@ static bool is_line(const struct pr_value *v)
     return true;
 }
 
-static int framework_read_text(struct pr_framework_reader *r,
+static int framework_read_text(struct framework_reader *r,
                                const struct pr_value *v, const char *key,
                                void *place)
 {
@@ -82,7 +83,7 @@ static bool framework_is_name(const char *s, size_t len)
     return len && len < 64 && strspn(s, letters) == len;
 }
 
-static int framework_read_name(struct pr_framework_reader *r,
+static int framework_read_name(struct framework_reader *r,
                                const struct pr_value *v, const char *key,
                                void *place)
 {
@@ -93,7 +94,7 @@ static int framework_read_name(struct pr_framework_reader *r,
     return PR_OK;
 }
 
-static int framework_read_bool(struct pr_framework_reader *r,
+static int framework_read_bool(struct framework_reader *r,
                                const struct pr_value *v, const char *key,
                                void *place)
 {
@@ -105,7 +106,7 @@ static int framework_read_bool(struct pr_framework_reader *r,
 
 /* Kinds of values: text on one line; a name of letters, digits and '_'; true
  * or false; a list of text, which becomes NULL-terminated. */
-static int framework_read_list(struct pr_framework_reader *r,
+static int framework_read_list(struct framework_reader *r,
                                const struct pr_value *v, const char *key,
                                void *place)
 {
@@ -126,15 +127,15 @@ static int framework_read_list(struct pr_framework_reader *r,
     return PR_OK;
 }
 
-static int framework_fail_unknown_key(struct pr_framework_reader *r,
+static int framework_fail_unknown_key(struct framework_reader *r,
                                       const struct pr_member *m,
                                       const char *what,
-                                      const struct pr_framework_key *keys,
+                                      const struct framework_key *keys,
                                       size_t count)
 {
     struct pr_nearest near;
 
-    PR_FRAMEWORK_FAIL(r, m, "%s has no '%.64s'", what, m->key);
+    FRAMEWORK_FAIL(r, m, "%s has no '%.64s'", what, m->key);
     pr_nearest_init(&near, m->key);
     for (size_t i = 0; i < count; i++)
         pr_nearest_offer(&near, keys[i].name);
@@ -145,14 +146,14 @@ static int framework_fail_unknown_key(struct pr_framework_reader *r,
 
 /* Reads every member of a map by the table into the struct at base; a key that
  * is not there is an error with the nearest one. what: "a framework". */
-static int framework_read_map(struct pr_framework_reader *r,
+static int framework_read_map(struct framework_reader *r,
                               const struct pr_value *v, const char *what,
-                              const struct pr_framework_key *keys, size_t count,
+                              const struct framework_key *keys, size_t count,
                               void *base)
 {
     if (v->kind != PR_MAP)
-        return PR_FRAMEWORK_FAIL(r, v, "%s is a map, got %s", what,
-                                 pr_kind_name(v->kind));
+        return FRAMEWORK_FAIL(r, v, "%s is a map, got %s", what,
+                              pr_kind_name(v->kind));
     for (uint32_t i = 0; i < v->len; i++) {
         const struct pr_member *m = &v->members[i];
         size_t k = 0;
@@ -169,7 +170,7 @@ static int framework_read_map(struct pr_framework_reader *r,
     return PR_OK;
 }
 
-/* Parameters of frameworks/NAME.yaml. */
+/* ---- parameters */
 
 #define PARAM(member) offsetof(struct pr_framework_param, member)
 
@@ -191,7 +192,7 @@ static const struct pr_opt *type_row(const char *name)
     return NULL;
 }
 
-static int framework_read_type(struct pr_framework_reader *r,
+static int framework_read_type(struct framework_reader *r,
                                const struct pr_value *v, const char *key,
                                void *place)
 {
@@ -202,7 +203,7 @@ static int framework_read_type(struct pr_framework_reader *r,
     return PR_OK;
 }
 
-static int read_default(struct pr_framework_reader *r, const struct pr_value *v,
+static int read_default(struct framework_reader *r, const struct pr_value *v,
                         const char *key, void *place)
 {
     (void)r;
@@ -212,7 +213,7 @@ static int read_default(struct pr_framework_reader *r, const struct pr_value *v,
 }
 
 /* A list becomes "a|b". */
-static int read_choices(struct pr_framework_reader *r, const struct pr_value *v,
+static int read_choices(struct framework_reader *r, const struct pr_value *v,
                         const char *key, void *place)
 {
     PR_AUTO_BUF struct pr_buf all = PR_BUF_INIT(4096);
@@ -222,14 +223,14 @@ static int read_choices(struct pr_framework_reader *r, const struct pr_value *v,
     if (rc)
         return rc;
     if (!*items)
-        return PR_FRAMEWORK_FAIL(r, v, "'%s' lists nothing", key);
+        return FRAMEWORK_FAIL(r, v, "'%s' lists nothing", key);
     for (const char **i = items; *i; i++) {
         if (strchr(*i, '|'))
-            return PR_FRAMEWORK_FAIL(r, v, "a choice must not hold '|'");
+            return FRAMEWORK_FAIL(r, v, "a choice must not hold '|'");
         pr_buf_printf(&all, "%s%s", i == items ? "" : "|", *i);
     }
     if (!pr_buf_ok(&all) && all.len > 4000)
-        return PR_FRAMEWORK_FAIL(r, v, "'%s' is too long", key);
+        return FRAMEWORK_FAIL(r, v, "'%s' is too long", key);
     text = pr_buf_ok(&all) ? pr_arena_copy(r->arena, all.data, all.len) : NULL;
     if (!text)
         return pr_fail_nomem(r->err);
@@ -237,7 +238,7 @@ static int read_choices(struct pr_framework_reader *r, const struct pr_value *v,
     return PR_OK;
 }
 
-static const struct pr_framework_key framework_param_keys[] = {
+static const struct framework_key param_keys[] = {
     {"default", read_default, PARAM(def)},
     {"type", framework_read_type, PARAM(type)},
     {"choices", read_choices, PARAM(choices)},
@@ -267,7 +268,7 @@ static const char *framework_type_of_default(const struct pr_value *v)
 }
 
 /* A default that has to be computed is checked when it has been. */
-static int check_default(struct pr_framework_reader *r,
+static int check_default(struct framework_reader *r,
                          struct pr_framework_param *p)
 {
     struct pr_opt row = *type_row(p->type);
@@ -281,19 +282,18 @@ static int check_default(struct pr_framework_reader *r,
     rc = pr_opt_cast(&row, &p->def, r->arena, &p->def, &wrong);
     if (rc == PR_E_NOMEM)
         return pr_fail_nomem(r->err);
-    return rc ? PR_FRAMEWORK_FAIL(r, p, "the default of %s", wrong.msg) : PR_OK;
+    return rc ? FRAMEWORK_FAIL(r, p, "the default of %s", wrong.msg) : PR_OK;
 }
 
 /* One parameter of the family more; it gets a place in line and col. */
-static int framework_add_param(struct pr_framework_reader *r, const char *key,
+static int framework_add_param(struct framework_reader *r, const char *key,
                                const struct pr_value *v,
                                struct pr_framework_param *p)
 {
     struct pr_framework *f = r->f;
 
-    if (f->param_count == PR_FRAMEWORK_PARAMS)
-        return PR_FRAMEWORK_FAIL(r, v, "more than %d parameters",
-                                 PR_FRAMEWORK_PARAMS);
+    if (f->param_count == MAX_PARAMS)
+        return FRAMEWORK_FAIL(r, v, "more than %d parameters", MAX_PARAMS);
     p->name = strchr(key, '.')
                   ? pr_arena_str(r->arena, key)
                   : pr_arena_printf(r->arena, "%s.%s", f->family, key);
@@ -301,7 +301,7 @@ static int framework_add_param(struct pr_framework_reader *r, const char *key,
         return pr_fail_nomem(r->err);
     for (size_t i = 0; i < f->param_count; i++)
         if (strcmp(f->params[i].name, p->name) == 0)
-            return PR_FRAMEWORK_FAIL(r, v, "'%s' is there twice", p->name);
+            return FRAMEWORK_FAIL(r, v, "'%s' is there twice", p->name);
     p->line = v->line;
     p->col = v->col;
     if (!p->type)
@@ -325,7 +325,7 @@ static bool is_own_name(const struct pr_framework *f, const char *key)
             (strncmp(key, f->family, head) == 0 && !f->family[head]));
 }
 
-static int read_param(struct pr_framework_reader *r, const struct pr_member *m)
+static int read_param(struct framework_reader *r, const struct pr_member *m)
 {
     struct pr_framework_param p = {.type = NULL};
     struct pr_value at = m->value;
@@ -334,20 +334,19 @@ static int read_param(struct pr_framework_reader *r, const struct pr_member *m)
     at.line = m->line;
     at.col = m->col;
     if (!is_own_name(r->f, m->key)) {
-        PR_FRAMEWORK_FAIL(r, m, "'%.64s' is not a name of a parameter", m->key);
+        FRAMEWORK_FAIL(r, m, "'%.64s' is not a name of a parameter", m->key);
         return pr_hint(r->err, "NAME, which becomes %s.NAME", r->f->family);
     }
     if (m->value.kind == PR_MAP)
-        rc = framework_read_map(
-            r, &m->value, "a parameter", framework_param_keys,
-            sizeof framework_param_keys / sizeof *framework_param_keys, &p);
+        rc = framework_read_map(r, &m->value, "a parameter", param_keys,
+                                sizeof param_keys / sizeof *param_keys, &p);
     else
         p.def = m->value;
     return rc ? rc : framework_add_param(r, m->key, &at, &p);
 }
 
 /* The map of parameters; the name and the family are known. */
-static int framework_read_params(struct pr_framework_reader *r,
+static int framework_read_params(struct framework_reader *r,
                                  const struct pr_value *v)
 {
     if (v->kind != PR_MAP)
@@ -361,7 +360,7 @@ static int framework_read_params(struct pr_framework_reader *r,
     return PR_OK;
 }
 
-/* frameworks/NAME.yaml, read: what it says of a framework, key by key. */
+/* ---- the file: what it says of a framework, key by key */
 
 #define FRAMEWORK(member) offsetof(struct pr_framework, member)
 
@@ -376,7 +375,7 @@ const char *pr_framework_kind_name(enum pr_framework_kind kind)
     return kinds[kind];
 }
 
-static int framework_read_kind(struct pr_framework_reader *r,
+static int framework_read_kind(struct framework_reader *r,
                                const struct pr_value *v, const char *key,
                                void *place)
 {
@@ -390,7 +389,7 @@ static int framework_read_kind(struct pr_framework_reader *r,
 }
 
 /* A list of some of two words, which become two flags. */
-static int framework_read_flags(struct pr_framework_reader *r,
+static int framework_read_flags(struct framework_reader *r,
                                 const struct pr_value *v, const char *key,
                                 const char *const words[2], bool flags[2])
 {
@@ -402,16 +401,16 @@ static int framework_read_flags(struct pr_framework_reader *r,
         unsigned i = strcmp(*items, words[0]) != 0;
 
         if (i && strcmp(*items, words[1]) != 0)
-            return PR_FRAMEWORK_FAIL(r, v, "'%s' lists %s and %s, not '%.64s'",
-                                     key, words[0], words[1], *items);
+            return FRAMEWORK_FAIL(r, v, "'%s' lists %s and %s, not '%.64s'",
+                                  key, words[0], words[1], *items);
         flags[i] = true;
     }
     if (!rc && !flags[0] && !flags[1])
-        return PR_FRAMEWORK_FAIL(r, v, "'%s' lists nothing", key);
+        return FRAMEWORK_FAIL(r, v, "'%s' lists nothing", key);
     return rc;
 }
 
-static int framework_read_phases(struct pr_framework_reader *r,
+static int framework_read_phases(struct framework_reader *r,
                                  const struct pr_value *v, const char *key,
                                  void *place)
 {
@@ -425,7 +424,7 @@ static int framework_read_phases(struct pr_framework_reader *r,
     return rc;
 }
 
-static int read_places(struct pr_framework_reader *r, const struct pr_value *v,
+static int read_places(struct framework_reader *r, const struct pr_value *v,
                        const char *key, void *place)
 {
     static const char *const words[] = {"host", "container"};
@@ -438,10 +437,10 @@ static int read_places(struct pr_framework_reader *r, const struct pr_value *v,
     return rc;
 }
 
-static int read_find(struct pr_framework_reader *r, const struct pr_value *v,
+static int read_find(struct framework_reader *r, const struct pr_value *v,
                      const char *key, void *place)
 {
-    static const struct pr_framework_key keys[] = {
+    static const struct framework_key keys[] = {
         {"program", framework_read_text, FRAMEWORK(find_program)},
         {"module", framework_read_name, FRAMEWORK(find_module)},
     };
@@ -452,7 +451,7 @@ static int read_find(struct pr_framework_reader *r, const struct pr_value *v,
 }
 
 /* "./NAME" is beside the file. */
-static int read_program(struct pr_framework_reader *r, const struct pr_value *v,
+static int read_program(struct framework_reader *r, const struct pr_value *v,
                         const char *key, void *place)
 {
     const char *slash = strrchr(r->path, '/');
@@ -466,7 +465,7 @@ static int read_program(struct pr_framework_reader *r, const struct pr_value *v,
 }
 
 /* The values of an entry as "a|b". */
-static int read_values(struct pr_framework_reader *r, const struct pr_value *v,
+static int read_values(struct framework_reader *r, const struct pr_value *v,
                        struct pr_honour *h)
 {
     PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(4096);
@@ -487,7 +486,7 @@ static int read_values(struct pr_framework_reader *r, const struct pr_value *v,
     return pr_buf_ok(&text) && h->values ? PR_OK : pr_fail_nomem(r->err);
 }
 
-static int read_honours(struct pr_framework_reader *r, const struct pr_value *v,
+static int read_honours(struct framework_reader *r, const struct pr_value *v,
                         const char *key, void *place)
 {
     struct pr_honour *list;
@@ -503,10 +502,10 @@ static int read_honours(struct pr_framework_reader *r, const struct pr_value *v,
 
         list[i].name = name;
         if (!strchr(name, '*') && !pr_opt_find(name, NULL))
-            rc = PR_FRAMEWORK_FAIL(r, &v->members[i],
-                                   "'%s': '%.64s' is not a parameter of "
-                                   "Prony's",
-                                   key, name);
+            rc = FRAMEWORK_FAIL(r, &v->members[i],
+                                "'%s': '%.64s' is not a parameter of "
+                                "Prony's",
+                                key, name);
         else
             rc = read_values(r, &v->members[i].value, &list[i]);
     }
@@ -515,7 +514,7 @@ static int read_honours(struct pr_framework_reader *r, const struct pr_value *v,
 }
 
 /* Read once the family is known. */
-static int read_later(struct pr_framework_reader *r, const struct pr_value *v,
+static int read_later(struct framework_reader *r, const struct pr_value *v,
                       const char *key, void *place)
 {
     (void)r;
@@ -525,7 +524,7 @@ static int read_later(struct pr_framework_reader *r, const struct pr_value *v,
     return PR_OK;
 }
 
-static const struct pr_framework_key framework_read_keys_table[] = {
+static const struct framework_key framework_keys[] = {
     {"framework", read_later, 0},
     {"title", framework_read_text, FRAMEWORK(title)},
     {"about", framework_read_text, FRAMEWORK(desc)},
@@ -547,53 +546,52 @@ static const struct pr_framework_key framework_read_keys_table[] = {
 };
 
 /* The file names itself: one that was copied and not changed is noticed. */
-static int framework_check_name(struct pr_framework_reader *r,
+static int framework_check_name(struct framework_reader *r,
                                 const struct pr_value *v)
 {
     const struct pr_value *own = pr_get(v, "framework");
 
     if (!own)
-        return PR_FRAMEWORK_FAIL(r, v,
-                                 "a framework lacks 'framework', its "
-                                 "name");
+        return FRAMEWORK_FAIL(r, v,
+                              "a framework lacks 'framework', its "
+                              "name");
     if (own->kind != PR_STR || strcmp(own->s, r->f->name) != 0)
-        return PR_FRAMEWORK_FAIL(
-            r, own, "'framework' is not '%s', as the file is named",
-            r->f->name);
+        return FRAMEWORK_FAIL(r, own,
+                              "'framework' is not '%s', as the file is named",
+                              r->f->name);
     return PR_OK;
 }
 
 /* Its parameters would be taken for ours. */
-static int check_section(struct pr_framework_reader *r,
-                         const struct pr_value *v, const char *name)
+static int check_section(struct framework_reader *r, const struct pr_value *v,
+                         const char *name)
 {
     const struct pr_opt_section *const *s = pr_opt_sections();
 
     for (; *s; s++)
         if (strcmp((*s)->name, name) == 0)
-            return PR_FRAMEWORK_FAIL(r, v, "'%s' is a section of Prony's own",
-                                     name);
+            return FRAMEWORK_FAIL(r, v, "'%s' is a section of Prony's own",
+                                  name);
     return PR_OK;
 }
 
-static int framework_check_kind(struct pr_framework_reader *r,
+static int framework_check_kind(struct framework_reader *r,
                                 const struct pr_value *v)
 {
     const struct pr_framework *f = r->f;
     bool python = f->kind == PR_FRAMEWORK_PYTHON;
 
     if (python && (!f->program || !f->module))
-        return PR_FRAMEWORK_FAIL(
+        return FRAMEWORK_FAIL(
             r, v, "a framework of the kind python has 'program' and 'module'");
     if (!python && (f->program || f->module || f->python_var))
-        return PR_FRAMEWORK_FAIL(
+        return FRAMEWORK_FAIL(
             r, v, "'program', 'module' and 'python' are for the kind python");
     return PR_OK;
 }
 
 /* A launcher that comes with the file is the default of the parameter. */
-static int read_launcher(struct pr_framework_reader *r,
-                         const struct pr_value *v)
+static int read_launcher(struct framework_reader *r, const struct pr_value *v)
 {
     struct pr_framework_param p = {
         .type = "str", .help = "The script that runs an experiment."};
@@ -603,7 +601,7 @@ static int read_launcher(struct pr_framework_reader *r,
     if (!v)
         return PR_OK;
     if (r->f->kind != PR_FRAMEWORK_SCRIPT)
-        return PR_FRAMEWORK_FAIL(r, v, "'launcher' is for the kind script");
+        return FRAMEWORK_FAIL(r, v, "'launcher' is for the kind script");
     rc = read_program(r, v, "launcher", &path);
     if (rc)
         return rc;
@@ -611,15 +609,14 @@ static int read_launcher(struct pr_framework_reader *r,
     return framework_add_param(r, "launcher", v, &p);
 }
 
-static int framework_read_keys(struct pr_framework_reader *r,
+static int framework_read_keys(struct framework_reader *r,
                                const struct pr_value *v)
 {
     struct pr_framework *f = r->f;
     const struct pr_value *params = pr_get(v, "parameters");
-    int rc = framework_read_map(r, v, "a framework", framework_read_keys_table,
-                                sizeof framework_read_keys_table /
-                                    sizeof *framework_read_keys_table,
-                                f);
+    int rc =
+        framework_read_map(r, v, "a framework", framework_keys,
+                           sizeof framework_keys / sizeof *framework_keys, f);
 
     if (!rc)
         rc = framework_check_name(r, v);
@@ -645,7 +642,7 @@ int pr_framework_parse(const char *text, size_t len, const char *name,
                        struct pr_framework **ret, struct pr_err *err)
 {
     struct pr_framework *f = PR_ARENA_NEW(a, struct pr_framework);
-    struct pr_framework_reader r = {path, a, f, err};
+    struct framework_reader r = {path, a, f, err};
     struct pr_value v;
     int rc;
 
@@ -663,6 +660,8 @@ int pr_framework_parse(const char *text, size_t len, const char *name,
         *ret = f;
     return rc;
 }
+
+/* ---- by name */
 
 #define ENDING ".yaml"
 
@@ -719,7 +718,7 @@ int pr_framework_find(const char *name, struct pr_arena *a,
 
     if (rc != 1)
         return rc;
-    rc = pr_file_read(path, PR_FRAMEWORK_BYTES, a, &text, &len, err);
+    rc = pr_file_read(path, MAX_BYTES, a, &text, &len, err);
     if (!rc)
         rc = pr_framework_parse(text, len, name, path, a, &f, err);
     if (rc)
@@ -740,18 +739,17 @@ struct names {
 static bool framework_add_name(struct names *n, const char *file)
 {
     size_t len = strlen(file), end = sizeof ENDING - 1;
-    const char **items;
+    const char *name, **item;
 
-    if (len <= end || strcmp(file + len - end, ENDING) != 0)
+    if (len == end || !pr_text_ends_with(file, ENDING))
         return true;
-    items = pr_arena_grow(n->arena, n->items, n->count, &n->cap, sizeof *items);
-    if (!items)
+    name = pr_arena_copy(n->arena, file, len - end);
+    if (!name || !framework_is_name(name, len - end))
+        return name != NULL;
+    item = PR_PUSH(n->arena, n);
+    if (!item)
         return false;
-    n->items = items;
-    items[n->count] = pr_arena_copy(n->arena, file, len - end);
-    if (!items[n->count])
-        return false;
-    n->count += framework_is_name(items[n->count], len - end);
+    *item = name;
     return true;
 }
 
@@ -840,7 +838,7 @@ int pr_framework_hint(const char *name, struct pr_err *err)
                    "exp.command runs any program");
 }
 
-/* Frameworks that were read once and are kept. */
+/* ---- those that were read once and are kept */
 
 struct kept {
     const char *name;
@@ -878,14 +876,12 @@ void pr_frameworks_free(struct pr_frameworks *fs)
 static int frameworks_store(struct pr_frameworks *fs, const char *name,
                             const struct pr_framework *f, struct pr_err *err)
 {
-    struct kept *items =
-        pr_arena_grow(fs->arena, fs->items, fs->count, &fs->cap, sizeof *items);
-    const char *copy = items ? pr_arena_str(fs->arena, name) : NULL;
+    const char *copy = pr_arena_str(fs->arena, name);
+    struct kept *item = copy ? PR_PUSH(fs->arena, fs) : NULL;
 
-    if (!copy)
+    if (!item)
         return pr_fail_nomem(err);
-    fs->items = items;
-    items[fs->count++] = (struct kept){copy, f};
+    *item = (struct kept){copy, f};
     return PR_OK;
 }
 

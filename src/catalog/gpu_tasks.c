@@ -1,4 +1,4 @@
-/* Reading the list of tasks. */
+/* Reading the list of tasks of GPU systems, and lists of systems. */
 #include "catalog/gpu_tasks.h"
 
 #include "base/file.h"
@@ -10,9 +10,13 @@
 #include <string.h>
 #include <strings.h>
 
-/* Reading lists of systems. */
+enum {
+    MAX_TASKS_FILE = 1 << 20,
+    MAX_SYSTEMS_FILE = 4 << 20,
+    MAX_GPUS = 100000,
+};
 
-enum { SYSTEMS_MAX_LIST = 4 << 20, MAX_GPUS = 100000 };
+/* ---- systems */
 
 struct row {
     const char *name; /* of the file */
@@ -104,17 +108,17 @@ static int read_row(const struct row *r, struct pr_arena *a,
 static int systems_set_row(struct pr_systems *s, const struct pr_system *row,
                            struct pr_arena *a, struct pr_err *err)
 {
+    struct pr_system *new;
+
     for (size_t i = 0; i < s->count; i++)
         if (strcmp(s->items[i].folder, row->folder) == 0) {
             s->items[i] = *row;
             return PR_OK;
         }
-    s->items = pr_arena_grow(a, s->items, s->count, &s->cap, sizeof *s->items);
-    if (!s->items) {
-        s->count = s->cap = 0;
+    new = PR_PUSH(a, s);
+    if (!new)
         return pr_fail_nomem(err);
-    }
-    s->items[s->count++] = *row;
+    *new = *row;
     return PR_OK;
 }
 
@@ -126,7 +130,7 @@ int pr_systems_read(struct pr_systems *s, const char *path, struct pr_arena *a,
     struct pr_system row;
     const char *text;
     size_t len;
-    int rc = pr_file_read(path, SYSTEMS_MAX_LIST, a, &text, &len, err);
+    int rc = pr_file_read(path, MAX_SYSTEMS_FILE, a, &text, &len, err);
 
     if (!rc)
         rc = pr_yaml_read(text, len, path, a, &root, err);
@@ -183,7 +187,7 @@ int pr_system_gpus(const char *name)
     return 1;
 }
 
-enum { MAX_LIST = 1 << 20 };
+/* ---- tasks */
 
 static const char *const ages[] = {"old", "mid", "new"};
 
@@ -333,7 +337,7 @@ static int take_steps(const struct reader *r, const struct pr_value *map,
                         : rc;
 }
 
-/* ---- data */
+/* ---- tasks: data */
 
 static int read_dataset(const struct reader *r, const struct pr_value *map,
                         struct pr_gpu_dataset *d)
@@ -432,7 +436,7 @@ static int read_task(const struct reader *r, const struct pr_value *map,
     return rc;
 }
 
-/* ---- dialects */
+/* ---- tasks: dialects */
 
 static int gpu_task_read_columns(const struct reader *r,
                                  const struct pr_gpu_tasks *t,
@@ -536,11 +540,11 @@ int pr_gpu_tasks_load(struct pr_arena *a, struct pr_gpu_tasks *ret,
                 "is not among the files that come with Prony");
         return pr_hint(err, "set PRONY_SHARE to where they lie");
     }
-    rc = pr_file_read(path, MAX_LIST, a, &text, &len, err);
+    rc = pr_file_read(path, MAX_TASKS_FILE, a, &text, &len, err);
     return rc ? rc : pr_gpu_tasks_parse(text, len, path, a, ret, err);
 }
 
-/* ---- names */
+/* ---- tasks: names */
 
 static bool gpu_task_has_name(const char *name, const char *model,
                               const char *precision)

@@ -96,11 +96,10 @@ bool pr_gpu_task_is_selected(const char *name, const char *words, size_t len);
 /* "fp32", "fp16", "amp"; "" for a name without a precision. */
 const char *pr_gpu_task_precision(const char *name);
 
-/*
- * Systems that tables of results may have: what a folder of results is called,
+/* ---- systems
+ * Those that tables of results may have: what a folder of results is called,
  * its GPUs, and what one of them draws and costs (systems/lambda-systems.yaml,
- * and lists of users' own).
- */
+ * and lists of users' own). */
 
 struct pr_system {
     const char *folder;
