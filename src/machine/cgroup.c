@@ -1,4 +1,7 @@
-/* Where the controllers are mounted, and where we are in them. */
+/*
+ * Control groups: where the controllers are mounted, where we are in them, and
+ * what their limits leave.
+ */
 #include "machine/cgroup.h"
 
 #include "machine/kernel_file.h"
@@ -16,23 +19,6 @@ enum { TEXT = 1 << 17, STAT = 1 << 14 };
 struct mount {
     char *root, *point, *type, *options;
 };
-
-/* \040 stands for a blank, and so on. */
-static void cgroup_unescape_path(char *s)
-{
-    char *to = s;
-
-    for (; *s; s++) {
-        if (s[0] == '\\' && s[1] && s[2] && s[3]) {
-            *to++ =
-                (char)((s[1] - '0') << 6 | (s[2] - '0') << 3 | (s[3] - '0'));
-            s += 3;
-        } else {
-            *to++ = *s;
-        }
-    }
-    *to = '\0';
-}
 
 /* "36 35 98:0 ROOT POINT opts [tag]... - TYPE source OPTIONS" */
 static bool parse_mount(char *line, struct mount *m)
@@ -53,8 +39,8 @@ static bool parse_mount(char *line, struct mount *m)
     if (!m->type || !strtok_r(NULL, " ", &save))
         return false;
     m->options = strtok_r(NULL, " ", &save);
-    cgroup_unescape_path(m->root);
-    cgroup_unescape_path(m->point);
+    pr_sysfile_unescape(m->root);
+    pr_sysfile_unescape(m->point);
     return m->options != NULL;
 }
 

@@ -35,7 +35,7 @@ void pr_cpuset_intersect(struct pr_cpuset *s, const struct pr_cpuset *only);
 void pr_cpuset_subtract(struct pr_cpuset *s, const struct pr_cpuset *out);
 bool pr_cpuset_overlaps(const struct pr_cpuset *a, const struct pr_cpuset *b);
 
-/* The processors of this process, cut into slices for processes of its. */
+/* ---- the processors of this process, cut into slices for processes of its */
 
 struct pr_cpu_slices {
     unsigned count; /* 0: not known, more than fit into a mask */

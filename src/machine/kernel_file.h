@@ -1,4 +1,4 @@
-/* Small files of /proc and /sys: one read, one write. */
+/* Small files of /proc and /sys: read, written, and looked at. */
 #ifndef PR_MACHINE_KERNEL_FILE_H
 #define PR_MACHINE_KERNEL_FILE_H
 
@@ -39,6 +39,9 @@ bool pr_sysfile_field(const char *text, const char *key, char *out,
  * one among them. */
 bool pr_sysfile_has_word(const char *text, const char *by, const char *word);
 
+/* A path of mountinfo, in place: \040 stands for a blank, and so on. */
+void pr_sysfile_unescape(char *s);
+
 /* Bytes that this process had fetched from devices so far. UINT64_MAX: not
  * known. */
 uint64_t pr_machine_device_bytes(void);
@@ -46,10 +49,9 @@ uint64_t pr_machine_device_bytes(void);
 /* Memory that could be had without swapping. */
 uint64_t pr_machine_available_memory(void);
 
-/*
- * What the parts of the environment capture share: the state, and reading the
- * small text files of /proc and /sys below a root that tests can move.
- */
+/* ---- below a root that tests can move
+ * What the parts of the environment capture (machine/describe/) share: the
+ * state, and reading small text files. */
 
 struct pr_nvml;
 
@@ -85,10 +87,10 @@ struct pr_machine_env_lines {
 bool pr_machine_env_lines_open(const struct pr_machine_env *e,
                                struct pr_machine_env_lines *l,
                                const char *path);
-char *pr_machine_env_lines_next(
-    struct pr_machine_env_lines *l); /* NULL: closed by then */
-void pr_machine_env_lines_close(
-    struct pr_machine_env_lines *l); /* before the end; or no-op */
+/* NULL: closed by then. */
+char *pr_machine_env_lines_next(struct pr_machine_env_lines *l);
+/* Before the end; or no-op. */
+void pr_machine_env_lines_close(struct pr_machine_env_lines *l);
 
 /* For lines like "model name : AMD": the value if the key is this one, else
  * NULL. */
@@ -128,7 +130,16 @@ void pr_machine_env_read_cpus(struct pr_machine_env *e,
 /* Whether text, words with blanks between them, has this one. */
 bool pr_machine_env_has_word(const char *text, const char *word);
 
-/* The parts; each adds its keys to the object that is open. */
+/* Text, left out when it is empty. */
+void pr_machine_env_put_text(struct pr_machine_env *e, const char *key,
+                             const char *text);
+
+/* The text of a file below /sys/devices/system/cpu, if it is there. */
+void pr_machine_env_put_cpu_file(struct pr_machine_env *e, const char *key,
+                                 const char *name);
+
+/* ---- the parts; each adds its keys to the object that is open */
+
 void pr_machine_env_cpu(struct pr_machine_env *e);
 void pr_machine_env_numa(struct pr_machine_env *e);
 void pr_machine_env_memory(struct pr_machine_env *e);

@@ -1,4 +1,7 @@
-/* Opening NVIDIA's management library, and holding on to its devices. */
+/*
+ * NVIDIA's management library: opened, what its devices are, and what they do
+ * right now.
+ */
 #include "machine/nvml.h"
 
 #include "base/mem.h"
@@ -12,10 +15,9 @@
 #include <string.h>
 #include <unistd.h>
 
-/*
- * What nvml*.c share: the parts of NVML's binary interface that are used, as
- * its public reference describes them, and an open library.
- */
+/* ---- its binary interface
+ * The parts that are used, as the public reference describes them, and an open
+ * library. */
 
 enum {
     NVML_SUCCESS = 0,
@@ -326,7 +328,7 @@ static bool nvml_is_gone(struct pr_nvml *n, unsigned i, int rc)
     return false;
 }
 
-/* What a GPU is, and how it reaches the others. */
+/* ---- what a GPU is, and how it reaches the others */
 
 enum { MOST_LINKS = 36 };
 
@@ -487,7 +489,7 @@ bool pr_nvml_link_name(struct pr_nvml *n, unsigned i, unsigned j,
     return true;
 }
 
-/* What a GPU does right now. */
+/* ---- what a GPU does right now */
 
 /* One look at a device. */
 struct look {
@@ -626,7 +628,7 @@ void pr_nvml_throttle_words(uint64_t bits, char out[static 160])
         snprintf(out + used, 160 - used, "%sothers", used ? ", " : "");
 }
 
-/* Whether there is a GPU: the one default that depends on the machine. */
+/* ---- whether there is one: the one default that depends on the machine */
 
 /* Device files answer at once; to open the library may take seconds. It is
  * asked where it was named, and where the files have other names (WSL). */

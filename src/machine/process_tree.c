@@ -1,4 +1,4 @@
-/* Reads /proc: the tree of processes, and what environment they were given. */
+/* The tree of processes by /proc, and what environment they were given. */
 #include "machine/process_tree.h"
 
 #include "base/mem.h"

@@ -1,7 +1,6 @@
 /*
- * Cores by the files of /sys: the threads of a core, its NUMA node, the cache
- * it shares. hwloc is asked first where it is; it knows more kinds of
- * machines.
+ * Cores, by hwloc where it is, which knows more kinds of machines, else by the
+ * files of /sys.
  */
 #include "machine/topology.h"
 
@@ -10,10 +9,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/*
- * Cores by hwloc, which is loaded when it is first asked: its order of cores
- * puts those beside each other that share caches.
- */
+/* ---- by hwloc
+ * It is loaded when it is first asked: its order of cores puts those beside
+ * each other that share caches. */
 
 #if PR_HAVE_HWLOC
 #include <dlfcn.h>
@@ -146,6 +144,8 @@ bool pr_topology_read_hwloc(struct pr_topology *t)
     return false;
 }
 #endif
+
+/* ---- by the files of /sys: threads of a core, its NUMA node, shared cache */
 
 #define CPU "%s/sys/devices/system/cpu/cpu%u"
 #define NODES "%s/sys/devices/system/node"

@@ -13,10 +13,9 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-/*
- * The git revision of the folder a run was started in, read from the files of
- * the repository: HEAD, the branch it names, or packed-refs. Git is not run.
- */
+/* ---- git
+ * The revision of the folder a run was started in, read from the files of the
+ * repository: HEAD, the branch it names, or packed-refs. Git is not run. */
 
 /* Files of a repository are no part of /proc and /sys: no root before them. */
 static const struct pr_machine_env no_root = {.root = ""};
@@ -135,9 +134,8 @@ static void machine_env_git(struct pr_machine_env *e)
         pr_json_put_str(&e->jb, "git_revision", revision);
 }
 
-/*
- * Environment variables that change how fast things run. Only known families
- * are written down, and nothing that looks like a secret.
+/* ---- environment variables that change how fast things run
+ * Only known families are written down, and nothing that looks like a secret.
  */
 
 enum { MOST = 512 };
@@ -218,7 +216,7 @@ static void machine_env_variables(struct pr_machine_env *e)
     pr_json_close(&e->jb);
 }
 
-/* The kernel, the board, and what the machine is doing apart from us. */
+/* ---- the kernel, the board, and what the machine does apart from us */
 
 /* Words that look like a password are left out. */
 static void add_command_line(struct pr_machine_env *e)

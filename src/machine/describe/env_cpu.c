@@ -1,12 +1,12 @@
-/* The processors: model, shape, features, frequency, caches. */
+/* The processors: model, shape, features, frequency, caches, NUMA nodes. */
 #include "machine/kernel_file.h"
 
 #include <string.h>
 #include <unistd.h>
 
-/* Reading /proc/cpuinfo: which processors there are, and how many. */
+#define CPU "/sys/devices/system/cpu"
 
-#define ENVINFO_CPUINFO_CPU "/sys/devices/system/cpu"
+/* ---- /proc/cpuinfo: which processors there are, and how many */
 
 static void cpuinfo_copy_first(char *to, size_t size, const char *from)
 {
@@ -79,9 +79,8 @@ static void cpuinfo_read_line(struct pr_machine_env_cpus *c, const char *line)
                            pr_machine_env_field(line, "Features"));
         break;
     case 'C':
-        cpuinfo_copy_first(
-            c->vendor, sizeof c->vendor,
-            pr_machine_env_field(line, "ENVINFO_CPUINFO_CPU implementer"));
+        cpuinfo_copy_first(c->vendor, sizeof c->vendor,
+                           pr_machine_env_field(line, "CPU implementer"));
         break;
     }
 }
@@ -95,13 +94,11 @@ static void count_by_topology(struct pr_machine_env *e,
         uint64_t first;
 
         if (pr_machine_env_uint(e, &first,
-                                ENVINFO_CPUINFO_CPU
-                                "/cpu%u/topology/thread_siblings_list",
+                                CPU "/cpu%u/topology/thread_siblings_list",
                                 (unsigned)i))
             c->cores += first == i;
         c->has_socket = pr_machine_env_uint(
-            e, &c->socket,
-            ENVINFO_CPUINFO_CPU "/cpu%u/topology/physical_package_id",
+            e, &c->socket, CPU "/cpu%u/topology/physical_package_id",
             (unsigned)i);
         end_processor(c);
     }
@@ -132,7 +129,7 @@ void pr_machine_env_read_cpus(struct pr_machine_env *e,
         count_by_topology(e, ret);
 }
 
-/* NUMA nodes: processors, memory, how far from one another. */
+/* ---- NUMA nodes: processors, memory, how far from one another */
 
 static void add_node_memory(struct pr_machine_env *e, const char *name)
 {
@@ -197,7 +194,7 @@ void pr_machine_env_numa(struct pr_machine_env *e)
     pr_json_close(&e->jb);
 }
 
-#define CPU "/sys/devices/system/cpu"
+/* ---- the processors */
 
 static void add_flags(struct pr_machine_env *e, const char *flags)
 {
@@ -346,17 +343,6 @@ static void add_allowed(struct pr_machine_env *e)
     pr_machine_env_lines_close(&l);
 }
 
-static void env_add_cpu_file(struct pr_machine_env *e, const char *key,
-                             const char *name)
-{
-    char word[PR_MACHINE_ENV_WORD];
-
-    if (pr_machine_env_text(e, word, sizeof word, CPU "/%s", name))
-        pr_json_put_str(&e->jb, key, word);
-}
-
-/* What else changes how fast code runs: several threads on a core, cores kept
- * free, how they sleep, and what the kernel does against attacks. */
 static void env_add_vulnerability(struct pr_machine_env *e, const char *name,
                                   void *ctx)
 {
@@ -369,17 +355,19 @@ static void env_add_vulnerability(struct pr_machine_env *e, const char *name,
         pr_json_put_str(&e->jb, name, word);
 }
 
+/* What else changes how fast code runs: several threads on a core, cores kept
+ * free, how they sleep, and what the kernel does against attacks. */
 static void add_kernel_view(struct pr_machine_env *e)
 {
     char path[4096];
     uint64_t on;
 
-    env_add_cpu_file(e, "online", "online");
-    env_add_cpu_file(e, "isolated", "isolated");
+    pr_machine_env_put_cpu_file(e, "online", "online");
+    pr_machine_env_put_cpu_file(e, "isolated", "isolated");
     if (pr_machine_env_uint(e, &on, CPU "/smt/active"))
         pr_json_put_bool(&e->jb, "smt", on != 0);
-    env_add_cpu_file(e, "idle_driver", "cpuidle/current_driver");
-    env_add_cpu_file(e, "idle_governor", "cpuidle/current_governor");
+    pr_machine_env_put_cpu_file(e, "idle_driver", "cpuidle/current_driver");
+    pr_machine_env_put_cpu_file(e, "idle_governor", "cpuidle/current_governor");
     if (!pr_machine_env_path(e, path, CPU "/vulnerabilities") ||
         access(path, F_OK) < 0)
         return;
@@ -387,12 +375,6 @@ static void add_kernel_view(struct pr_machine_env *e)
     pr_machine_env_each(e, CPU "/vulnerabilities", "", env_add_vulnerability,
                         NULL);
     pr_json_close(&e->jb);
-}
-
-static void env_add_cpu_text(struct pr_machine_env *e, const char *key,
-                             const char *text)
-{
-    pr_json_put_str(&e->jb, key, text[0] ? text : NULL);
 }
 
 static void add_if(struct pr_machine_env *e, const char *key, uint64_t u)
@@ -407,12 +389,12 @@ void pr_machine_env_cpu(struct pr_machine_env *e)
 
     pr_machine_env_read_cpus(e, &c);
     pr_json_open_object(&e->jb, "cpu");
-    env_add_cpu_text(e, "model", c.model);
-    env_add_cpu_text(e, "vendor", c.vendor);
-    env_add_cpu_text(e, "family", c.family);
-    env_add_cpu_text(e, "model_number", c.number);
-    env_add_cpu_text(e, "stepping", c.stepping);
-    env_add_cpu_text(e, "microcode", c.microcode);
+    pr_machine_env_put_text(e, "model", c.model);
+    pr_machine_env_put_text(e, "vendor", c.vendor);
+    pr_machine_env_put_text(e, "family", c.family);
+    pr_machine_env_put_text(e, "model_number", c.number);
+    pr_machine_env_put_text(e, "stepping", c.stepping);
+    pr_machine_env_put_text(e, "microcode", c.microcode);
     add_if(e, "sockets", c.sockets);
     add_if(e, "cores", c.cores);
     add_if(e, "threads", c.threads);

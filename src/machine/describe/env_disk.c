@@ -1,6 +1,6 @@
 /*
- * The file systems below the folders that matter: type, source and options as
- * mounted, room, and the disk underneath when there is one.
+ * Disks, network interfaces, sensors, and the file systems below the folders
+ * that matter.
  */
 #include "machine/kernel_file.h"
 
@@ -11,7 +11,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-/* Disks, network interfaces, and what tells power and temperature. */
+/* ---- disks, network interfaces, and what tells power and temperature */
 
 /* Fields of a block device that make a difference, in the open object. */
 static void machine_env_disk(struct pr_machine_env *e, const char *name)
@@ -204,28 +204,10 @@ struct mount {
     char point[4096], type[64], source[1024], options[1024], device[32];
 };
 
-/* In place: \040 stands for a blank in mountinfo, and so on. */
-static void mountinfo_unescape(char *s)
-{
-    char *to = s;
-
-    for (; *s; s++) {
-        if (s[0] == '\\' && s[1] >= '0' && s[1] <= '3' && s[2] >= '0' &&
-            s[2] <= '7' && s[3] >= '0' && s[3] <= '7') {
-            *to++ =
-                (char)((s[1] - '0') << 6 | (s[2] - '0') << 3 | (s[3] - '0'));
-            s += 3;
-        } else {
-            *to++ = *s;
-        }
-    }
-    *to = '\0';
-}
-
 static void mountinfo_copy_word(char *out, size_t size, const char *word)
 {
     snprintf(out, size, "%s", word);
-    mountinfo_unescape(out);
+    pr_sysfile_unescape(out);
 }
 
 /* "36 35 98:0 /root /point options [fields] - type source options"; false

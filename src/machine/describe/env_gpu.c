@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* NVIDIA's GPUs as their library describes them, and how they are joined. */
+/* ---- NVIDIA's as their library describes them, and how they are joined */
 
 static void add_uint(struct pr_machine_env *e, const char *key, uint64_t u)
 {
@@ -24,25 +24,19 @@ static void add_switch(struct pr_machine_env *e, const char *key, int on)
         pr_json_put_bool(&e->jb, key, on != 0);
 }
 
-static void env_add_gpu_text(struct pr_machine_env *e, const char *key,
-                             const char *text)
-{
-    pr_json_put_str(&e->jb, key, text[0] ? text : NULL);
-}
-
 static void env_add_gpu_device(struct pr_machine_env *e,
                                const struct pr_nvml_device *d)
 {
     char text[32];
     uint64_t node;
 
-    env_add_gpu_text(e, "model", d->name);
-    env_add_gpu_text(e, "uuid", d->uuid);
-    env_add_gpu_text(e, "pci", d->pci);
+    pr_machine_env_put_text(e, "model", d->name);
+    pr_machine_env_put_text(e, "uuid", d->uuid);
+    pr_machine_env_put_text(e, "pci", d->pci);
     if (d->pci[0] && pr_machine_env_uint(
                          e, &node, "/sys/bus/pci/devices/%s/numa_node", d->pci))
         pr_json_put_uint(&e->jb, "numa_node", node);
-    env_add_gpu_text(e, "vbios", d->vbios);
+    pr_machine_env_put_text(e, "vbios", d->vbios);
     add_uint(e, "memory_bytes", d->memory_bytes);
     if (d->compute_major >= 0) {
         snprintf(text, sizeof text, "%d.%d", d->compute_major,
@@ -74,7 +68,7 @@ static bool machine_env_nvml(struct pr_machine_env *e, struct pr_nvml *n)
             env_add_gpu_device(e, &d);
         else
             pr_json_put_bool(&e->jb, "lost", true);
-        env_add_gpu_text(e, "driver_version", pr_nvml_driver(n));
+        pr_machine_env_put_text(e, "driver_version", pr_nvml_driver(n));
         pr_json_close(&e->jb);
     }
     return pr_nvml_count(n) > 0;
@@ -111,7 +105,7 @@ static void machine_env_nvml_all(struct pr_machine_env *e, struct pr_nvml *n,
         pr_json_put_str(&e->jb, "missing", why);
     } else {
         pr_json_put_uint(&e->jb, "devices", pr_nvml_count(n));
-        env_add_gpu_text(e, "driver_version", pr_nvml_driver(n));
+        pr_machine_env_put_text(e, "driver_version", pr_nvml_driver(n));
         if (cuda > 0) {
             snprintf(text, sizeof text, "%d.%d", cuda / 1000, cuda % 1000 / 10);
             pr_json_put_str(&e->jb, "cuda_version", text);

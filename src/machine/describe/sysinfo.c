@@ -1,4 +1,4 @@
-/* Which modules of system information there are, and the short ones. */
+/* The modules of system information: lscpu, nvidiasmi, and the short ones. */
 #include "machine/describe/sysinfo.h"
 
 #include "base/clock.h"
@@ -13,15 +13,9 @@
 #include <string.h>
 #include <sys/utsname.h>
 
-/* The module lscpu: the names that program prints, from where it has them. */
+/* ---- lscpu: the names that program prints, from where it has them */
 
 #define CPU "/sys/devices/system/cpu"
-
-static void lscpu_add_text(struct pr_machine_env *e, const char *key,
-                           const char *text)
-{
-    pr_json_put_str(&e->jb, key, text[0] ? text : NULL);
-}
 
 /* All values are text, as in the program's output. */
 static void lscpu_add_number(struct pr_machine_env *e, const char *key,
@@ -33,15 +27,6 @@ static void lscpu_add_number(struct pr_machine_env *e, const char *key,
         return;
     snprintf(text, sizeof text, "%llu", (unsigned long long)u);
     pr_json_put_str(&e->jb, key, text);
-}
-
-static void lscpu_add_file(struct pr_machine_env *e, const char *key,
-                           const char *name)
-{
-    char word[PR_MACHINE_ENV_WORD];
-
-    if (pr_machine_env_text(e, word, sizeof word, CPU "/%s", name))
-        pr_json_put_str(&e->jb, key, word);
 }
 
 static void put_mhz(struct pr_machine_env *e, const char *key, const char *name)
@@ -80,13 +65,14 @@ static void lscpu_add_shape(struct pr_machine_env *e,
     bool little = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
 
     if (uname(&u) == 0)
-        lscpu_add_text(e, "Architecture", u.machine);
+        pr_machine_env_put_text(e, "Architecture", u.machine);
     if (pr_machine_env_has_word(c->flags, "lm"))
-        lscpu_add_text(e, "CPU op-mode(s)", "32-bit, 64-bit");
-    lscpu_add_text(e, "Byte Order", little ? "Little Endian" : "Big Endian");
+        pr_machine_env_put_text(e, "CPU op-mode(s)", "32-bit, 64-bit");
+    pr_machine_env_put_text(e, "Byte Order",
+                            little ? "Little Endian" : "Big Endian");
     lscpu_add_number(e, "CPU(s)", c->threads);
-    lscpu_add_file(e, "On-line CPU(s) list", "online");
-    lscpu_add_file(e, "Off-line CPU(s) list", "offline");
+    pr_machine_env_put_cpu_file(e, "On-line CPU(s) list", "online");
+    pr_machine_env_put_cpu_file(e, "Off-line CPU(s) list", "offline");
     if (c->cores)
         lscpu_add_number(e, "Thread(s) per core", c->threads / c->cores);
     if (c->sockets)
@@ -97,21 +83,21 @@ static void lscpu_add_shape(struct pr_machine_env *e,
 static void lscpu_add_model(struct pr_machine_env *e,
                             const struct pr_machine_env_cpus *c)
 {
-    lscpu_add_text(e, "Vendor ID", c->vendor);
-    lscpu_add_text(e, "CPU family", c->family);
-    lscpu_add_text(e, "Model", c->number);
-    lscpu_add_text(e, "Model name", c->model);
-    lscpu_add_text(e, "Stepping", c->stepping);
+    pr_machine_env_put_text(e, "Vendor ID", c->vendor);
+    pr_machine_env_put_text(e, "CPU family", c->family);
+    pr_machine_env_put_text(e, "Model", c->number);
+    pr_machine_env_put_text(e, "Model name", c->model);
+    pr_machine_env_put_text(e, "Stepping", c->stepping);
     lscpu_add_cpuinfo_line(e, "CPU MHz", "cpu MHz");
     put_mhz(e, "CPU max MHz", "cpuinfo_max_freq");
     put_mhz(e, "CPU min MHz", "cpuinfo_min_freq");
     lscpu_add_cpuinfo_line(e, "BogoMIPS", "bogomips");
     if (pr_machine_env_has_word(c->flags, "svm"))
-        lscpu_add_text(e, "Virtualization", "AMD-V");
+        pr_machine_env_put_text(e, "Virtualization", "AMD-V");
     else if (pr_machine_env_has_word(c->flags, "vmx"))
-        lscpu_add_text(e, "Virtualization", "VT-x");
+        pr_machine_env_put_text(e, "Virtualization", "VT-x");
     if (pr_machine_env_has_word(c->flags, "hypervisor"))
-        lscpu_add_text(e, "Virtualization type", "full");
+        pr_machine_env_put_text(e, "Virtualization type", "full");
 }
 
 /* "L1d cache", "L2 cache" */
@@ -198,12 +184,12 @@ static void machine_sysinfo_lscpu(struct pr_machine_env *e, const char *key)
                         lscpu_add_numa_node, NULL);
     pr_machine_env_each(e, CPU "/vulnerabilities", "", lscpu_add_vulnerability,
                         NULL);
-    lscpu_add_text(e, "Flags", c.flags);
+    pr_machine_env_put_text(e, "Flags", c.flags);
     pr_json_close(&e->jb);
 }
 
-/* The module nvidiasmi: what "nvidia-smi -q" prints, nested as it indents, as
- * far as NVML tells it here. "N/A" is that program's word for unknown. */
+/* ---- nvidiasmi: what "nvidia-smi -q" prints, nested as it indents
+ * As far as NVML tells it here. "N/A" is that program's word for unknown. */
 
 static void nvidiasmi_add_text(struct pr_machine_env *e, const char *key,
                                const char *text)
