@@ -2,6 +2,7 @@
 #include "base/sync.h"
 
 #include "base/file.h"
+#include "base/text.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -54,7 +55,7 @@ static int open_in(DIR *dir, const char *name)
 
 static bool is_temporary(const char *name)
 {
-    return strncmp(name, PR_TEMP_PREFIX, strlen(PR_TEMP_PREFIX)) == 0;
+    return pr_text_starts_with(name, PR_TEMP_PREFIX);
 }
 
 /* Half-made ones are waited for by those who make them. */

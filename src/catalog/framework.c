@@ -457,7 +457,7 @@ static int read_program(struct framework_reader *r, const struct pr_value *v,
     const char *slash = strrchr(r->path, '/');
     int rc = framework_read_text(r, v, key, place);
 
-    if (rc || strncmp(v->s, "./", 2) != 0 || !slash)
+    if (rc || !pr_text_starts_with(v->s, "./") || !slash)
         return rc;
     *(const char **)place = pr_arena_printf(
         r->arena, "%.*s/%s", (int)(slash - r->path), r->path, v->s + 2);

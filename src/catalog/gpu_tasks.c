@@ -2,6 +2,7 @@
 #include "catalog/gpu_tasks.h"
 
 #include "base/file.h"
+#include "base/text.h"
 #include "conf/read/bundled.h"
 #include "conf/read/yaml.h"
 
@@ -558,7 +559,7 @@ static bool gpu_task_has_name(const char *name, const char *model,
 const struct pr_gpu_task *pr_gpu_task_find(const struct pr_gpu_tasks *t,
                                            const char *name)
 {
-    if (strncmp(name, "PyTorch_", 8) != 0)
+    if (!pr_text_starts_with(name, "PyTorch_"))
         return NULL;
     for (size_t i = 0; i < t->count; i++) {
         const struct pr_gpu_task *task = &t->items[i];

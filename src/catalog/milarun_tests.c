@@ -139,7 +139,7 @@ static const char *milarun_find_model(const char *name)
 
 bool pr_milarun_is_ours(const char *experiment)
 {
-    return strncmp(experiment, "prony.", 6) == 0;
+    return pr_text_starts_with(experiment, "prony.");
 }
 
 bool pr_milarun_has_bfloat16(void)
@@ -405,7 +405,7 @@ static int milarun_read_word(struct milarun_build *b, size_t *i)
 {
     const char *word = b->ask->argv[*i];
     const char *next = *i + 1 < b->ask->argc ? b->ask->argv[*i + 1] : NULL;
-    bool is_long = strncmp(word, "--", 2) == 0;
+    bool is_long = pr_text_starts_with(word, "--");
     bool dotted = is_long && memchr(word, '.', strcspn(word, "="));
     struct found f = {.arg = NULL};
     int rc = PR_OK;
@@ -732,7 +732,7 @@ static bool milarun_is_scaling(const struct milarun_build *b)
 {
     const char *e = b->ask->experiment;
 
-    return strncmp(e, "prony.scaling:", 14) == 0 ||
+    return pr_text_starts_with(e, "prony.scaling:") ||
            strcmp(e, "milarun.models.scaling:main") == 0;
 }
 
@@ -805,7 +805,7 @@ static bool find_ours(struct milarun_build *b)
         return true;
     }
     for (size_t i = 0; i < 2 && name && name[1]; i++)
-        if (strncmp(e, kinds[i], strlen(kinds[i])) == 0) {
+        if (pr_text_starts_with(e, kinds[i])) {
             b->test.model = name + 1;
             return true;
         }

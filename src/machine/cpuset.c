@@ -4,12 +4,10 @@
 #include "machine/kernel_file.h"
 
 #include <ctype.h>
-#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum {
     WORDS = PR_CPUSET_MAX / PR_CPUSET_WORD,
@@ -173,21 +171,12 @@ struct place {
 /* A number in a small file; -1: there is none. */
 static long cpu_read_topology(const char *sys, unsigned cpu, const char *name)
 {
-    char path[1024], text[32];
-    ssize_t n;
-    int fd;
+    uint64_t n;
 
-    snprintf(path, sizeof path, "%s/devices/system/cpu/cpu%u/topology/%s", sys,
-             cpu, name);
-    fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return -1;
-    n = read(fd, text, sizeof text - 1);
-    (void)close(fd);
-    if (n <= 0)
-        return -1;
-    text[n] = '\0';
-    return strtol(text, NULL, 10);
+    return pr_sysfile_number(&n, "%s/devices/system/cpu/cpu%u/topology/%s", sys,
+                             cpu, name)
+               ? (long)n
+               : -1;
 }
 
 static int cpu_compare_places(const void *a, const void *b)

@@ -108,7 +108,7 @@ static int expand_fail_undefined(const struct pr_expander *x, const char *name,
 {
     struct pr_nearest near;
 
-    if (strncmp(name, "__condition.", 12) == 0)
+    if (pr_text_starts_with(name, "__condition."))
         return pr_fail(err, PR_E_CONF, "",
                        "'${%s}' names nothing that the condition captured",
                        name);

@@ -16,7 +16,7 @@
 
 bool pr_expr_is_name(const char *name, size_t len, const char *want)
 {
-    return strncmp(name, want, len) == 0 && want[len] == '\0';
+    return pr_text_is(name, len, want);
 }
 
 const struct pr_expr_def *pr_expr_find_def(const struct pr_expr_table *t,
@@ -231,19 +231,15 @@ size_t pr_expr_codepoint_offset(const char *s, size_t len, size_t index)
     return i;
 }
 
-static bool out_of_range(struct pr_expr *x, int64_t at, int64_t len)
-{
-    return pr_expr_fail(x, "index %lld is out of range: there are %lld items",
-                        (long long)at, (long long)len);
-}
-
 static bool resolve_index(struct pr_expr *x, int64_t at, int64_t len,
                           int64_t *ret)
 {
     int64_t i = at < 0 ? at + len : at;
 
     if (i < 0 || i >= len)
-        return out_of_range(x, at, len);
+        return pr_expr_fail(x,
+                            "index %lld is out of range: there are %lld items",
+                            (long long)at, (long long)len);
     *ret = i;
     return true;
 }

@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/json/json.h"
+#include "base/text.h"
 #include "conf/expr/expr_eval.h"
 #include "conf/expr/regex.h"
 
@@ -270,7 +271,7 @@ static bool re_sub(struct pr_expr *x, const struct pr_expr_call *c,
         }
         in.count = (size_t)pr_expr_value_int(&c->a[3]);
     }
-    r = pr_regex_sub_some(re, &in, &out, x->err);
+    r = pr_regex_sub(re, &in, &out, x->err);
     if (r != PR_OK)
         return re_set_failure(x, r);
     pr_expr_buf_add(&b, out.data, out.len);
@@ -798,7 +799,7 @@ static bool step_up(struct pr_expr_buf *b, size_t root)
 
     while (n > root && b->p[n - 1] != '/')
         n--;
-    if (b->len == root || (b->len - n == 2 && memcmp(b->p + n, "..", 2) == 0))
+    if (b->len == root || pr_text_is(b->p + n, b->len - n, ".."))
         return false;
     b->len = n > root ? n - 1 : root;
     return true;
@@ -821,7 +822,7 @@ static bool path_normalise(struct pr_expr *x, const struct pr_expr_value *p,
     while (s < end && !x->rc) {
         const char *slash = memchr(s, '/', (size_t)(end - s));
         size_t n = (size_t)((slash ? slash : end) - s);
-        bool up = n == 2 && memcmp(s, "..", 2) == 0;
+        bool up = pr_text_is(s, n, "..");
 
         if (n && !(n == 1 && *s == '.') &&
             !(up && (step_up(&b, root) || root))) {

@@ -968,40 +968,6 @@ bool pr_expr_to_int(struct pr_expr *x, const struct pr_expr_call *c,
     return true;
 }
 
-/* Digits with single underscores between them; returns where they end. */
-static const char *convert_skip_digits(const char *p, const char *end)
-{
-    while (p < end && ((*p >= '0' && *p <= '9') ||
-                       (*p == '_' && p[-1] >= '0' && p[-1] <= '9' &&
-                        p + 1 < end && p[1] >= '0' && p[1] <= '9')))
-        p++;
-    return p;
-}
-
-static bool convert_is_decimal(const char *p, const char *end)
-{
-    const char *whole = p;
-
-    /* skip_digits looks one back: an underscore cannot be first. */
-    if (p == end || *p == '_')
-        return false;
-    p = convert_skip_digits(p, end);
-    if (p < end && *p == '.')
-        p = convert_skip_digits(p + 1, end);
-    if (p == whole || (p == whole + 1 && *whole == '.'))
-        return false;
-    if (p < end && (*p | 0x20) == 'e') {
-        const char *digits;
-        p++;
-        p += p < end && (*p == '+' || *p == '-');
-        digits = p;
-        p = convert_skip_digits(p, end);
-        if (p == digits)
-            return false;
-    }
-    return p == end;
-}
-
 static bool float_from_text(struct pr_expr *x, const struct pr_expr_value *v,
                             struct pr_expr_value *ret)
 {
@@ -1020,7 +986,7 @@ static bool float_from_text(struct pr_expr *x, const struct pr_expr_value *v,
             *ret = pr_expr_new_float(*p == '-' ? -words[i].f : words[i].f);
             return true;
         }
-    if (!convert_is_decimal(p + sign, p + len))
+    if (!len || pr_decimal_length(p, len) != len)
         return bad_text(x, "a number", v);
     *ret = pr_expr_new_float(pr_decimal_read(p, len));
     return true;

@@ -721,9 +721,8 @@ static int check_template(const struct pr_regex *re, const char *repl,
     return put_template(&b, repl, len);
 }
 
-int pr_regex_sub_some(const struct pr_regex *re,
-                      const struct pr_regex_sub_in *in, struct pr_buf *out,
-                      struct pr_err *err)
+int pr_regex_sub(const struct pr_regex *re, const struct pr_regex_sub_in *in,
+                 struct pr_buf *out, struct pr_err *err)
 {
     struct sub b = {.re = re, .s = in->s, .out = out, .err = err};
     struct pr_regex_span *spans = NULL;
@@ -748,13 +747,4 @@ int pr_regex_sub_some(const struct pr_regex *re,
             out->data[len] = '\0';
     }
     return r;
-}
-
-int pr_regex_sub(const struct pr_regex *re, const char *repl, size_t repl_len,
-                 const char *s, size_t len, struct pr_buf *out,
-                 struct pr_err *err)
-{
-    struct pr_regex_sub_in in = {repl, repl_len, s, len, 0};
-
-    return pr_regex_sub_some(re, &in, out, err);
 }

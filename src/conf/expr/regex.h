@@ -60,22 +60,17 @@ int pr_regex_walk_next(struct pr_regex_walk *w, struct pr_regex_span *spans,
 unsigned pr_regex_find_group(const struct pr_regex *re, const char *name,
                              size_t len);
 
-/* re.sub(pattern, repl, s): repl may use \1, \g<1> and \g<name>. Appends to
- * out, or on failure leaves it as it was. */
-int pr_regex_sub(const struct pr_regex *re, const char *repl, size_t repl_len,
-                 const char *s, size_t len, struct pr_buf *out,
-                 struct pr_err *err) PR_MUST_CHECK;
-
-/* The same for the first count places only; 0: all. */
 struct pr_regex_sub_in {
     const char *repl;
     size_t repl_len;
     const char *s;
     size_t len;
-    size_t count;
+    size_t count; /* the first so many places; 0: all */
 };
-int pr_regex_sub_some(const struct pr_regex *re,
-                      const struct pr_regex_sub_in *in, struct pr_buf *out,
-                      struct pr_err *err) PR_MUST_CHECK;
+
+/* re.sub(pattern, repl, s, count): repl may use \1, \g<1> and \g<name>.
+ * Appends to out, or on failure leaves it as it was. */
+int pr_regex_sub(const struct pr_regex *re, const struct pr_regex_sub_in *in,
+                 struct pr_buf *out, struct pr_err *err) PR_MUST_CHECK;
 
 #endif

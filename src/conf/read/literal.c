@@ -2,6 +2,7 @@
 #include "conf/read/literal.h"
 
 #include "base/json/json.h"
+#include "base/text.h"
 #include "base/units.h"
 #include "conf/option/option.h"
 
@@ -77,7 +78,7 @@ static bool is_slip(const char *s, size_t len)
     static const char *const words[] = {"True", "False", "None"};
 
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (strlen(words[i]) == len && memcmp(words[i], s, len) == 0)
+        if (pr_text_is(s, len, words[i]))
             return true;
     return len && memchr("[{\"'", *s, 4);
 }

@@ -216,7 +216,7 @@ static int refuse_tag(struct yaml_loader *l, const yaml_mark_t *at,
                       const char *tag)
 {
     static const char prefix[] = "tag:yaml.org,2002:";
-    bool core = strncmp(tag, prefix, sizeof prefix - 1) == 0;
+    bool core = pr_text_starts_with(tag, prefix);
     int rc = yaml_fail(l, at, "the tag '%s%s' is not known here",
                        core ? "!!" : "", core ? tag + sizeof prefix - 1 : tag);
 
@@ -306,7 +306,7 @@ static int read_scalar(struct yaml_loader *l, const yaml_event_t *e,
                              strrchr(tag_name, ':') + 1);
     } else if (e->data.scalar.plain_implicit) {
         n->value = pr_yaml_read_scalar(n->text, len);
-        n->merge = len == 2 && memcmp(n->text, "<<", 2) == 0;
+        n->merge = pr_text_is(n->text, len, "<<");
     } else {
         n->value = pr_strn(n->text, len);
     }

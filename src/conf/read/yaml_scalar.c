@@ -6,6 +6,7 @@
 #include "conf/read/yaml_scalar.h"
 
 #include "base/number.h"
+#include "base/text.h"
 #include "conf/read/yaml.h"
 
 #include <math.h>
@@ -89,7 +90,7 @@ static bool word_in(const struct text *t, const char *const *words)
     size_t len = (size_t)(t->end - t->pos);
 
     for (; *words; words++)
-        if (strlen(*words) == len && memcmp(*words, t->pos, len) == 0)
+        if (pr_text_is(t->pos, len, *words))
             return true;
     return false;
 }
@@ -312,7 +313,7 @@ enum pr_yaml_tag pr_yaml_find_tag(const char *tag)
 
     if (!tag || strcmp(tag, "!") == 0)
         return PR_YAML_NO_TAG;
-    if (strncmp(tag, prefix, sizeof prefix - 1) != 0)
+    if (!pr_text_starts_with(tag, prefix))
         return PR_YAML_OTHER_TAG;
     for (int i = PR_YAML_STR; i <= PR_YAML_MAP; i++)
         if (strcmp(tag + sizeof prefix - 1, names[i]) == 0)

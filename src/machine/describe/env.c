@@ -2,6 +2,7 @@
 #include "machine/describe/env.h"
 
 #include "base/clock.h"
+#include "base/text.h"
 #include "machine/kernel_file.h"
 
 #include <limits.h>
@@ -35,7 +36,7 @@ static bool follow_file(const char *dir, char git[static PATH_MAX])
     int n;
 
     if (!pr_machine_env_text(&no_root, text, sizeof text, "%s/.git", dir) ||
-        strncmp(text, "gitdir:", 7) != 0)
+        !pr_text_starts_with(text, "gitdir:"))
         return false;
     to = text + 7 + strspn(text + 7, " ");
     n = to[0] == '/' ? snprintf(git, PATH_MAX, "%s", to)
@@ -105,13 +106,13 @@ static bool git_read_head(const char *git, char out[static 128])
 
     if (!pr_machine_env_text(&no_root, head, sizeof head, "%s/HEAD", git))
         return false;
-    if (strncmp(head, "ref: ", 5) != 0) {
+    if (!pr_text_starts_with(head, "ref: ")) {
         if (!is_revision(head))
             return false;
         memcpy(out, head, strlen(head) + 1);
         return true;
     }
-    if (strncmp(ref, "refs/", 5) != 0 || strstr(ref, ".."))
+    if (!pr_text_starts_with(ref, "refs/") || strstr(ref, ".."))
         return false;
     common_dir(git, common);
     if (pr_machine_env_text(&no_root, out, 128, "%s/%s", common, ref))
@@ -159,10 +160,10 @@ static bool env_is_relevant_variable(const char *name, size_t len)
     };
 
     for (size_t i = 0; i < sizeof families / sizeof *families; i++)
-        if (strncmp(name, families[i], strlen(families[i])) == 0)
+        if (pr_text_starts_with(name, families[i]))
             return true;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strlen(names[i]) == len && memcmp(name, names[i], len) == 0)
+        if (pr_text_is(name, len, names[i]))
             return true;
     return false;
 }
@@ -404,7 +405,7 @@ static void add_distribution(struct pr_machine_env *e)
     while ((line = pr_machine_env_lines_next(&l))) {
         char *v = line + strlen(key);
         size_t n;
-        if (strncmp(line, key, strlen(key)) != 0)
+        if (!pr_text_starts_with(line, key))
             continue;
         n = strlen(v);
         if (n >= 2 && (*v == '"' || *v == '\'') && v[n - 1] == *v) {

@@ -2,6 +2,7 @@
  * Disks, network interfaces, sensors, and the file systems below the folders
  * that matter.
  */
+#include "base/text.h"
 #include "machine/kernel_file.h"
 
 #include <limits.h>
@@ -48,7 +49,7 @@ static void see_disk(struct pr_machine_env *e, const char *name, void *ctx)
 
     (void)ctx;
     for (size_t i = 0; i < sizeof not_these / sizeof *not_these; i++)
-        if (strncmp(name, not_these[i], strlen(not_these[i])) == 0 &&
+        if (pr_text_starts_with(name, not_these[i]) &&
             strspn(name + strlen(not_these[i]), "0123456789") ==
                 strlen(name + strlen(not_these[i])))
             return;
@@ -342,7 +343,7 @@ static bool find_disk(struct pr_machine_env *e, const struct mount *m,
 
     snprintf(link, sizeof link, "/sys/dev/block/%s", m->device);
     if (!device_names(e, link, name, parent)) {
-        if (strncmp(m->source, "/dev/", 5) != 0)
+        if (!pr_text_starts_with(m->source, "/dev/"))
             return false;
         base = strrchr(m->source, '/') + 1;
         snprintf(link, sizeof link, "/sys/class/block/%.200s", base);

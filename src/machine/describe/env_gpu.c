@@ -221,15 +221,11 @@ static void see_card(struct pr_machine_env *e, const char *name, void *ctx)
 }
 
 /* A made-up machine has no library, unless one is named. */
-static bool has_library(const struct pr_machine_env *e)
-{
-    return !e->root[0] || getenv("PRONY_NVML");
-}
-
 void pr_machine_env_gpus(struct pr_machine_env *e)
 {
     char why[PR_NVML_WHY] = "";
-    struct pr_nvml *n = has_library(e) ? pr_nvml_open(why) : NULL;
+    bool ask = !e->root[0] || getenv("PRONY_NVML");
+    struct pr_nvml *n = ask ? pr_nvml_open(why) : NULL;
     struct found f = {.nvidia = n != NULL};
 
     pr_json_open_array(&e->jb, "gpus");

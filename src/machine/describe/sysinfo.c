@@ -448,8 +448,7 @@ enum { MODULES = sizeof modules / sizeof *modules };
 static const struct module *sysinfo_find_module(const char *name, size_t len)
 {
     for (size_t i = 0; i < MODULES; i++)
-        if (strlen(modules[i].name) == len &&
-            memcmp(modules[i].name, name, len) == 0)
+        if (pr_text_is(name, len, modules[i].name))
             return &modules[i];
     return NULL;
 }
