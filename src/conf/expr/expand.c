@@ -18,16 +18,16 @@
 #include <unistd.h>
 
 enum {
-    PR_EXPAND_MAX_TEXT = 16 << 20, /* of one expanded parameter */
-    PR_EXPAND_MAX_CHAIN = 500,     /* parameters that refer to one another */
+    MAX_TEXT = 16 << 20, /* of one expanded parameter */
+    MAX_CHAIN = 500,     /* parameters that refer to one another */
 };
 
-struct pr_expand_dep {
+struct expand_dep {
     uint32_t name;
     uint64_t version;
 };
 
-struct pr_expand_entry {
+struct expand_entry {
     uint64_t hash;    /* of the setting that value was computed from */
     uint64_t version; /* changes when the value does; 0: none yet */
     uint64_t round;   /* experiment it was last checked in */
@@ -39,7 +39,7 @@ struct pr_expand_entry {
     struct pr_buf work, spare; /* while it is computed */
     struct pr_arena *arena;    /* holds lists and cast results */
     struct pr_arena *next;     /* the same while computing */
-    struct pr_expand_dep *deps;
+    struct expand_dep *deps;
     size_t dep_count, dep_cap;
     struct pr_buf json;
     uint64_t json_version;
@@ -49,7 +49,7 @@ struct pr_expander {
     const struct pr_names *names;
     const struct pr_decl *const *decls;
     const struct pr_params *params;
-    struct pr_expand_entry *slots;
+    struct expand_entry *slots;
     uint32_t slot_count;
     uint64_t round, next_version;
     unsigned depth;
@@ -68,17 +68,17 @@ struct pr_expander {
 static int expand_resolve(struct pr_expander *x, uint32_t name,
                           struct pr_err *err);
 
-static bool add_dep(struct pr_expand_entry *s, uint32_t name, uint64_t version)
+static bool add_dep(struct expand_entry *s, uint32_t name, uint64_t version)
 {
     if (s->dep_count == s->dep_cap) {
         size_t cap = s->dep_cap ? s->dep_cap * 2 : 4;
-        struct pr_expand_dep *deps = pr_realloc(s->deps, cap * sizeof *deps);
+        struct expand_dep *deps = pr_realloc(s->deps, cap * sizeof *deps);
         if (!deps)
             return false;
         s->deps = deps;
         s->dep_cap = cap;
     }
-    s->deps[s->dep_count++] = (struct pr_expand_dep){name, version};
+    s->deps[s->dep_count++] = (struct expand_dep){name, version};
     return true;
 }
 
@@ -125,7 +125,7 @@ static int expand_fail_undefined(const struct pr_expander *x, const char *name,
 }
 
 /* Appends the text that ${name} stands for. */
-static int expand_write_name(struct pr_expander *x, struct pr_expand_entry *s,
+static int expand_write_name(struct pr_expander *x, struct expand_entry *s,
                              const char *text, size_t len, struct pr_buf *out,
                              struct pr_err *err)
 {
@@ -158,7 +158,7 @@ static int expand_write_name(struct pr_expander *x, struct pr_expand_entry *s,
 }
 
 /* Replaces every ${name} that has no ${ inside. *ret_nested: some had. */
-static int expand_write_names(struct pr_expander *x, struct pr_expand_entry *s,
+static int expand_write_names(struct pr_expander *x, struct expand_entry *s,
                               const char *p, const char *end,
                               struct pr_buf *out, bool *ret_nested,
                               struct pr_err *err)
@@ -198,8 +198,8 @@ static int expand_write_names(struct pr_expander *x, struct pr_expand_entry *s,
 
 /* Evaluates every $(…)$ of s->work to s->spare. With nested set, one that
  * fails and holds a name yet to come is left for the next round: *ret_left. */
-static int put_exprs(struct pr_expander *x, struct pr_expand_entry *s,
-                     bool nested, bool *ret_left, struct pr_err *err)
+static int put_exprs(struct pr_expander *x, struct expand_entry *s, bool nested,
+                     bool *ret_left, struct pr_err *err)
 {
     const char *p = s->work.data, *end = p + s->work.len;
     struct pr_buf *out = &s->spare;
@@ -238,8 +238,7 @@ static int put_exprs(struct pr_expander *x, struct pr_expand_entry *s,
     return PR_OK;
 }
 
-static int expand_check_text(const struct pr_expand_entry *s,
-                             struct pr_err *err)
+static int expand_check_text(const struct expand_entry *s, struct pr_err *err)
 {
     if (s->work.over || s->spare.over)
         return pr_fail(err, PR_E_CONF, "",
@@ -250,10 +249,10 @@ static int expand_check_text(const struct pr_expand_entry *s,
 }
 
 /* What an expression gives may be an expression again. */
-static int put_all_exprs(struct pr_expander *x, struct pr_expand_entry *s,
+static int put_all_exprs(struct pr_expander *x, struct expand_entry *s,
                          bool nested, struct pr_err *err)
 {
-    for (int round = 0; round < PR_EXPAND_MAX_CHAIN; round++) {
+    for (int round = 0; round < MAX_CHAIN; round++) {
         struct pr_buf text;
         bool left;
         int rc = put_exprs(x, s, nested, &left, err);
@@ -272,7 +271,7 @@ static int put_all_exprs(struct pr_expander *x, struct pr_expand_entry *s,
 }
 
 /* Expands text to s->spare, and notes in s what it depends on. */
-static int expand_text(struct pr_expander *x, struct pr_expand_entry *s,
+static int expand_text(struct pr_expander *x, struct expand_entry *s,
                        const char *text, size_t len, struct pr_err *err)
 {
     bool nested = true;
@@ -283,7 +282,7 @@ static int expand_text(struct pr_expander *x, struct pr_expand_entry *s,
     pr_buf_add(&s->spare, text, len);
     rc = expand_check_text(s, err);
     for (int round = 0; nested && !rc; round++) {
-        if (round == PR_EXPAND_MAX_CHAIN)
+        if (round == MAX_CHAIN)
             return pr_fail(err, PR_E_CONF, "", "names nested without end");
         pr_buf_clear(&s->work);
         rc = expand_write_names(x, s, s->spare.data,
@@ -297,10 +296,10 @@ static int expand_text(struct pr_expander *x, struct pr_expand_entry *s,
     return rc;
 }
 
-static void init_buffers(struct pr_expand_entry *s)
+static void init_buffers(struct expand_entry *s)
 {
-    s->text.max = s->work.max = s->spare.max = PR_EXPAND_MAX_TEXT;
-    s->json.max = (size_t)PR_EXPAND_MAX_TEXT * 8; /* escapes make text longer */
+    s->text.max = s->work.max = s->spare.max = MAX_TEXT;
+    s->json.max = (size_t)MAX_TEXT * 8; /* escapes make text longer */
 }
 
 struct pr_expander *pr_expander_new(const struct pr_names *names,
@@ -361,7 +360,7 @@ static int expand_add_place(const struct pr_expander *x,
 static int expand_join_list(struct pr_arena *a, const struct pr_value *list,
                             struct pr_value *ret, struct pr_err *err)
 {
-    PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(PR_EXPAND_MAX_TEXT);
+    PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(MAX_TEXT);
     const char *s;
 
     pr_value_write_joined(&text, list);
@@ -372,7 +371,7 @@ static int expand_join_list(struct pr_arena *a, const struct pr_value *list,
 }
 
 /* A list that stays one: each text in it is expanded by itself. */
-static int expand_items(struct pr_expander *x, struct pr_expand_entry *s,
+static int expand_items(struct pr_expander *x, struct expand_entry *s,
                         const struct pr_value *list, struct pr_value *ret,
                         struct pr_err *err)
 {
@@ -440,7 +439,7 @@ static bool same_value(const struct pr_value *a, const struct pr_value *b)
 }
 
 /* The value before its declared type is applied. Text is in s->spare. */
-static int raw_value(struct pr_expander *x, struct pr_expand_entry *s,
+static int raw_value(struct pr_expander *x, struct expand_entry *s,
                      const struct pr_setting *set, struct pr_value *ret,
                      struct pr_err *err)
 {
@@ -468,7 +467,7 @@ static int raw_value(struct pr_expander *x, struct pr_expand_entry *s,
 }
 
 /* Memory for the next value; that of the present one stays to compare. */
-static bool ready_next(struct pr_expand_entry *s)
+static bool ready_next(struct expand_entry *s)
 {
     if (s->next)
         pr_arena_reset(s->next);
@@ -479,7 +478,7 @@ static bool ready_next(struct pr_expand_entry *s)
 
 /* Moves a value into memory of the slot's own: where it comes from may be gone
  * by the next experiment. */
-static bool expand_own_value(struct pr_expand_entry *s, struct pr_value *v)
+static bool expand_own_value(struct expand_entry *s, struct pr_value *v)
 {
     if (v->kind == PR_LIST || v->kind == PR_MAP)
         return pr_value_copy(s->next, v, v);
@@ -491,7 +490,7 @@ static bool expand_own_value(struct pr_expand_entry *s, struct pr_value *v)
     return pr_buf_ok(&s->spare);
 }
 
-static void expand_store_value(struct pr_expand_entry *s,
+static void expand_store_value(struct expand_entry *s,
                                const struct pr_setting *set,
                                const struct pr_value *v)
 {
@@ -507,8 +506,7 @@ static void expand_store_value(struct pr_expand_entry *s,
     s->whole = true;
 }
 
-static int expand_compute_value(struct pr_expander *x,
-                                struct pr_expand_entry *s,
+static int expand_compute_value(struct pr_expander *x, struct expand_entry *s,
                                 const struct pr_setting *set,
                                 struct pr_err *err)
 {
@@ -538,7 +536,7 @@ static int expand_compute_value(struct pr_expander *x,
  * is checked in the order it was met, so that a name that is no longer reached
  * is not touched. */
 static int expand_check_unchanged(struct pr_expander *x,
-                                  const struct pr_expand_entry *s,
+                                  const struct expand_entry *s,
                                   const struct pr_setting *set, bool *ret,
                                   struct pr_err *err)
 {
@@ -568,14 +566,14 @@ static int expand_check_unchanged(struct pr_expander *x,
 static int expand_resolve(struct pr_expander *x, uint32_t name,
                           struct pr_err *err)
 {
-    struct pr_expand_entry *s = &x->slots[name];
+    struct expand_entry *s = &x->slots[name];
     const struct pr_setting *set = pr_params_get(x->params, name);
     bool same;
     int rc;
 
     if (s->round == x->round)
         return PR_OK;
-    if (s->busy || x->depth == PR_EXPAND_MAX_CHAIN) {
+    if (s->busy || x->depth == MAX_CHAIN) {
         pr_fail(err, PR_E_CONF, "",
                 s->busy ? "'${%s}' refers to itself"
                         : "'${%s}' is at the end of a chain of 500 names",
@@ -623,7 +621,7 @@ const struct pr_value *pr_expanded_value(const struct pr_expander *x,
 
 uint32_t pr_expanded_from(const struct pr_expander *x, uint32_t name, size_t i)
 {
-    const struct pr_expand_entry *s = &x->slots[name];
+    const struct expand_entry *s = &x->slots[name];
 
     return i < s->dep_count ? s->deps[i].name : PR_NO_NAME;
 }
@@ -650,7 +648,7 @@ int pr_expand_name(struct pr_expander *x, const struct pr_params *params,
 const char *pr_expanded_json(struct pr_expander *x, uint32_t name,
                              size_t *ret_len)
 {
-    struct pr_expand_entry *s = &x->slots[name];
+    struct expand_entry *s = &x->slots[name];
 
     if (s->json_version != s->version) {
         const char *text = pr_names_text(x->names, name);

@@ -331,7 +331,19 @@ bool pr_expr_sort(struct pr_expr *x, struct pr_expr_value *keys,
 
 static bool expr_fail_operands(struct pr_expr *x, int op,
                                const struct pr_expr_value *a,
-                               const struct pr_expr_value *b);
+                               const struct pr_expr_value *b)
+{
+    if (op == ET_PLUS && (a->kind == EV_STR || b->kind == EV_STR)) {
+        pr_expr_record_error(x, "'+' cannot add %s and %s",
+                             pr_expr_value_name(a), pr_expr_value_name(b));
+        if (x->err)
+            pr_hint(x->err, "use str(...) to make text of it");
+        return false;
+    }
+    return pr_expr_fail(x, "'%s' does not work on %s and %s",
+                        pr_expr_op_text(op), pr_expr_value_name(a),
+                        pr_expr_value_name(b));
+}
 
 static bool zero_division(struct pr_expr *x)
 {
@@ -574,21 +586,7 @@ bool pr_expr_eval_unary(struct pr_expr *x, int op,
     return true;
 }
 
-static bool expr_fail_operands(struct pr_expr *x, int op,
-                               const struct pr_expr_value *a,
-                               const struct pr_expr_value *b)
-{
-    if (op == ET_PLUS && (a->kind == EV_STR || b->kind == EV_STR)) {
-        pr_expr_record_error(x, "'+' cannot add %s and %s",
-                             pr_expr_value_name(a), pr_expr_value_name(b));
-        if (x->err)
-            pr_hint(x->err, "use str(...) to make text of it");
-        return false;
-    }
-    return pr_expr_fail(x, "'%s' does not work on %s and %s",
-                        pr_expr_op_text(op), pr_expr_value_name(a),
-                        pr_expr_value_name(b));
-}
+/* ---- texts, lists, sets and dicts */
 
 static bool join_text(struct pr_expr *x, const struct pr_expr_value *a,
                       const struct pr_expr_value *b, struct pr_expr_value *ret)

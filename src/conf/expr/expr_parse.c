@@ -560,11 +560,28 @@ enum {
     PREC_BITS = 5, /* above the comparisons */
 };
 
-static bool expr_expect(struct pr_expr_lexer *l, int kind);
 static bool expr_parse_test(struct pr_expr_lexer *l, struct pr_expr_node **ret);
 static bool expr_parse_binary(struct pr_expr_lexer *l, int min,
                               struct pr_expr_node **ret);
-static struct pr_expr_node *expr_new_node(struct pr_expr_lexer *l, int kind);
+
+static struct pr_expr_node *expr_new_node(struct pr_expr_lexer *l, int kind)
+{
+    struct pr_expr_node *n = pr_expr_alloc(l->x, sizeof *n);
+
+    if (!n)
+        return NULL;
+    n->kind = (uint8_t)kind;
+    n->op = n->sub = 0;
+    n->len = 0;
+    n->next = NULL;
+    n->a = n->b = n->c = NULL;
+    return n;
+}
+
+static bool expr_expect(struct pr_expr_lexer *l, int kind)
+{
+    return l->kind == kind ? expr_next_token(l) : fail_syntax(l);
+}
 
 /* An item of a list or an argument: may be *items. */
 static bool expr_parse_item(struct pr_expr_lexer *l, struct pr_expr_node **ret)
@@ -774,25 +791,6 @@ static const uint8_t precedence[ET_COUNT] = {
     [ET_PLUS] = 9,     [ET_MINUS] = 9,       [ET_STAR] = 10,
     [ET_SLASH] = 10,   [ET_FLOOR] = 10,      [ET_PERCENT] = 10,
 };
-
-static struct pr_expr_node *expr_new_node(struct pr_expr_lexer *l, int kind)
-{
-    struct pr_expr_node *n = pr_expr_alloc(l->x, sizeof *n);
-
-    if (!n)
-        return NULL;
-    n->kind = (uint8_t)kind;
-    n->op = n->sub = 0;
-    n->len = 0;
-    n->next = NULL;
-    n->a = n->b = n->c = NULL;
-    return n;
-}
-
-static bool expr_expect(struct pr_expr_lexer *l, int kind)
-{
-    return l->kind == kind ? expr_next_token(l) : fail_syntax(l);
-}
 
 static bool parse_enter_depth(struct pr_expr_lexer *l)
 {

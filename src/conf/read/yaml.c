@@ -175,13 +175,77 @@ static int yaml_merge_map(struct yaml_loader *l, size_t first_merge,
     return PR_OK;
 }
 
+/* ---- libyaml's events, and its complaints in our words */
+
+static yaml_mark_t mark_of_offset(const struct yaml_loader *l, size_t offset)
+{
+    yaml_mark_t m = {0};
+
+    for (size_t i = 0; i < offset && i < l->len; i++) {
+        m.column += ((unsigned char)l->text[i] & 0xc0) != 0x80;
+        if (l->text[i] == '\n') {
+            m.line++;
+            m.column = 0;
+        }
+    }
+    return m;
+}
+
+static bool indented_by_tab(const struct yaml_loader *l, size_t line)
+{
+    const char *p = l->text, *end = l->text + l->len;
+
+    for (; line && p < end; p++)
+        line -= *p == '\n';
+    while (p < end && *p == ' ')
+        p++;
+    return p < end && *p == '\t';
+}
+
+/* A few of libyaml's complaints have one usual cause. */
+static void add_hint(struct yaml_loader *l, const char *problem, size_t line)
+{
+    if (indented_by_tab(l, line))
+        (void)pr_hint(l->err, "indent with spaces: YAML takes no tabs there");
+    else if (strstr(problem, "mapping values are not allowed"))
+        (void)pr_hint(l->err, "put quotes around text that holds ': '");
+    else if (strstr(problem, "cannot start any token"))
+        (void)pr_hint(l->err, "put quotes around text that starts like this");
+}
+
+static int parser_failed(struct yaml_loader *l)
+{
+    const yaml_parser_t *p = &l->parser;
+    const char *problem = p->problem ? p->problem : "unknown problem";
+    yaml_mark_t at = p->problem_mark;
+    int rc;
+
+    if (p->error == YAML_MEMORY_ERROR)
+        return pr_fail_nomem(l->err);
+    if (p->error == YAML_READER_ERROR)
+        at = mark_of_offset(l, p->problem_offset);
+    if (p->context && p->context_mark.line != at.line)
+        rc = yaml_fail(l, &at, "not valid YAML: %s %s begun on line %zu",
+                       problem, p->context, p->context_mark.line + 1);
+    else
+        rc = yaml_fail(l, &at, "not valid YAML: %s%s%s", problem,
+                       p->context ? " " : "", p->context ? p->context : "");
+    add_hint(l, problem, at.line);
+    return rc;
+}
+
+/* The next event; the caller deletes it. On failure there is none. */
+static int yaml_next_event(struct yaml_loader *l, yaml_event_t *ret_event)
+{
+    return yaml_parser_parse(&l->parser, ret_event) ? PR_OK : parser_failed(l);
+}
+
 /* ---- events to values
  * Items of a list or map are collected on one stack and
  * copied to the arena when it closes; an alias shares what its anchor names.
  * What a document stands for with every alias written out is counted and
  * limited, so that a small file cannot stand for a huge one. */
 
-static int yaml_next_event(struct yaml_loader *l, yaml_event_t *ret_event);
 static int yaml_read_node(struct yaml_loader *l, const yaml_event_t *e,
                           struct yaml_node *ret_node);
 
@@ -522,70 +586,7 @@ static int yaml_read_node(struct yaml_loader *l, const yaml_event_t *e,
 enum { MAX_BYTES = 1 << 30 };
 
 /* Fails with PR_E_FORMAT at a place of the file. */
-/* ---- libyaml's complaints, and the document */
-
-static yaml_mark_t mark_of_offset(const struct yaml_loader *l, size_t offset)
-{
-    yaml_mark_t m = {0};
-
-    for (size_t i = 0; i < offset && i < l->len; i++) {
-        m.column += ((unsigned char)l->text[i] & 0xc0) != 0x80;
-        if (l->text[i] == '\n') {
-            m.line++;
-            m.column = 0;
-        }
-    }
-    return m;
-}
-
-static bool indented_by_tab(const struct yaml_loader *l, size_t line)
-{
-    const char *p = l->text, *end = l->text + l->len;
-
-    for (; line && p < end; p++)
-        line -= *p == '\n';
-    while (p < end && *p == ' ')
-        p++;
-    return p < end && *p == '\t';
-}
-
-/* A few of libyaml's complaints have one usual cause. */
-static void add_hint(struct yaml_loader *l, const char *problem, size_t line)
-{
-    if (indented_by_tab(l, line))
-        (void)pr_hint(l->err, "indent with spaces: YAML takes no tabs there");
-    else if (strstr(problem, "mapping values are not allowed"))
-        (void)pr_hint(l->err, "put quotes around text that holds ': '");
-    else if (strstr(problem, "cannot start any token"))
-        (void)pr_hint(l->err, "put quotes around text that starts like this");
-}
-
-static int parser_failed(struct yaml_loader *l)
-{
-    const yaml_parser_t *p = &l->parser;
-    const char *problem = p->problem ? p->problem : "unknown problem";
-    yaml_mark_t at = p->problem_mark;
-    int rc;
-
-    if (p->error == YAML_MEMORY_ERROR)
-        return pr_fail_nomem(l->err);
-    if (p->error == YAML_READER_ERROR)
-        at = mark_of_offset(l, p->problem_offset);
-    if (p->context && p->context_mark.line != at.line)
-        rc = yaml_fail(l, &at, "not valid YAML: %s %s begun on line %zu",
-                       problem, p->context, p->context_mark.line + 1);
-    else
-        rc = yaml_fail(l, &at, "not valid YAML: %s%s%s", problem,
-                       p->context ? " " : "", p->context ? p->context : "");
-    add_hint(l, problem, at.line);
-    return rc;
-}
-
-/* The next event; the caller deletes it. On failure there is none. */
-static int yaml_next_event(struct yaml_loader *l, yaml_event_t *ret_event)
-{
-    return yaml_parser_parse(&l->parser, ret_event) ? PR_OK : parser_failed(l);
-}
+/* ---- the document */
 
 static int yaml_check_text(struct yaml_loader *l)
 {
