@@ -17,6 +17,10 @@ enum {
     MAX_GPUS = 100000,
 };
 
+/* In the order of their enums. */
+static const char *const ages[] = {"old", "mid", "new", NULL};
+static const char *const dialect_words[] = {"g1", "v1", "v2", NULL};
+
 /* ---- systems */
 
 struct row {
@@ -78,8 +82,6 @@ static int system_read_word(const struct row *r, const char *key,
 static int read_row(const struct row *r, struct pr_arena *a,
                     struct pr_system *s)
 {
-    static const char *const dialects[] = {"g1", "v1", "v2", NULL};
-    static const char *const ages[] = {"old", "mid", "new", NULL};
     const struct pr_value *gpus = pr_get(r->map, "gpus");
     int dialect = PR_GPU_TASK_V1, rc;
 
@@ -100,7 +102,8 @@ static int read_row(const struct row *r, struct pr_arena *a,
     if (!rc)
         rc = system_read_number(r, "price", &s->price);
     if (!rc)
-        rc = system_read_word(r, "dialect", dialects, "g1, v1 or v2", &dialect);
+        rc = system_read_word(r, "dialect", dialect_words, "g1, v1 or v2",
+                              &dialect);
     s->dialect = (enum pr_gpu_task_dialect_kind)dialect;
     return rc ? rc
               : system_read_word(r, "rules", ages, "old, mid or new", &s->age);
@@ -190,13 +193,9 @@ int pr_system_gpus(const char *name)
 
 /* ---- tasks */
 
-static const char *const ages[] = {"old", "mid", "new"};
-
 const char *pr_gpu_task_dialect_word(enum pr_gpu_task_dialect_kind kind)
 {
-    static const char *const words[] = {"g1", "v1", "v2"};
-
-    return words[kind];
+    return dialect_words[kind];
 }
 
 struct reader {
@@ -245,8 +244,8 @@ static int gpu_task_read_bool(const struct reader *r,
     return PR_OK;
 }
 
-static int take_int(const struct reader *r, const struct pr_value *map,
-                    const char *key, int *ret)
+static int gpu_task_read_int(const struct reader *r, const struct pr_value *map,
+                             const char *key, int *ret)
 {
     const struct pr_value *v = pr_get(map, key);
 
@@ -257,8 +256,9 @@ static int take_int(const struct reader *r, const struct pr_value *map,
     return PR_OK;
 }
 
-static int take_launch(const struct reader *r, const struct pr_value *map,
-                       const char *key, const struct pr_value **ret)
+static int gpu_task_read_launch(const struct reader *r,
+                                const struct pr_value *map, const char *key,
+                                const struct pr_value **ret)
 {
     const struct pr_value *v = pr_get(map, key);
 
@@ -271,8 +271,9 @@ static int take_launch(const struct reader *r, const struct pr_value *map,
     return PR_OK;
 }
 
-static int take_rules(const struct reader *r, const struct pr_value *map,
-                      struct pr_gpu_task *t)
+static int gpu_task_read_rules(const struct reader *r,
+                               const struct pr_value *map,
+                               struct pr_gpu_task *t)
 {
     const struct pr_value *rules = pr_get(map, "rules");
 
@@ -284,8 +285,9 @@ static int take_rules(const struct reader *r, const struct pr_value *map,
         if (v)
             rc = need_text(r, v, "text", &rule->text);
         if (v && !rc)
-            rc = pr_get(v, "word") ? take_int(r, v, "word", &rule->word)
-                                   : gpu_task_fail_key(r, v, "word", "there");
+            rc = pr_get(v, "word")
+                     ? gpu_task_read_int(r, v, "word", &rule->word)
+                     : gpu_task_fail_key(r, v, "word", "there");
         if (v && !rc)
             rc = gpu_task_read_bool(r, v, "per_step", &rule->per_step);
         if (rc)
@@ -319,7 +321,7 @@ static int gpu_task_read_batch(const struct reader *r,
         return PR_OK;
     rc = gpu_task_read_text(r, batch, "flag", &t->batch_flag);
     if (!rc)
-        rc = take_int(r, batch, "place", &t->batch_place);
+        rc = gpu_task_read_int(r, batch, "place", &t->batch_place);
     if (!rc)
         rc = need_text(r, batch, "of", &of);
     if (!rc && strcmp(of, "gpu") != 0 && strcmp(of, "all") != 0)
@@ -328,8 +330,9 @@ static int gpu_task_read_batch(const struct reader *r,
     return rc;
 }
 
-static int take_steps(const struct reader *r, const struct pr_value *map,
-                      struct pr_gpu_task *t)
+static int gpu_task_read_steps(const struct reader *r,
+                               const struct pr_value *map,
+                               struct pr_gpu_task *t)
 {
     const struct pr_value *steps = pr_get(map, "steps");
     int rc = steps ? need_text(r, steps, "bar", &t->steps_bar) : PR_OK;
@@ -416,7 +419,7 @@ static int read_task(const struct reader *r, const struct pr_value *map,
     if (!rc)
         rc = gpu_task_read_half(r, map, t);
     if (!rc)
-        rc = take_rules(r, map, t);
+        rc = gpu_task_read_rules(r, map, t);
     if (!rc)
         rc = gpu_task_read_bool(r, map, "by_para", &t->by_para);
     if (!rc)
@@ -424,11 +427,11 @@ static int read_task(const struct reader *r, const struct pr_value *map,
     if (!rc)
         rc = gpu_task_read_text(r, map, "subset", &t->subset_flag);
     if (!rc)
-        rc = take_steps(r, map, t);
+        rc = gpu_task_read_steps(r, map, t);
     if (!rc)
-        rc = take_launch(r, map, "launch", &t->launch);
+        rc = gpu_task_read_launch(r, map, "launch", &t->launch);
     if (!rc)
-        rc = take_launch(r, map, "launch_old", &t->launch_old);
+        rc = gpu_task_read_launch(r, map, "launch_old", &t->launch_old);
     if (!rc)
         rc = gpu_task_read_data(r, map, all, t);
     if (!rc && most && !pr_value_is_number(most))

@@ -361,8 +361,8 @@ static int milarun_store_arg(struct milarun_build *b, const struct found *f,
 }
 
 /* --nn.threads 2 */
-static int take_dotted(struct milarun_build *b, const char *word,
-                       const char *text)
+static int milarun_store_dotted(struct milarun_build *b, const char *word,
+                                const char *text)
 {
     const char *eq = strchr(word, '=');
     size_t len = eq ? (size_t)(eq - word) : strlen(word);
@@ -433,7 +433,7 @@ static int milarun_read_word(struct milarun_build *b, size_t *i)
         f.value = next;
         ++*i;
     }
-    return dotted ? take_dotted(b, word, f.value)
+    return dotted ? milarun_store_dotted(b, word, f.value)
                   : milarun_store_arg(b, &f, f.value);
 }
 
@@ -520,8 +520,8 @@ static int milarun_set_model_option(struct milarun_build *b,
 }
 
 /* "256,256,128,64": twice a size, the size and half of it after it. */
-static int take_layers(struct milarun_build *b, const struct milarun_arg *arg,
-                       const char *text)
+static int milarun_apply_layers(struct milarun_build *b,
+                                const struct milarun_arg *arg, const char *text)
 {
     long long a, c, d, e;
     char end;
@@ -535,8 +535,8 @@ static int take_layers(struct milarun_build *b, const struct milarun_arg *arg,
 }
 
 /* Pictures of 256, and small ones a factor smaller. */
-static int take_crop(struct milarun_build *b, const struct milarun_arg *arg,
-                     int64_t factor)
+static int milarun_apply_crop(struct milarun_build *b,
+                              const struct milarun_arg *arg, int64_t factor)
 {
     int rc;
 
@@ -605,9 +605,9 @@ static int milarun_apply_arg(struct milarun_build *b,
         milarun_apply_data(b, arg, v.s);
         return PR_OK;
     case DOES_LAYERS:
-        return take_layers(b, arg, v.s);
+        return milarun_apply_layers(b, arg, v.s);
     case DOES_CROP:
-        return take_crop(b, arg, v.i);
+        return milarun_apply_crop(b, arg, v.i);
     case DOES_NOTHING:
         break;
     }

@@ -62,8 +62,8 @@ static bool hwloc_load_library(struct library *l)
     return l->hwloc_get_api_version() >> 16 == HWLOC_API_VERSION >> 16;
 }
 
-static void take_cpus(const struct library *l, hwloc_const_bitmap_t from,
-                      struct pr_cpuset *ret)
+static void hwloc_read_cpus(const struct library *l, hwloc_const_bitmap_t from,
+                            struct pr_cpuset *ret)
 {
     for (int i = l->hwloc_bitmap_first(from); i >= 0 && i < PR_CPUSET_MAX;
          i = l->hwloc_bitmap_next(from, i))
@@ -81,8 +81,8 @@ static unsigned cache_above(const struct library *l, hwloc_obj_t o)
     return first > 0 ? (unsigned)first : 0;
 }
 
-static void take_cores(const struct library *l, hwloc_topology_t h,
-                       struct pr_topology *t)
+static void hwloc_read_cores(const struct library *l, hwloc_topology_t h,
+                             struct pr_topology *t)
 {
     int depth = l->hwloc_get_type_depth(h, HWLOC_OBJ_CORE);
     unsigned n;
@@ -95,7 +95,7 @@ static void take_cores(const struct library *l, hwloc_topology_t h,
         struct pr_core c = {.cache = cache_above(l, o)};
         int node = o->nodeset ? l->hwloc_bitmap_first(o->nodeset) : 0;
 
-        take_cpus(l, o->cpuset, &c.cpus);
+        hwloc_read_cpus(l, o->cpuset, &c.cpus);
         pr_cpuset_intersect(&c.cpus, &t->allowed);
         c.node = node > 0 ? (unsigned)node : 0;
         if (pr_cpuset_first(&c.cpus) >= 0)
@@ -128,7 +128,7 @@ bool pr_topology_read_hwloc(struct pr_topology *t)
     /* What a file or variable describes may be another machine. */
     ok = l.hwloc_topology_load(h) == 0 && l.hwloc_topology_is_thissystem(h);
     if (ok)
-        take_cores(&l, h, t);
+        hwloc_read_cores(&l, h, t);
     l.hwloc_topology_destroy(h);
     ok = ok && hwloc_is_complete(t);
     if (ok)

@@ -392,7 +392,7 @@ static double steady_correlation(const double *v, size_t count)
     return fmax(1, 2 * sum / spread - 1);
 }
 
-static void tell_error(struct pr_steady *t)
+static void steady_set_error(struct pr_steady *t)
 {
     double n = (double)t->count, alone = n / t->correlation;
     double half;
@@ -418,7 +418,8 @@ double pr_steady_quantile(const double *sorted, size_t count, double p)
                : NAN;
 }
 
-static void tell_spread(const double *v, double *room, struct pr_steady *t)
+static void steady_set_spread(const double *v, double *room,
+                              struct pr_steady *t)
 {
     for (size_t i = 0; i < t->count; i++) {
         t->min = fmin(t->min, v[i]);
@@ -454,8 +455,8 @@ void pr_steady_compute(const struct pr_slices *s, double *room,
         t.mean = pr_pairwise_mean(v, t.count);
         t.std = pr_pairwise_std(v, t.count);
         t.correlation = steady_correlation(v, t.count);
-        tell_error(&t);
-        tell_spread(v, room, &t);
+        steady_set_error(&t);
+        steady_set_spread(v, room, &t);
     }
     *ret = t;
 }

@@ -290,7 +290,7 @@ static bool next_arg(struct percent *f, struct pr_expr_value *ret)
 }
 
 /* (key) after the %. */
-static bool take_key(struct percent *f)
+static bool percent_read_key(struct percent *f)
 {
     const char *close = f->p + 1;
     struct pr_expr_value key;
@@ -331,7 +331,7 @@ static void percent_read_flags(struct percent *f, struct pr_expr_spec *s)
 }
 
 /* Digits or a star. */
-static bool take_size(struct percent *f, int *ret)
+static bool percent_read_size(struct percent *f, int *ret)
 {
     struct pr_expr_value v;
 
@@ -352,14 +352,14 @@ static bool take_size(struct percent *f, int *ret)
     return *ret >= 0 || pr_expr_fail_too_long(f->x);
 }
 
-static bool take_spec(struct percent *f, struct pr_expr_spec *s)
+static bool percent_read_spec(struct percent *f, struct pr_expr_spec *s)
 {
     *s = (struct pr_expr_spec){.precision = -1};
     f->key_value = NULL;
-    if (f->p < f->end && *f->p == '(' && !take_key(f))
+    if (f->p < f->end && *f->p == '(' && !percent_read_key(f))
         return false;
     percent_read_flags(f, s);
-    if (!take_size(f, &s->width))
+    if (!percent_read_size(f, &s->width))
         return false;
     if (s->width < 0) {
         s->width = -s->width;
@@ -367,7 +367,7 @@ static bool take_spec(struct percent *f, struct pr_expr_spec *s)
     }
     if (f->p < f->end && *f->p == '.') {
         f->p++;
-        if (!take_size(f, &s->precision))
+        if (!percent_read_size(f, &s->precision))
             return false;
         if (s->precision < 0)
             s->precision = 0;
@@ -494,7 +494,8 @@ bool pr_expr_format_percent(struct pr_expr *x, const struct pr_expr_value *fmt,
         if (!at)
             break;
         f.p = at + 1;
-        if (!take_spec(&f, &spec) || !percent_write_conversion(&f, &spec, &b))
+        if (!percent_read_spec(&f, &spec) ||
+            !percent_write_conversion(&f, &spec, &b))
             return false;
     }
     if (args->kind == EV_TUPLE
@@ -511,7 +512,8 @@ static bool is_align(char c)
     return c == '<' || c == '>' || c == '=' || c == '^';
 }
 
-static void take_align(const char **p, const char *end, struct pr_expr_spec *s)
+static void format_read_align(const char **p, const char *end,
+                              struct pr_expr_spec *s)
 {
     size_t n = *p < end ? pr_expr_codepoint_len(*p, (size_t)(end - *p)) : 0;
 
@@ -542,7 +544,7 @@ static bool parse_spec(struct pr_expr *x, const char *p, size_t len,
     char c;
 
     *s = (struct pr_expr_spec){.precision = -1};
-    take_align(&p, end, s);
+    format_read_align(&p, end, s);
     format_accept_char(&p, end, "+- ", &s->sign);
     s->alt = format_accept_char(&p, end, "#", &c);
     s->zero = format_accept_char(&p, end, "0", &c);

@@ -916,7 +916,7 @@ static bool parse_not(struct pr_expr_lexer *l, struct pr_expr_node **ret)
 }
 
 /* Steps over the operator; 'not in' and 'is not' are two words. */
-static bool take_operator(struct pr_expr_lexer *l, int *ret)
+static bool parse_operator(struct pr_expr_lexer *l, int *ret)
 {
     int op = l->kind;
 
@@ -960,7 +960,7 @@ static bool expr_parse_binary(struct pr_expr_lexer *l, int min,
 
         if (!prec || prec < min || (negated && prec > PREC_NOT))
             break;
-        if (!take_operator(l, &op) || !expr_parse_binary(l, prec + 1, &right))
+        if (!parse_operator(l, &op) || !expr_parse_binary(l, prec + 1, &right))
             return false;
         right->op = (uint8_t)op;
         if (prec != list_prec) {

@@ -867,7 +867,7 @@ static int convert_digit_value(char c)
 }
 
 /* 0x, 0o, 0b before the digits; may set a base that was left open. */
-static bool take_base(const char **p, const char *end, int *base)
+static bool convert_read_base(const char **p, const char *end, int *base)
 {
     int named = 0;
 
@@ -930,7 +930,7 @@ static bool int_from_text(struct pr_expr *x, const struct pr_expr_value *v,
     negative = p < end && *p == '-';
     if (p < end && (*p == '-' || *p == '+'))
         p++;
-    if (!take_base(&p, end, &base) ||
+    if (!convert_read_base(&p, end, &base) ||
         !convert_read_digits(p, end, base, &n, &big))
         return bad_text(x, "a whole number", v);
     if (big || n > (uint64_t)INT64_MAX + negative)

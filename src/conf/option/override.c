@@ -237,7 +237,7 @@ struct bare {
     bool escaped;
 };
 
-static int take_bracket(struct override_in *in, struct bare *b)
+static int override_read_bracket(struct override_in *in, struct bare *b)
 {
     char c = *in->pos;
 
@@ -255,7 +255,7 @@ static int take_bracket(struct override_in *in, struct bare *b)
     return PR_OK;
 }
 
-static int take_bare(struct override_in *in, struct bare *b)
+static int override_read_piece(struct override_in *in, struct bare *b)
 {
     const char *after = skip_reference(in->pos);
     int rc;
@@ -279,7 +279,7 @@ static int take_bare(struct override_in *in, struct bare *b)
         b->end = b->out;
         return PR_OK;
     }
-    rc = take_bracket(in, b);
+    rc = override_read_bracket(in, b);
     if (rc)
         return rc;
     *b->out++ = *in->pos;
@@ -292,7 +292,7 @@ static int read_bare_text(struct override_in *in, const char *stops,
                           struct bare *b)
 {
     while (*in->pos && (b->depth || !override_is_stop(*in->pos, stops))) {
-        int rc = take_bare(in, b);
+        int rc = override_read_piece(in, b);
         if (rc)
             return rc;
     }

@@ -226,7 +226,8 @@ struct governors {
     } kind[8];
 };
 
-static void see_policy(struct pr_machine_env *e, const char *name, void *ctx)
+static void env_count_policy(struct pr_machine_env *e, const char *name,
+                             void *ctx)
 {
     struct governors *g = ctx;
     char word[32];
@@ -257,7 +258,7 @@ static void add_frequency(struct pr_machine_env *e)
     char word[PR_MACHINE_ENV_WORD];
     uint64_t on;
 
-    pr_machine_env_each(e, CPU "/cpufreq", "policy", see_policy, &g);
+    pr_machine_env_each(e, CPU "/cpufreq", "policy", env_count_policy, &g);
     if (g.max_khz)
         pr_json_put_float(&e->jb, "max_mhz", (double)g.max_khz / 1000);
     if (g.count) {

@@ -42,7 +42,7 @@ static void machine_env_disk(struct pr_machine_env *e, const char *name)
 }
 
 /* Loops and memory are no disks, nor is what holds nothing. */
-static void see_disk(struct pr_machine_env *e, const char *name, void *ctx)
+static void env_add_disk(struct pr_machine_env *e, const char *name, void *ctx)
 {
     static const char *const not_these[] = {"loop", "ram", "zram", "sr", "fd"};
     uint64_t sectors;
@@ -64,7 +64,7 @@ static void see_disk(struct pr_machine_env *e, const char *name, void *ctx)
 void pr_machine_env_disks(struct pr_machine_env *e)
 {
     pr_json_open_array(&e->jb, "disks");
-    pr_machine_env_each(e, "/sys/block", "", see_disk, NULL);
+    pr_machine_env_each(e, "/sys/block", "", env_add_disk, NULL);
     pr_json_close(&e->jb);
 }
 
@@ -86,7 +86,8 @@ static void add_driver(struct pr_machine_env *e, const char *name)
 }
 
 /* Without addresses: they say who somebody is, not how fast. */
-static void see_interface(struct pr_machine_env *e, const char *name, void *ctx)
+static void env_add_interface(struct pr_machine_env *e, const char *name,
+                              void *ctx)
 {
     char word[PR_MACHINE_ENV_WORD], path[4096];
     uint64_t u;
@@ -116,7 +117,7 @@ static void see_interface(struct pr_machine_env *e, const char *name, void *ctx)
     pr_json_close(&e->jb);
 }
 
-static void see_port(struct pr_machine_env *e, const char *port, void *ctx)
+static void env_add_port(struct pr_machine_env *e, const char *port, void *ctx)
 {
     const char *name = ctx;
     char word[PR_MACHINE_ENV_WORD], *colon;
@@ -141,15 +142,15 @@ static void see_port(struct pr_machine_env *e, const char *port, void *ctx)
     pr_json_close(&e->jb);
 }
 
-static void see_infiniband(struct pr_machine_env *e, const char *name,
-                           void *ctx)
+static void env_add_infiniband(struct pr_machine_env *e, const char *name,
+                               void *ctx)
 {
     char dir[PR_MACHINE_ENV_WORD], kept[64];
 
     (void)ctx;
     snprintf(kept, sizeof kept, "%s", name);
     snprintf(dir, sizeof dir, "/sys/class/infiniband/%s/ports", kept);
-    pr_machine_env_each(e, dir, "", see_port, kept);
+    pr_machine_env_each(e, dir, "", env_add_port, kept);
 }
 
 void pr_machine_env_network(struct pr_machine_env *e)
@@ -157,13 +158,14 @@ void pr_machine_env_network(struct pr_machine_env *e)
     char path[4096];
 
     pr_json_open_array(&e->jb, "network");
-    pr_machine_env_each(e, "/sys/class/net", "", see_interface, NULL);
+    pr_machine_env_each(e, "/sys/class/net", "", env_add_interface, NULL);
     pr_json_close(&e->jb);
     if (!pr_machine_env_path(e, path, "/sys/class/infiniband") ||
         access(path, F_OK) < 0)
         return;
     pr_json_open_array(&e->jb, "infiniband");
-    pr_machine_env_each(e, "/sys/class/infiniband", "", see_infiniband, NULL);
+    pr_machine_env_each(e, "/sys/class/infiniband", "", env_add_infiniband,
+                        NULL);
     pr_json_close(&e->jb);
 }
 
@@ -171,7 +173,8 @@ struct sensor_class {
     const char *folder, *file;
 };
 
-static void see_sensor(struct pr_machine_env *e, const char *name, void *ctx)
+static void env_add_sensor(struct pr_machine_env *e, const char *name,
+                           void *ctx)
 {
     const struct sensor_class *c = ctx;
     char word[PR_MACHINE_ENV_WORD];
@@ -193,11 +196,12 @@ void pr_machine_env_sensors(struct pr_machine_env *e)
     struct sensor_class zones = {"/sys/class/thermal", "type"};
 
     pr_json_open_array(&e->jb, "power_sources");
-    pr_machine_env_each(e, power.folder, "", see_sensor, &power);
+    pr_machine_env_each(e, power.folder, "", env_add_sensor, &power);
     pr_json_close(&e->jb);
     pr_json_open_array(&e->jb, "thermal_sources");
-    pr_machine_env_each(e, monitors.folder, "hwmon", see_sensor, &monitors);
-    pr_machine_env_each(e, zones.folder, "thermal_zone", see_sensor, &zones);
+    pr_machine_env_each(e, monitors.folder, "hwmon", env_add_sensor, &monitors);
+    pr_machine_env_each(e, zones.folder, "thermal_zone", env_add_sensor,
+                        &zones);
     pr_json_close(&e->jb);
 }
 

@@ -137,7 +137,8 @@ static void add_nvidia_line(struct pr_machine_env *e, const char *line,
     }
 }
 
-static void see_nvidia(struct pr_machine_env *e, const char *name, void *ctx)
+static void env_add_nvidia(struct pr_machine_env *e, const char *name,
+                           void *ctx)
 {
     struct found *f = ctx;
     struct pr_machine_env_lines l;
@@ -191,7 +192,7 @@ static void add_uevent(struct pr_machine_env *e, const char *name)
     }
 }
 
-static void see_card(struct pr_machine_env *e, const char *name, void *ctx)
+static void env_add_card(struct pr_machine_env *e, const char *name, void *ctx)
 {
     struct found *f = ctx;
     char vendor[PR_MACHINE_ENV_WORD], word[PR_MACHINE_ENV_WORD];
@@ -230,8 +231,9 @@ void pr_machine_env_gpus(struct pr_machine_env *e)
 
     pr_json_open_array(&e->jb, "gpus");
     if (!machine_env_nvml(e, n))
-        pr_machine_env_each(e, "/proc/driver/nvidia/gpus", "", see_nvidia, &f);
-    pr_machine_env_each(e, "/sys/class/drm", "card", see_card, &f);
+        pr_machine_env_each(e, "/proc/driver/nvidia/gpus", "", env_add_nvidia,
+                            &f);
+    pr_machine_env_each(e, "/sys/class/drm", "card", env_add_card, &f);
     pr_json_close(&e->jb);
     /* Why there is none is of interest where a driver is. */
     if (n || (f.nvidia && why[0]))
