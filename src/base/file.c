@@ -471,9 +471,7 @@ int pr_make_dirs(const char *path, struct pr_err *err)
         memcpy(part, path, i);
         part[i] = '\0';
         if (mkdir(part, 0755) == 0) {
-            int rc = sync_folder_of(part, err);
-            if (rc)
-                return rc;
+            PR_TRY(sync_folder_of(part, err));
             continue;
         }
         if (errno == EEXIST && path[i])

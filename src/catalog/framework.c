@@ -118,10 +118,7 @@ static int framework_read_list(struct framework_reader *r,
     if (!items)
         return pr_fail_nomem(r->err);
     for (uint32_t i = 0; i < v->len; i++) {
-        int rc = framework_read_text(r, &v->items[i], key, &items[i]);
-
-        if (rc)
-            return rc;
+        PR_TRY(framework_read_text(r, &v->items[i], key, &items[i]));
     }
     *(const char ***)place = items;
     return PR_OK;
@@ -218,10 +215,8 @@ static int read_choices(struct framework_reader *r, const struct pr_value *v,
 {
     PR_AUTO_BUF struct pr_buf all = PR_BUF_INIT(4096);
     const char **items, *text;
-    int rc = framework_read_list(r, v, key, &items);
 
-    if (rc)
-        return rc;
+    PR_TRY(framework_read_list(r, v, key, &items));
     if (!*items)
         return FRAMEWORK_FAIL(r, v, "'%s' lists nothing", key);
     for (const char **i = items; *i; i++) {
@@ -352,10 +347,7 @@ static int framework_read_params(struct framework_reader *r,
     if (v->kind != PR_MAP)
         return framework_fail_wants(r, v, "parameters", "a map");
     for (uint32_t i = 0; i < v->len; i++) {
-        int rc = read_param(r, &v->members[i]);
-
-        if (rc)
-            return rc;
+        PR_TRY(read_param(r, &v->members[i]));
     }
     return PR_OK;
 }

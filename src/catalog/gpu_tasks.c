@@ -280,19 +280,15 @@ static int gpu_task_read_rules(const struct reader *r,
     for (int i = 0; i < PR_GPU_TASK_AGES; i++) {
         const struct pr_value *v = rules ? pr_get(rules, ages[i]) : NULL;
         struct pr_gpu_task_rule *rule = &t->rules[i];
-        int rc = PR_OK;
 
-        if (v)
-            rc = need_text(r, v, "text", &rule->text);
-        if (v && !rc)
-            rc = pr_get(v, "word")
-                     ? gpu_task_read_int(r, v, "word", &rule->word)
-                     : gpu_task_fail_key(r, v, "word", "there");
-        if (v && !rc)
-            rc = gpu_task_read_bool(r, v, "per_step", &rule->per_step);
-        if (rc)
-            return rc;
-        rule->len = rule->text ? strlen(rule->text) : 0;
+        if (!v)
+            continue;
+        PR_TRY(need_text(r, v, "text", &rule->text));
+        if (!pr_get(v, "word"))
+            return gpu_task_fail_key(r, v, "word", "there");
+        PR_TRY(gpu_task_read_int(r, v, "word", &rule->word));
+        PR_TRY(gpu_task_read_bool(r, v, "per_step", &rule->per_step));
+        rule->len = strlen(rule->text);
     }
     return PR_OK;
 }
@@ -301,11 +297,12 @@ static int gpu_task_read_half(const struct reader *r,
                               const struct pr_value *map, struct pr_gpu_task *t)
 {
     const struct pr_value *half = pr_get(map, "half");
-    int rc = half ? PR_OK : gpu_task_fail_key(r, map, "half", "there");
 
-    for (int i = 0; i < PR_GPU_TASK_AGES && !rc; i++)
-        rc = need_text(r, half, ages[i], &t->half[i]);
-    return rc;
+    if (!half)
+        return gpu_task_fail_key(r, map, "half", "there");
+    for (int i = 0; i < PR_GPU_TASK_AGES; i++)
+        PR_TRY(need_text(r, half, ages[i], &t->half[i]));
+    return PR_OK;
 }
 
 static int gpu_task_read_batch(const struct reader *r,
@@ -313,21 +310,18 @@ static int gpu_task_read_batch(const struct reader *r,
                                struct pr_gpu_task *t)
 {
     const struct pr_value *batch = pr_get(map, "batch");
-    const char *of = "";
-    int rc;
+    const char *of;
 
     t->batch_place = -1;
     if (!batch)
         return PR_OK;
-    rc = gpu_task_read_text(r, batch, "flag", &t->batch_flag);
-    if (!rc)
-        rc = gpu_task_read_int(r, batch, "place", &t->batch_place);
-    if (!rc)
-        rc = need_text(r, batch, "of", &of);
-    if (!rc && strcmp(of, "gpu") != 0 && strcmp(of, "all") != 0)
-        rc = gpu_task_fail_key(r, batch, "of", "gpu or all");
-    t->batch_of_all = !rc && strcmp(of, "all") == 0;
-    return rc;
+    PR_TRY(gpu_task_read_text(r, batch, "flag", &t->batch_flag));
+    PR_TRY(gpu_task_read_int(r, batch, "place", &t->batch_place));
+    PR_TRY(need_text(r, batch, "of", &of));
+    if (!pr_text_equal(of, "gpu") && !pr_text_equal(of, "all"))
+        return gpu_task_fail_key(r, batch, "of", "gpu or all");
+    t->batch_of_all = pr_text_equal(of, "all");
+    return PR_OK;
 }
 
 static int gpu_task_read_steps(const struct reader *r,
@@ -335,10 +329,11 @@ static int gpu_task_read_steps(const struct reader *r,
                                struct pr_gpu_task *t)
 {
     const struct pr_value *steps = pr_get(map, "steps");
-    int rc = steps ? need_text(r, steps, "bar", &t->steps_bar) : PR_OK;
 
-    return steps && !rc ? need_text(r, steps, "seconds", &t->steps_seconds)
-                        : rc;
+    if (!steps)
+        return PR_OK;
+    PR_TRY(need_text(r, steps, "bar", &t->steps_bar));
+    return need_text(r, steps, "seconds", &t->steps_seconds);
 }
 
 /* ---- tasks: data */
@@ -346,24 +341,22 @@ static int gpu_task_read_steps(const struct reader *r,
 static int read_dataset(const struct reader *r, const struct pr_value *map,
                         struct pr_gpu_dataset *d)
 {
-    int rc = need_text(r, map, "folder", &d->folder);
-
-    if (!rc)
-        rc = gpu_task_read_text(r, map, "prepare", &d->prepare);
+    PR_TRY(need_text(r, map, "folder", &d->folder));
+    PR_TRY(gpu_task_read_text(r, map, "prepare", &d->prepare));
     d->make = pr_get(map, "make");
-    if (!rc && d->make && d->make->kind != PR_MAP)
-        rc = gpu_task_fail_key(r, d->make, "make", "parameters of a data set");
-    if (!rc && !d->make == !d->prepare)
-        rc = gpu_task_fail_key(r, map, "datasets",
-                               "each with one of prepare and make");
-    return rc;
+    if (d->make && d->make->kind != PR_MAP)
+        return gpu_task_fail_key(r, d->make, "make",
+                                 "parameters of a data set");
+    if (!d->make == !d->prepare)
+        return gpu_task_fail_key(r, map, "datasets",
+                                 "each with one of prepare and make");
+    return PR_OK;
 }
 
 static int read_datasets(const struct reader *r, const struct pr_value *root,
                          struct pr_gpu_tasks *t)
 {
     const struct pr_value *list = pr_get(root, "datasets");
-    int rc = PR_OK;
 
     if (!list)
         return PR_OK;
@@ -373,9 +366,9 @@ static int read_datasets(const struct reader *r, const struct pr_value *root,
     if (!t->datasets)
         return pr_fail_nomem(r->err);
     t->dataset_count = list->len;
-    for (uint32_t i = 0; i < list->len && !rc; i++)
-        rc = read_dataset(r, &list->items[i], &t->datasets[i]);
-    return rc;
+    for (uint32_t i = 0; i < list->len; i++)
+        PR_TRY(read_dataset(r, &list->items[i], &t->datasets[i]));
+    return PR_OK;
 }
 
 static int gpu_task_read_data(const struct reader *r,
@@ -410,34 +403,23 @@ static int read_task(const struct reader *r, const struct pr_value *map,
                      const struct pr_gpu_tasks *all, struct pr_gpu_task *t)
 {
     const struct pr_value *most = pr_get(map, "most");
-    int rc = need_text(r, map, "name", &t->name);
 
-    if (!rc)
-        rc = need_text(r, map, "column", &t->column);
-    if (!rc)
-        rc = need_text(r, map, "unit", &t->unit);
-    if (!rc)
-        rc = gpu_task_read_half(r, map, t);
-    if (!rc)
-        rc = gpu_task_read_rules(r, map, t);
-    if (!rc)
-        rc = gpu_task_read_bool(r, map, "by_para", &t->by_para);
-    if (!rc)
-        rc = gpu_task_read_batch(r, map, t);
-    if (!rc)
-        rc = gpu_task_read_text(r, map, "subset", &t->subset_flag);
-    if (!rc)
-        rc = gpu_task_read_steps(r, map, t);
-    if (!rc)
-        rc = gpu_task_read_launch(r, map, "launch", &t->launch);
-    if (!rc)
-        rc = gpu_task_read_launch(r, map, "launch_old", &t->launch_old);
-    if (!rc)
-        rc = gpu_task_read_data(r, map, all, t);
-    if (!rc && most && !pr_value_is_number(most))
-        rc = gpu_task_fail_key(r, most, "most", "a number");
-    t->most = !rc && most ? pr_value_number(most) : 0;
-    return rc;
+    PR_TRY(need_text(r, map, "name", &t->name));
+    PR_TRY(need_text(r, map, "column", &t->column));
+    PR_TRY(need_text(r, map, "unit", &t->unit));
+    PR_TRY(gpu_task_read_half(r, map, t));
+    PR_TRY(gpu_task_read_rules(r, map, t));
+    PR_TRY(gpu_task_read_bool(r, map, "by_para", &t->by_para));
+    PR_TRY(gpu_task_read_batch(r, map, t));
+    PR_TRY(gpu_task_read_text(r, map, "subset", &t->subset_flag));
+    PR_TRY(gpu_task_read_steps(r, map, t));
+    PR_TRY(gpu_task_read_launch(r, map, "launch", &t->launch));
+    PR_TRY(gpu_task_read_launch(r, map, "launch_old", &t->launch_old));
+    PR_TRY(gpu_task_read_data(r, map, all, t));
+    if (most && !pr_value_is_number(most))
+        return gpu_task_fail_key(r, most, "most", "a number");
+    t->most = most ? pr_value_number(most) : 0;
+    return PR_OK;
 }
 
 /* ---- tasks: dialects */

@@ -260,10 +260,8 @@ int pr_topology_read(const char *root, struct pr_arena *a,
                      struct pr_topology *ret, struct pr_err *err)
 {
     struct pr_topology t = {0};
-    int rc = read_allowed(root, &t, err);
 
-    if (rc)
-        return rc;
+    PR_TRY(read_allowed(root, &t, err));
     t.cores = PR_ARENA_ARRAY(a, struct pr_core, pr_cpuset_count(&t.allowed));
     if (!t.cores)
         return pr_fail_nomem(err);

@@ -153,9 +153,7 @@ int pr_zipdir_open(struct pr_zipdir *z, const void *data, size_t bytes,
     length = zipdir_get_u32(z->data + end + 12);
     from = zipdir_get_u32(z->data + end + 16);
     if (from == UINT32_MAX || length == UINT32_MAX) {
-        int rc = zipdir_read_end64(z, end, &from, &length, err);
-        if (rc)
-            return rc;
+        PR_TRY(zipdir_read_end64(z, end, &from, &length, err));
     }
     if (!zipdir_has_bytes(z, from, length))
         return zipdir_fail_damaged(z, "its directory is beyond its end", err);

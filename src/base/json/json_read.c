@@ -483,10 +483,8 @@ static int json_read_item(struct reader *r)
 {
     struct pr_value v;
     struct pr_member *top;
-    int rc = json_read_value(r, &v);
 
-    if (rc)
-        return rc;
+    PR_TRY(json_read_value(r, &v));
     top = stack_top(r);
     if (!top)
         return pr_fail_nomem(r->scan.err);
@@ -627,10 +625,8 @@ int pr_json_read(const struct pr_json_in *in, struct pr_arena *a,
         .err = err,
     };
     struct pr_value v;
-    int rc = pr_json_scan_value(&s, in->flags, &v);
 
-    if (rc)
-        return rc;
+    PR_TRY(pr_json_scan_value(&s, in->flags, &v));
     if (!(in->flags & PR_JSON_PREFIX)) {
         pr_json_skip_space(&s);
         if (s.pos != s.end)

@@ -273,10 +273,8 @@ int pr_json_walk_read(struct pr_json_walk *w, struct pr_arena *a,
                       struct pr_value *ret_value, struct pr_err *err)
 {
     struct pr_json_scan s = json_walk_begin_scan(w, a, err);
-    int rc = pr_json_scan_value(&s, 0, ret_value);
 
-    if (rc)
-        return rc;
+    PR_TRY(pr_json_scan_value(&s, 0, ret_value));
     json_walk_commit_scan(w, &s);
     return PR_OK;
 }

@@ -603,9 +603,7 @@ int pr_expand_params(struct pr_expander *x, const struct pr_params *params,
     if (err)
         err->where[0] = '\0';
     for (uint32_t i = 0; i < params->count; i++) {
-        int rc = expand_resolve(x, params->order[i], err);
-        if (rc)
-            return rc;
+        PR_TRY(expand_resolve(x, params->order[i], err));
         pr_arena_reset(x->scratch);
     }
     return PR_OK;

@@ -292,9 +292,7 @@ static int read_bare_text(struct override_in *in, const char *stops,
                           struct bare *b)
 {
     while (*in->pos && (b->depth || !override_is_stop(*in->pos, stops))) {
-        int rc = override_read_piece(in, b);
-        if (rc)
-            return rc;
+        PR_TRY(override_read_piece(in, b));
     }
     if (b->depth)
         return override_hint_quotes(in, override_fail(in->err, in->arg,
@@ -451,10 +449,7 @@ static int override_read_items(struct reader *r, struct pr_keyset *keys,
 {
     override_skip_blanks(r);
     while (*r->in.pos != close || r->used > base) {
-        int rc = override_read_item(r, keys, base, close);
-
-        if (rc)
-            return rc;
+        PR_TRY(override_read_item(r, keys, base, close));
         if (*r->in.pos == close)
             break;
         if (*r->in.pos != ',')

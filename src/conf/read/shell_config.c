@@ -317,9 +317,7 @@ int pr_shell_set_word(struct pr_shell_config *c, struct pr_shell_var *v,
     const char *first;
 
     while (v->count <= i) {
-        int rc = add_word(c, v, &empty, err);
-        if (rc)
-            return rc;
+        PR_TRY(add_word(c, v, &empty, err));
     }
     first = v->words[i].first ? v->words[i].first : v->words[i].text;
     v->words[i] = *word;
@@ -502,10 +500,8 @@ static int shell_read_assignment(struct shell_reader *r, const char *name,
     bool given = r->p < r->end && *r->p == '=';
     bool list = given && r->p + 1 < r->end && r->p[1] == '(';
     struct pr_shell_var *v;
-    int rc = add_var(r, name, &v, err);
 
-    if (rc)
-        return rc;
+    PR_TRY(add_var(r, name, &v, err));
     if ((!given && !map) || (given && map && !list))
         return shell_fail_statement(r, r->line, err);
     v->file = r->name;
@@ -577,10 +573,8 @@ static int shell_read_file(const char *path, struct shell_reader *r,
 {
     const char *text;
     size_t len;
-    int rc = pr_file_read(path, MAX_FILE, r->conf->arena, &text, &len, err);
 
-    if (rc)
-        return rc;
+    PR_TRY(pr_file_read(path, MAX_FILE, r->conf->arena, &text, &len, err));
     if (!realpath(path, r->whole))
         r->whole[0] = '\0';
     r->name = path;

@@ -99,9 +99,7 @@ static int toml_make_map(struct toml *t, const struct toml_table *table,
                                   .col = e->col,
                                   .value = e->value};
         if (e->table) {
-            int rc = toml_make_map(t, e->table, depth + 1, &m[n].value);
-            if (rc)
-                return rc;
+            PR_TRY(toml_make_map(t, e->table, depth + 1, &m[n].value));
             m[n].value.line = e->line;
             m[n].value.col = e->col;
         }

@@ -121,9 +121,7 @@ static int yaml_add_merge(struct yaml_loader *l, const yaml_mark_t *at,
     if (!list)
         return yaml_fail(l, at, "'<<' wants a map or a list of maps to merge");
     for (uint32_t i = source->len; i-- > 0;) {
-        int rc = yaml_push_merge(l, &source->items[i]);
-        if (rc)
-            return rc;
+        PR_TRY(yaml_push_merge(l, &source->items[i]));
     }
     return PR_OK;
 }
@@ -495,9 +493,7 @@ static int yaml_read_map(struct yaml_loader *l, struct group *g,
                          struct pr_value *v)
 {
     for (bool more = true; more;) {
-        int rc = yaml_read_member(l, g, &more);
-        if (rc)
-            return rc;
+        PR_TRY(yaml_read_member(l, g, &more));
     }
     return yaml_merge_map(l, g->first_merge,
                           l->stack ? l->stack + g->base : NULL,

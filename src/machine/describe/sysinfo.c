@@ -518,10 +518,8 @@ int pr_machine_sysinfo_lines_at(const char *root, const char *list,
     PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT((size_t)64 << 20);
     struct pr_machine_env e = {.opts = &none, .root = root};
     size_t old_len = out->len;
-    int rc = sysinfo_write_lines(&e, list, &text, err);
 
-    if (rc)
-        return rc;
+    PR_TRY(sysinfo_write_lines(&e, list, &text, err));
     if (pr_buf_ok(&text) && text.len)
         pr_buf_add(out, text.data, text.len);
     if (pr_buf_ok(&text) && pr_buf_ok(out))
