@@ -1,4 +1,9 @@
-/* Names, folders and contents in the process: a hash table under a lock. */
+/*
+ * Engines memory and null, whose objects are in the process itself: names,
+ * folders and contents in a tree. Several storages, each of a thread of its
+ * own, may share one tree: names are looked up under a lock, contents are
+ * counted references and do not change once they are committed.
+ */
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/names.h"
@@ -10,13 +15,6 @@
 #include <pthread.h>
 #include <string.h>
 
-/*
- * Names, folders and contents in the process itself: what the engines memory
- * and null keep their objects in. Several storages, each of a thread of its
- * own, may share one tree: names are looked up under a lock, contents are
- * counted references and do not change once they are committed.
- */
-
 struct pr_blob {
     unsigned refs; /* under the tree's lock */
     bool whole;    /* … too: committed, does not change any more */
@@ -24,10 +22,6 @@ struct pr_blob {
     uint8_t *data; /* NULL: zeros, as far as anybody cares */
     size_t cap;
 };
-
-struct pr_tree;
-
-/* What is inside a tree, for the files that make it up. */
 
 struct pr_tree_entry {
     struct pr_tree_entry *next;
@@ -47,8 +41,6 @@ struct pr_tree {
 };
 
 /* ---- with the lock held; names are clean */
-
-/* ---- with the lock held */
 
 static void blob_unref(struct pr_blob *b)
 {
@@ -363,7 +355,7 @@ static void tree_discard(struct pr_tree *t, const char *name)
     pthread_mutex_unlock(&t->lock);
 }
 
-/* Names, folders and contents in the process: the folders. */
+/* ---- folders */
 
 static int tree_stat(struct pr_tree *t, const char *name,
                      struct pr_object_info *ret, struct pr_err *err)
@@ -611,7 +603,7 @@ static int tree_publish(struct pr_tree *t, const char *from, const char *to,
     return rc;
 }
 
-/* Engine memory: objects in the process. Reading one copies nothing. */
+/* ---- engine memory: reading an object copies nothing */
 
 /* The size that is expected is only a hint: no more memory for it than this
  * before there is something to put in. */
@@ -824,12 +816,12 @@ const struct pr_engine pr_engine_memory = {
     .space = memory_space,
 };
 
-/*
- * Engine null: what the harness itself costs. Names and sizes of what was
- * written are kept, contents are not; reading gives zeros. Anything that was
- * not written can be opened, too: it is empty, or what pr_storage_serve says,
- * the same bytes for all.
- */
+/* ---- engine null */
+
+/* What the harness itself costs. Names and sizes of what was written are kept,
+ * contents are not; reading gives zeros. Anything that was not written can be
+ * opened, too: it is empty, or what pr_storage_serve says, the same bytes for
+ * all. */
 
 enum { MAX_ENDING = 63, SERVED = 1 /* in o->flags: o->data are its bytes */ };
 
@@ -847,7 +839,7 @@ struct serving {
     struct row rows[];
 };
 
-/* ---- names that were not written */
+/* ---- null: names that were not written */
 
 static void stop_serving(void *thing)
 {
@@ -933,7 +925,7 @@ static int null_stat(struct pr_storage *st, const char *name,
     return 1;
 }
 
-/* ---- reading */
+/* ---- null: reading */
 
 static int null_open(struct pr_storage *st, struct pr_object *o,
                      struct pr_err *err)
@@ -988,7 +980,7 @@ static void null_close(struct pr_storage *st, struct pr_object *o)
         pr_memory_close(st, o);
 }
 
-/* ---- writing */
+/* ---- null: writing */
 
 /* Nobody need make folders in a place that is nowhere. */
 static int make_parent(struct pr_storage *st, const char *name,

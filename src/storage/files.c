@@ -1,4 +1,7 @@
-/* Files below a folder: opened, read, and put in place once written. */
+/*
+ * Files below a folder: opened, read, and put in place once written; the
+ * folders themselves; and engine pread, which needs no more than that.
+ */
 #include "storage/files.h"
 
 #include "base/file.h"
@@ -347,7 +350,7 @@ void pr_files_discard(struct pr_storage *st, struct pr_object *o)
     unlink_part(st, o);
 }
 
-/* Files below a folder: the folders themselves, and the room for more. */
+/* ---- folders, and the room for more */
 
 /* The place itself is the empty name, which the kernel does not know. */
 static const char *or_here(const char *name)
@@ -535,15 +538,10 @@ int pr_files_lock(struct pr_storage *st, const char *folder, struct pr_err *err)
     return PR_OK;
 }
 
-/*
- * Files below a folder: a folder gets another name, at once. Where that name
- * is taken, the two folders change places, so that there is a whole one at any
- * time.
- */
+/* ---- another name for a folder, at once. Where that name is taken, the two
+ * folders change places, so that there is a whole one at any time. */
 
 enum { ASIDE_TRIES = 100 };
-
-/* ---- names on the device */
 
 /* File systems that cannot sync a folder say EINVAL: nothing to be done. */
 static int sync_folder(struct pr_storage *st, const char *folder,
@@ -695,7 +693,7 @@ int pr_files_publish(struct pr_storage *st, const char *from, const char *to,
     return rc;
 }
 
-/* Engine pread: files through the page cache, one system call a read. */
+/* ---- engine pread */
 
 const struct pr_engine pr_engine_pread = {
     .name = "pread",

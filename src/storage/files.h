@@ -88,7 +88,7 @@ int pr_files_lock(struct pr_storage *st, const char *folder,
 int pr_files_swap_by_names(struct pr_storage *st, const char *from,
                            const char *to, struct pr_err *err) PR_MUST_CHECK;
 
-/* ---- the page cache (cache.c) */
+/* ---- the page cache, in page_cache.c */
 
 int pr_files_drop_cache(struct pr_storage *st, const char *name,
                         struct pr_err *err) PR_MUST_CHECK;

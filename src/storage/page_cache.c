@@ -150,7 +150,7 @@ int pr_files_cached_bytes(struct pr_storage *st, const char *name,
     return rc;
 }
 
-/* ---- as in storage.h; wrappers have no part in it */
+/* ---- calls of storage.h, in which wrappers have no part */
 
 int pr_storage_drop_cache(struct pr_storage *st, const char *name,
                           struct pr_err *err)

@@ -1,4 +1,4 @@
-/* Names of objects taken apart. */
+/* Names of objects taken apart, and whole folders below them. */
 #include "storage/path.h"
 
 #include "storage/storage.h"
@@ -105,12 +105,11 @@ bool pr_path_is_within(const char *path, const char *folder)
     return strncmp(path, folder, n) == 0 && (!path[n] || path[n] == '/');
 }
 
-/*
- * Whole folders: taken away with all that is in them, and given another name.
- * Taking away needs only what every engine can: list a folder, remove one
+/* ---- whole folders */
+
+/* Taking one away needs only what every engine can: list a folder, remove one
  * thing. Everything is removed as what it is first, and only a folder that is
- * not empty is looked into, so that a link is removed and never followed.
- */
+ * not empty is looked into, so that a link is removed and never followed. */
 
 enum {
     DEPTH_MAX = 64, /* folders in each other; each is open meanwhile */

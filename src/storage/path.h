@@ -1,4 +1,4 @@
-/* Names of objects taken apart. */
+/* Names of objects taken apart. Whole folders are in storage.h. */
 #ifndef PR_STORAGE_PATH_H
 #define PR_STORAGE_PATH_H
 

@@ -1,6 +1,9 @@
 /*
- * Opening a storage, that is choosing its engine and stacking the wrappers
- * around it, and what belongs to it as a whole: notes, buffers.
+ * A storage: opening it, that is choosing its engine and stacking the wrappers
+ * around it; what belongs to it as a whole, notes and buffers; and the calls
+ * about objects and the place they are in. These check bounds and count, then
+ * they belong to the engine. What wrappers do is inside the outermost engine's
+ * call, so that nothing is counted twice.
  */
 #include "storage/storage.h"
 
@@ -12,12 +15,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-
-/*
- * The calls of storage.h about objects and the place they are in: they check
- * bounds and count, then they belong to the engine. What wrappers do is inside
- * the outermost engine's call, so that nothing is counted twice.
- */
 
 /* ---- counting: by the thread that has the storage, so that adding takes no
  * locked instruction */

@@ -1,9 +1,9 @@
 /*
  * What an engine is. One struct of functions, one file an engine
- * (engine_*.c), one line in engine_list.def. A wrapper (wrap_*.c) is an engine
- * that does something of its own and hands the call to the storage inside it,
- * with the same object: the object's fields belong to the innermost engine,
- * but for map, which a wrapper clears so that nothing goes past it.
+ * (engine_*.c), one line in engine_list.def. A wrapper (wrapper_*.c) is an
+ * engine that does something of its own and hands the call to the storage
+ * inside it, with the same object: the object's fields belong to the innermost
+ * engine, but for map, which a wrapper clears so that nothing goes past it.
  */
 #ifndef PR_STORAGE_IMPL_H
 #define PR_STORAGE_IMPL_H

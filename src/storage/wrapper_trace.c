@@ -1,7 +1,7 @@
 /*
  * Wrapper trace: one line of JSON for every operation, appended to a file in
  * blocks of whole lines. A trace that cannot be written does not stop the
- * work: it ends, with a note.
+ * work: it ends, with a note. And hooks that all wrappers use.
  */
 #include "storage/wrapper_trace.h"
 
@@ -18,7 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Hooks of a wrapper that leave everything to the storage inside. */
+/* ---- hooks that leave everything to the storage inside */
 
 int pr_wrap_open(struct pr_storage *st, struct pr_object *o, struct pr_err *err)
 {
@@ -97,7 +97,7 @@ struct trace {
     struct pr_buf text;
 };
 
-/* ---- the file */
+/* ---- the file of the trace */
 
 /* A copy of storage.trace with the number of the thread for %t. */
 static int trace_expand_path(const char *path, char out[static PR_PATH_BYTES],
@@ -221,7 +221,7 @@ static void trace_end_call(struct pr_storage *st, const struct span *s, int rc)
     end_at(st, s, 0, UINT64_MAX, rc);
 }
 
-/* ---- hooks */
+/* ---- hooks of the trace */
 
 static int trace_open(struct pr_storage *st, struct pr_object *o,
                       struct pr_err *err)
