@@ -1,4 +1,7 @@
-/* Timing a loop: the trial that goes on, and what is kept of it. */
+/*
+ * Timing a loop: the trial that goes on, what is kept of it, and the figures,
+ * lines and JSON that come of that, the last two as benchy writes them.
+ */
 #include "prony/probe.h"
 #include "base/buf.h"
 #include "base/clock.h"
@@ -12,8 +15,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-/* What the files of prony/probe.h share. */
 
 /* A trial that is recorded. */
 struct pr_probe_kept {
@@ -51,20 +52,14 @@ struct pr_probe {
     struct pr_buf json;
 };
 
-/* ---- probe_say.c: benchy's lines; nothing without somebody to take them */
+/* ---- numbers from what was timed */
 
-/* ---- probe_json.c */
-
-/* ---- probe_figures.c */
-
-/* Numbers from what was timed. */
-
-static const char *const probe_figures_names[PR_PROBE_PHASES] = {
-    "IO", "SYNTHETIC", "FULL"};
+static const char *const phase_names[PR_PROBE_PHASES] = {"IO", "SYNTHETIC",
+                                                         "FULL"};
 
 const char *pr_probe_phase_name(enum pr_probe_phase phase)
 {
-    return (unsigned)phase < PR_PROBE_PHASES ? probe_figures_names[phase] : "";
+    return (unsigned)phase < PR_PROBE_PHASES ? phase_names[phase] : "";
 }
 
 /* Mean and deviation of the population of all trials' throughput. */
@@ -129,8 +124,8 @@ bool pr_probe_trial(const struct pr_probe *p, enum pr_probe_phase phase,
     return true;
 }
 
-/* The result as benchy writes it: one line, keys in its order. What it does
- * not know comes after. */
+/* ---- the result as benchy writes it: one line, keys in its order. What it
+ * does not know comes after. */
 
 static void probe_write_list(struct pr_buf *out, const double *x, size_t n)
 {
@@ -250,11 +245,11 @@ static int probe_save(struct pr_probe *p, struct pr_err *err)
     return rc ? rc : pr_file_write(path, text, len, err);
 }
 
-/* benchy's console lines, letter by letter: people have programs that read
- * them. */
+/* ---- benchy's console lines, letter by letter: people have programs that read
+ * them. Nothing without somebody to take them. */
 
 static void probe_print_line(struct pr_probe *p, const char *fmt, ...)
-    __attribute__((format(printf, 2, 3)));
+    PR_PRINTF(2, 3);
 
 static void probe_print_line(struct pr_probe *p, const char *fmt, ...)
 {
@@ -676,8 +671,8 @@ int pr_probe_finish(struct pr_probe *p, struct pr_err *err)
     return ended ? ended : rc;
 }
 
-/* The loop itself, for whoever has a function to fetch a batch and one to use
- * it. */
+/* ---- the loop itself, for whoever has a function to fetch a batch and one to
+ * use it */
 
 struct loop {
     struct pr_probe *p;
