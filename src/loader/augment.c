@@ -1,4 +1,8 @@
-/* A part of a picture, resized into the batch. */
+/*
+ * A sample made fit for a model: which part of a picture is taken, that part
+ * resized into the batch, or numbers converted. What has loops over vectors is
+ * in augment_simd.c.
+ */
 #include "loader/augment.h"
 
 #include "base/mem.h"
@@ -8,8 +12,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Which part of a picture is taken: at random, as is usual for training on
- * ImageNet, or its middle. */
+/* ---- the part of a picture: at random, as is usual for training on ImageNet,
+ * or its middle */
 
 enum { TRIES = 10 };
 
@@ -95,7 +99,7 @@ void pr_crop_middle(uint64_t rows, uint64_t columns, uint64_t want_rows,
     middle_of(w, big_w, want_w, &ret->left, &ret->columns);
 }
 
-/* Numbers of any type as floats, and how pixels are normalised. */
+/* ---- numbers of any type as floats, and how pixels are normalised */
 
 /* Of the pictures of ImageNet, red, green and blue, where white is 1. */
 static const double mean[] = {0.485, 0.456, 0.406},
@@ -188,7 +192,7 @@ static void numbers_to_floats(const void *data, enum pr_dtype dtype, uint64_t n,
     }
 }
 
-/* augment_numbers.c: elements in C order to floats. */
+/* Elements in C order to floats. */
 static void augment_numbers(const struct pr_augment *a, const void *data,
                             enum pr_dtype dtype, float *out)
 {
@@ -210,7 +214,7 @@ enum { PIXEL = 4 }; /* floats that are loaded at once */
 
 typedef uint16_t any_u16 __attribute__((aligned(1), may_alias));
 
-/* ---- memory */
+/* ---- resizing: memory */
 
 /* Memory for more, if it has to be; keeps nothing. */
 static void *augment_grow(void *old, size_t *room, size_t count, size_t bytes)
@@ -270,7 +274,7 @@ int pr_augment_init(struct pr_augment *a, unsigned dims, const int64_t *shape,
     return PR_OK;
 }
 
-/* ---- tables */
+/* ---- resizing: tables */
 
 /* One side: len pixels from `at` become want. Pixels from low to below high
  * may be looked at. */
@@ -365,7 +369,7 @@ static void crop_part(const struct pr_augment *a, const struct pr_crop *c,
     find_reach(&across, &ret->left, &ret->columns);
 }
 
-/* ---- passes */
+/* ---- resizing: passes */
 
 /* What is done to one picture. */
 struct job {
@@ -475,7 +479,7 @@ static void across_any(const struct job *j, uint64_t y)
     }
 }
 
-/* ---- a picture */
+/* ---- resizing: a picture */
 
 /* How many channels a row gets; 0: there is no way to the model's. */
 static unsigned channels_for(uint64_t want, unsigned have)
@@ -600,13 +604,9 @@ int pr_augment_picture(struct pr_augment *a, const struct pr_picture *p,
     return PR_OK;
 }
 
-/*
- * What a sample is. A picture: what a format of pictures gives; bytes in rows
- * of columns, perhaps of channels. Numbers: as many as the model's input has.
- * All else does not fit, and is never cut or repeated until it does.
- */
-
-/* ---- shapes */
+/* ---- what a sample is. A picture: what a format of pictures gives; bytes in
+ * rows of columns, perhaps of channels. Numbers: as many as the model's input
+ * has. All else does not fit, and is never cut or repeated until it does. */
 
 static void augment_format_shape(const struct pr_shape *s, char *out,
                                  size_t cap)

@@ -97,7 +97,9 @@ int pr_augment_sample(struct pr_augment *a, const struct pr_sample *s,
 void pr_augment_part(const struct pr_augment *a, const struct pr_shape *whole,
                      struct pr_rng *rng, struct pr_part *ret);
 
-/* augment_wide.c: the weighted sum of count rows that are stride bytes apart,
+/* ---- passes over a picture, in augment_simd.c */
+
+/* The weighted sum of count rows that are stride bytes apart,
  * n elements of 8 bits each. */
 void pr_augment_blend(const uint8_t *data, size_t stride, const float *weights,
                       unsigned count, size_t n, float *out);

@@ -1,4 +1,8 @@
-/* The side of whoever trains: settings, waiting for a batch, copying it. */
+/*
+ * Batches to train with. The side of whoever trains: settings, waiting for a
+ * batch, handing it out. The side of the loader's threads: what one of them
+ * does with a sample that it has read.
+ */
 #include "loader/batches.h"
 
 #include "base/clock.h"
@@ -11,8 +15,6 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
-
-/* What the files of batches.h share. */
 
 /* Labels in files of their own, as one thread reads them. */
 struct pr_batches_labels {
@@ -68,13 +70,7 @@ struct pr_batches {
     struct pr_err first_error; /* of samples that were skipped */
 };
 
-/* batches_take.c: a thread puts a sample where it belongs. */
-pr_feed_took pr_batches_took;
-
-/* What it will use of a picture. */
-pr_feed_part pr_batches_part;
-
-/* Labels that lie apart: a npy file beside each file of samples. */
+/* ---- labels that lie apart: a npy file beside each file of samples */
 
 static int batches_labels_init(struct pr_batches_labels *l,
                                const struct pr_batches_opts *o,
@@ -183,7 +179,7 @@ static int batches_labels_get(struct pr_batches_labels *l,
     return rc;
 }
 
-/* Memory of batches that wait, and of the threads that make them. */
+/* ---- memory of batches that wait, and of the threads that make them */
 
 /* Batches that may be under way at once: those read ahead, the one that is
  * being handed out, and those that the last piece and the windows at its ends
@@ -275,7 +271,6 @@ static int batches_room_init(struct pr_batches *b, struct pr_err *err)
     return rc ? rc : batches_make_slots(b, err);
 }
 
-/* batches_room.c: memory of batches and threads. */
 static void batches_room_done(struct pr_batches *b)
 {
     for (uint64_t i = 0; b->slots && i < b->ring; i++) {
@@ -291,8 +286,8 @@ static void batches_room_done(struct pr_batches *b)
     pr_free(b->threads);
 }
 
-/* What a reading thread does with a sample: makes it fit for the model, at its
- * place in its batch, and finds its label. */
+/* ---- what a reading thread does with a sample: makes it fit for the model,
+ * at its place in its batch, and finds its label */
 
 /* Counters have one writer each. */
 static void batches_add_count(_Atomic uint64_t *x, uint64_t n)
@@ -318,8 +313,8 @@ static void seed_for(const struct pr_batches *b, const struct pr_feed_taken *t,
     pr_rng_seed(rng, pr_mix64(pr_mix64(b->o.seed) + epoch), t->sample);
 }
 
-void pr_batches_part(void *ctx, const struct pr_feed_taken *t,
-                     const struct pr_shape *whole, struct pr_part *ret)
+static void batches_part(void *ctx, const struct pr_feed_taken *t,
+                         const struct pr_shape *whole, struct pr_part *ret)
 {
     const struct pr_batches *b = ctx;
     struct pr_rng rng;
@@ -440,8 +435,8 @@ static void batches_keep_error(struct pr_batches *b, const struct pr_err *why)
     pthread_mutex_unlock(&b->error_lock);
 }
 
-int pr_batches_took(void *ctx, const struct pr_feed_taken *t,
-                    struct pr_err *err)
+static int batches_took(void *ctx, const struct pr_feed_taken *t,
+                        struct pr_err *err)
 {
     struct pr_batches *b = ctx;
     uint64_t batch = pr_order_batch_of(&b->order, t->place);
@@ -558,13 +553,13 @@ static int batches_start_feed(struct pr_batches *b, struct pr_err *err)
                                 .seed = b->o.seed,
                                 .stop = b->o.stop,
                                 .clock = b->o.clock,
-                                .took = pr_batches_took,
+                                .took = batches_took,
                                 .took_ctx = b};
     const struct pr_augment *a = &b->threads[0].augment;
     int rc;
 
     if (a->is_image && a->dims == 3)
-        opts.part = pr_batches_part;
+        opts.part = batches_part;
     rc = pr_feed_new(&opts, &b->feed, err);
     if (rc)
         return rc;

@@ -1,5 +1,7 @@
-/* The driver's side of the loader: making room for batches and handing them
- * out. */
+/*
+ * The driver's side of the loader: making room for batches, waiting for the
+ * threads that fill them, noticing what goes wrong, and handing batches out.
+ */
 #include "loader/feed.h"
 
 #include "base/mem.h"
@@ -11,7 +13,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 
-/* Waiting for the threads of the loader, and noticing what goes wrong. */
+/* ---- waiting for the threads */
 
 enum { LOOK_NS = 100000000, PAUSE_NS = 1000000000, AWAKE_NS = 150000 };
 
@@ -381,14 +383,9 @@ void pr_feed_fail(struct pr_feed *f, const struct pr_err *why)
 
 /* ---- an epoch */
 
-static uint64_t feed_count_samples(const struct pr_feed *f, enum pr_split split)
-{
-    return f->o.set->files[split] * f->o.set->spec.samples;
-}
-
 static int keep_all(struct pr_feed *f, enum pr_split split, struct pr_err *err)
 {
-    uint64_t n = feed_count_samples(f, split);
+    uint64_t n = f->o.set->files[split] * f->o.set->spec.samples;
 
     if (strcmp(f->o.reader->read_type, "memory") != 0 || f->memory[split] ||
         !f->reads)

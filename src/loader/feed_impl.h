@@ -1,4 +1,4 @@
-/* What the files of the loader share. */
+/* What the two sides of the feed share: its driver and its threads. */
 #ifndef PR_LOADER_FEED_IMPL_H
 #define PR_LOADER_FEED_IMPL_H
 
@@ -105,22 +105,22 @@ struct pr_feed {
     struct pr_err error; /* why it failed */
 };
 
-/* feed_read.c */
+/* ---- feed_worker.c: what a thread has, and what it does */
+
 int pr_feed_worker_init(struct pr_feed *f, unsigned number,
                         struct pr_err *err) PR_MUST_CHECK;
 void pr_feed_worker_done(struct pr_feed_worker *w);
 
-/* feed_worker.c: what a thread does. */
 void *pr_feed_work(void *worker);
 
-/* feed_hold.c: keeps a sample's bytes; false: out of memory. */
+/* What was kept of samples. */
 void pr_feed_bytes_free(struct pr_feed_bytes *list, size_t count);
-
-/* Keeps a copy, unless another thread was faster. */
 void pr_cached_sample_free(pr_cached_sample_slot *list, size_t count);
 
 /* Tells the driver to look. */
 void pr_feed_wake_driver(struct pr_feed *f);
+
+/* ---- feed.c: for the threads */
 
 /* Remembers the first error and tells the driver. */
 void pr_feed_fail(struct pr_feed *f, const struct pr_err *why);

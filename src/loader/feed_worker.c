@@ -9,9 +9,10 @@
 
 #include <string.h>
 
-/* Bytes of samples that are kept: batches that wait (reader.hold), and whole
- * data sets (reader.read_type=memory). */
+/* ---- bytes of samples that are kept: batches that wait (reader.hold), and
+ * whole data sets (reader.read_type=memory) */
 
+/* False: out of memory. */
 static bool feed_bytes_put(struct pr_feed_bytes *h, const void *data,
                            size_t len, size_t as_bytes)
 {
@@ -42,6 +43,7 @@ void pr_feed_bytes_free(struct pr_feed_bytes *list, size_t count)
     pr_free(list);
 }
 
+/* Keeps a copy, unless another thread was faster. False: out of memory. */
 static bool cached_sample_put(pr_cached_sample_slot *slot,
                               const struct pr_sample *s, bool has_head)
 {
@@ -68,8 +70,8 @@ void pr_cached_sample_free(pr_cached_sample_slot *list, size_t count)
     pr_free(list);
 }
 
-/* Reading one sample, by a thread of the loader: from its file, or from memory
- * when it was read before and kept. */
+/* ---- reading one sample: from its file, or from memory when it was read
+ * before and kept */
 
 enum {
     TIME_EVERY = 16,      /* samples that are fast are timed now and then */

@@ -12,11 +12,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What the files of prony/loader.h share. */
-
-/* ---- loader_pool.c: memory of batches, which outlives the loader as long as
- * somebody has one */
-
 struct pr_loader_pool;
 
 /* A batch as it is lent, and what it needs besides. */
@@ -28,6 +23,7 @@ struct pr_loader_slot {
     int64_t *labels;
 };
 
+/* Memory of batches, which outlives the loader as long as somebody has one. */
 struct pr_loader_pool {
     pthread_mutex_t lock;
     struct pr_loader_slot *free;
@@ -35,8 +31,6 @@ struct pr_loader_pool {
     bool is_closed; /* the loader is gone */
     size_t bytes, samples;
 };
-
-/* ---- loader.c */
 
 struct pr_loader {
     struct pr_loader_opts o;
@@ -57,11 +51,8 @@ struct pr_loader {
     bool stop;
 };
 
-/* ---- loader_open.c */
-
-/* From a folder and a few settings to a data set that can be read. */
-
-/* ---- parameters */
+/* ---- opening: from a folder and a few settings to a data set that can be
+ * read */
 
 struct made {
     struct pr_arena *a;
@@ -158,7 +149,7 @@ static int loader_make_params(struct pr_loader *l, struct made *m,
     return rc;
 }
 
-/* ---- the folder */
+/* ---- opening: the folder */
 
 /* 1: there is a folder of that name in path, which out becomes. */
 static int find_below(struct pr_loader *l, const char *name,
@@ -221,7 +212,7 @@ static int find_format(struct pr_loader *l, struct made *m, const char *folder,
     return PR_OK;
 }
 
-/* ---- the first sample */
+/* ---- opening: the first sample */
 
 /* A format may learn from a read in vain how much memory one takes. */
 static int read_first(struct pr_reader *r, struct pr_sample *ret,
@@ -278,11 +269,6 @@ static int loader_read_layout(struct pr_loader *l, bool counted,
     return rc;
 }
 
-static bool loader_has_param(const struct pr_value *params, const char *name)
-{
-    return pr_get(params, name) != NULL;
-}
-
 static int loader_read_params(struct pr_loader *l,
                               const struct pr_value *params, struct pr_err *err)
 {
@@ -336,14 +322,14 @@ static int loader_open(struct pr_loader *l, struct pr_err *err)
     if (!rc)
         rc = loader_read_params(l, &params, err);
     return rc ? rc
-              : use_files(
-                    l, folder,
-                    loader_has_param(&params, "dataset.num_samples_per_file"),
-                    err);
+              : use_files(l, folder,
+                          pr_get(&params, "dataset.num_samples_per_file") !=
+                              NULL,
+                          err);
 }
 
-/* Memory of batches. Where all that there is was lent, more is made: whoever
- * keeps batches decides how much that takes. */
+/* ---- memory of batches. Where all that there is was lent, more is made:
+ * whoever keeps batches decides how much that takes. */
 
 static struct pr_loader_pool *loader_pool_new(size_t bytes, size_t samples)
 {

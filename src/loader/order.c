@@ -1,6 +1,7 @@
 /*
- * Shares of the accelerators first, as positions in one sequence of samples;
- * then what sample is at a position; last, how a window delivers.
+ * Orders of samples. One epoch: shares of the accelerators first, as positions
+ * in one sequence of samples; then what sample is at a position; last, how a
+ * window delivers. Epochs without end are a series of such orders.
  */
 #include "loader/order.h"
 
@@ -11,17 +12,20 @@
 #include <assert.h>
 #include <stddef.h>
 
+/* ---- permutations */
+
 /*
- * A permutation without a table: a Feistel network over a rectangle of high x
- * 2^low_bits cells, hardly more than n, in which an index walks on until it is
- * below n (Black and Rogaway 2002). A power of two on one side needs no
- * division; the other side fits so closely that one index in sqrt(n) walks.
+ * Without a table: a Feistel network over a rectangle of high x 2^low_bits
+ * cells, hardly more than n, in which an index walks on until it is below n
+ * (Black and Rogaway 2002). A power of two on one side needs no division; the
+ * other side fits so closely that one index in sqrt(n) walks.
  *
  * A network over a handful of cells has not every permutation, so up to
  * sixteen are really shuffled: four bits for each in one word.
+ *
+ * The fewer cells, the more rounds until pairs of indices are
+ * independent.
  */
-
-/* The fewer cells, the more rounds until pairs of indices are independent. */
 enum { TABLE_MAX = 16, FEW = 512, ROUNDS_FEW = 10, ROUNDS = 6 };
 
 /* A number below m from a mixed word; m is at most 2^32. */
@@ -124,8 +128,8 @@ uint64_t pr_permutation_of(const struct pr_permutation *p, uint64_t i)
     return i;
 }
 
-/* Epochs without end: the order of an epoch is made when it is asked for,
- * which takes less than a tenth of a microsecond. */
+/* ---- epochs without end: the order of one is made when it is asked for, which
+ * takes less than a tenth of a microsecond */
 
 /* More than anybody reads, and few enough for the loader's counters. */
 static const uint64_t ENDLESS = (uint64_t)1 << 47;
@@ -223,17 +227,14 @@ static uint64_t order_series_needed(const struct pr_order_series *s,
     return pos - at + pr_order_needed(&o, 0, at);
 }
 
+/* ---- one epoch */
+
 /* Shuffles of the same seed that must not look alike. */
 enum { KEY_FILES = 1, KEY_SAMPLES, KEY_WINDOW };
 
 static uint64_t order_make_key(uint64_t seed, uint64_t what)
 {
     return pr_mix64(pr_mix64(seed) + what);
-}
-
-static uint64_t order_min(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
 }
 
 static uint64_t divide_up(uint64_t a, uint64_t b)
@@ -309,7 +310,7 @@ uint64_t pr_order_batch_samples(const struct pr_order *o, uint64_t a,
     if (o->series)
         return order_series_start(o->series, b + 1) -
                order_series_start(o->series, b);
-    return order_min(o->o.batch, pr_order_samples(o, a) - b * o->o.batch);
+    return pr_order_min(o->o.batch, pr_order_samples(o, a) - b * o->o.batch);
 }
 
 static uint64_t order_find_position(const struct pr_order *o, uint64_t a,
@@ -317,7 +318,7 @@ static uint64_t order_find_position(const struct pr_order *o, uint64_t a,
 {
     if (o->o.shared)
         return q * o->o.accelerators + a;
-    return o->share * a + order_min(a, o->extra) + q;
+    return o->share * a + pr_order_min(a, o->extra) + q;
 }
 
 static uint64_t order_sample_at(const struct pr_order *o, uint64_t pos)
@@ -345,7 +346,7 @@ uint64_t pr_order_read(const struct pr_order *o, uint64_t a, uint64_t q)
 /* Samples in the window that starts there; an accelerator's last is cut. */
 static uint64_t window_len(const struct pr_order *o, uint64_t a, uint64_t start)
 {
-    return order_min(o->o.window, pr_order_samples(o, a) - start);
+    return pr_order_min(o->o.window, pr_order_samples(o, a) - start);
 }
 
 uint64_t pr_order_place(const struct pr_order *o, uint64_t a, uint64_t q)
@@ -368,7 +369,7 @@ uint64_t pr_order_needed(const struct pr_order *o, uint64_t a, uint64_t pos)
 {
     uint64_t start;
 
-    pos = order_min(pos, pr_order_samples(o, a));
+    pos = pr_order_min(pos, pr_order_samples(o, a));
     if (o->series)
         return order_series_needed(o->series, pos);
     if (!pos || !order_has_window(o))

@@ -129,11 +129,6 @@ void pr_order_dlio_free(struct pr_order_dlio *d)
     pr_free(d);
 }
 
-static uint64_t order_dlio_min(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
 /* Threads below full have one block more than those above, thread full has
  * some of one more. No thread has more than one with a smaller number. */
 struct cut {
@@ -185,7 +180,7 @@ static uint64_t order_dlio_own_sample(const struct pr_order_dlio *d,
 
     if (!has)
         return 0;
-    i = order_dlio_min(i, has - 1);
+    i = pr_order_min(i, has - 1);
     return (i / d->block * d->opts.threads + s.thread) * d->block +
            i % d->block;
 }
@@ -193,9 +188,9 @@ static uint64_t order_dlio_own_sample(const struct pr_order_dlio *d,
 static uint64_t order_dlio_iterative_sample(const struct pr_order_dlio *d,
                                             uint64_t a, uint64_t q)
 {
-    uint64_t start = order_dlio_min(a * d->per, d->total);
+    uint64_t start = pr_order_min(a * d->per, d->total);
     uint64_t k = order_dlio_own_sample(
-                 d, order_dlio_min(d->per, d->total - start), q),
+                 d, pr_order_min(d->per, d->total - start), q),
              file;
 
     if (k > 0)
@@ -210,5 +205,5 @@ uint64_t pr_order_dlio_read(const struct pr_order_dlio *d, uint64_t a,
 {
     if (d->opts.iterative)
         return order_dlio_iterative_sample(d, a, q);
-    return order_dlio_min(a * d->per + q, d->total - 1);
+    return pr_order_min(a * d->per + q, d->total - 1);
 }

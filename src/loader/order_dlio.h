@@ -16,6 +16,11 @@
 
 struct pr_order_dlio;
 
+static inline uint64_t pr_order_min(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
 /* Shuffles a list in place as numpy.random.seed(seed) and shuffle do. */
 void pr_order_dlio_shuffle(uint32_t seed, uint64_t *list, uint64_t n);
 
