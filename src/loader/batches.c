@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "format/dataset/dataset_classes.h"
 #include "loader/augment.h"
 #include "loader/feed.h"
@@ -228,12 +229,6 @@ static int batches_make_slots(struct pr_batches *b, struct pr_err *err)
     return PR_OK;
 }
 
-/* A format of pictures gives nothing else. */
-static bool batches_is_format(const struct pr_dataset *set, const char *name)
-{
-    return strcmp(set->format->name, name) == 0;
-}
-
 static int make_thread(struct pr_batches *b, unsigned i, struct pr_err *err)
 {
     struct pr_batches_thread *t = &b->threads[i];
@@ -247,9 +242,10 @@ static int make_thread(struct pr_batches *b, unsigned i, struct pr_err *err)
     if (rc)
         return rc;
     t->augment.random = b->o.augment;
-    t->augment.is_cmyk = batches_is_format(b->o.set, "jpeg");
+    t->augment.is_cmyk = pr_text_equal(b->o.set->format->name, "jpeg");
+    /* A format of pictures gives nothing else. */
     t->augment.is_image =
-        t->augment.is_cmyk || batches_is_format(b->o.set, "png");
+        t->augment.is_cmyk || pr_text_equal(b->o.set->format->name, "png");
     t->augment.as = b->o.set->spec.shape;
     b->each = t->augment.count;
     if (__builtin_mul_overflow(b->each, sizeof(float), &b->each_bytes))

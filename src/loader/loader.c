@@ -2,6 +2,7 @@
 #include "prony/loader.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "conf/read/literal.h"
 #include "format/dataset/dataset_classes.h"
 #include "loader/batches.h"
@@ -73,9 +74,9 @@ static void loader_set_param(struct made *m, const char *key, struct pr_value v)
 
 static bool is_loader_param(const char *name)
 {
-    return strncmp(name, "dataset.", 8) == 0 ||
-           strncmp(name, "reader.", 7) == 0 ||
-           strncmp(name, "storage.", 8) == 0;
+    return pr_text_starts_with(name, "dataset.") ||
+           pr_text_starts_with(name, "reader.") ||
+           pr_text_starts_with(name, "storage.");
 }
 
 static int loader_refuse_unknown(const char *name, struct pr_err *err)
