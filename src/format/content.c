@@ -1,4 +1,7 @@
-/* Random contents that follow from a key; see content.h. */
+/*
+ * What samples hold: format synthetic, element types, and random contents that
+ * follow from a key, on their way into a stream.
+ */
 #include "format/content.h"
 
 #include "base/names.h"
@@ -10,13 +13,11 @@
 #include <stdio.h>
 #include <string.h>
 
-/*
- * Files that hold nothing but their number, as DLIO writes them: a reader
- * opens nothing and makes up samples without a byte. What is left is the cost
- * of everything else.
- */
+/* ---- format synthetic: files that hold nothing but their number, as DLIO
+ * writes them. A reader opens nothing and makes up samples without a byte. What
+ * is left is the cost of everything else. */
 
-struct state {
+struct synthetic_writer {
     struct pr_out out;
 };
 
@@ -46,7 +47,7 @@ static int synthetic_write(struct pr_writer *w, const struct pr_file_spec *spec,
                            const char *name, uint64_t *ret_bytes,
                            struct pr_err *err)
 {
-    struct pr_out *out = &((struct state *)w->data)->out;
+    struct pr_out *out = &((struct synthetic_writer *)w->data)->out;
     char text[24];
     size_t n = (size_t)number_text(spec, text, sizeof text);
     int rc = synthetic_check(spec, err);
@@ -101,14 +102,14 @@ const struct pr_format pr_format_synthetic = {
     .compressions = "none",
     .check = synthetic_check,
     .bytes = synthetic_bytes,
-    .writer_bytes = sizeof(struct state),
+    .writer_bytes = sizeof(struct synthetic_writer),
     .write = synthetic_write,
     .open = synthetic_open,
     .read = synthetic_read,
     .close = synthetic_close,
 };
 
-/* Element types of samples. */
+/* ---- element types */
 
 static const struct {
     const char *name;
@@ -316,7 +317,7 @@ void pr_content_fill(const struct pr_file_spec *spec, uint64_t sample,
     }
 }
 
-/* The content of a sample, put into a stream. */
+/* ---- the content of a sample, put into a stream */
 
 /* Vectors are stored whole only where they are aligned; elsewhere a copy is
  * cheaper. */

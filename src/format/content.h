@@ -24,10 +24,8 @@ int64_t pr_content_label(const struct pr_file_spec *spec, uint64_t sample);
 /* The key of file `number` of a split, from the seed. */
 uint64_t pr_content_key(uint64_t seed, unsigned split, uint64_t number);
 
-/*
- * Putting the content of a sample into a stream: made where it goes as far as
- * that can be, and summed up while it is in the cache.
- */
+/* ---- putting the content of a sample into a stream: made where it goes as far
+ * as that can be, and summed up while it is in the cache */
 
 /* Content is made here where the stream has no room for a whole block. */
 struct pr_content_piece {

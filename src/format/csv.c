@@ -9,11 +9,9 @@
 
 #include <string.h>
 
-/*
- * A window over the text of a csv file: about a MiB of it, wherever the cursor
- * is. Plain files are fetched where they are needed; gzip files are inflated
- * forwards, and from the start again to go back further than the window.
- */
+/* ---- a window over the text: about a MiB of it, wherever the cursor is. Plain
+ * files are fetched where they are needed; gzip files are inflated forwards,
+ * and from the start again to go back further than the window. */
 
 /* The text up to the last separator: whole fields. A field ends the text. */
 static void csv_find_whole(struct pr_csv_window *w)
@@ -26,7 +24,7 @@ static void csv_find_whole(struct pr_csv_window *w)
     w->whole = n;
 }
 
-/* ---- plain */
+/* ---- the window: plain */
 
 static int fetch_at(struct pr_reader *r, struct pr_csv_window *w, uint64_t off,
                     struct pr_err *err)
@@ -52,7 +50,7 @@ static int fetch_at(struct pr_reader *r, struct pr_csv_window *w, uint64_t off,
     return PR_OK;
 }
 
-/* ---- gzip */
+/* ---- the window: gzip */
 
 static int fetch_input(struct pr_reader *r, struct pr_csv_window *w,
                        struct pr_err *err)
@@ -139,7 +137,7 @@ static int start_gzip(struct pr_reader *r, struct pr_csv_window *w,
     return inflate_more(r, w, err);
 }
 
-/* ---- */
+/* ---- the window: both */
 
 static int csv_window_start(struct pr_reader *r, struct pr_csv_window *w,
                             struct pr_err *err)
@@ -195,12 +193,8 @@ static void csv_window_done(struct pr_csv_window *w)
     pr_free(w->buf);
 }
 
-/*
- * Reading csv: a cursor that goes from row to row, and marks to find rows
- * again. Memory does not depend on the size of the file.
- */
-
-/* ---- lines */
+/* ---- reading: a cursor that goes from row to row, and marks to find rows
+ * again. Memory does not depend on the size of the file. */
 
 struct line {
     uint64_t bytes, commas;
@@ -242,7 +236,7 @@ static int pass_line(struct pr_reader *r, struct line *ret, struct pr_err *err)
     }
 }
 
-/* ---- marks */
+/* ---- reading: marks */
 
 /* Remembers where a row starts, if it is one of those. When the table is full
  * every second mark makes room. */
@@ -314,7 +308,7 @@ static int seek_row(struct pr_reader *r, uint64_t row, struct pr_err *err)
     return rc;
 }
 
-/* ---- opening */
+/* ---- reading: opening */
 
 /* Buffer for so many elements, and some to be fast. */
 static size_t need_for(const struct pr_reader *r, uint64_t elements)
@@ -377,7 +371,7 @@ static uint64_t guess_elements(const struct pr_reader *r)
     return (uint64_t)((double)n * (times < 1.25 ? 1.25 : times));
 }
 
-/* ---- stored bytes alone */
+/* ---- reading: stored bytes alone */
 
 /* Rows cannot be told without looking: equal shares of the file. */
 static uint64_t share_start(const struct pr_reader *r, uint64_t i)
@@ -434,7 +428,7 @@ static int csv_open(struct pr_reader *r, struct pr_err *err)
     return rc;
 }
 
-/* ---- rows */
+/* ---- reading: rows */
 
 /* The text of the field at p, as far as it can be shown. */
 static void show_field(const struct pr_csv_scan *s, char out[static 32])

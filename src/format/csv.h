@@ -8,7 +8,7 @@
 #include "format/content.h"
 #include "format/format.h"
 
-/* ---- elements as text: csv_text.c */
+/* ---- elements as text */
 
 /* Every uint8 with its comma. */
 struct pr_csv_table {
@@ -30,7 +30,7 @@ char *pr_csv_text(const struct pr_csv_table *table, enum pr_dtype type,
 double pr_csv_half_value(uint16_t half);
 uint16_t pr_csv_half_of(double f);
 
-/* ---- text as elements: csv_parse.c */
+/* ---- text as elements */
 
 enum pr_csv_end {
     PR_CSV_ROW,  /* the row has ended, p is behind it */
@@ -54,7 +54,7 @@ enum pr_csv_end pr_csv_parse(enum pr_dtype type, struct pr_csv_scan *s);
 /* The same, one field at a time; pr_csv_parse is faster for some types. */
 enum pr_csv_end pr_csv_parse_plainly(enum pr_dtype type, struct pr_csv_scan *s);
 
-/* Uint8 at many fields a step, csv_fast.c. True at the end of the row; false
+/* Uint8 at many fields a step. True at the end of the row; false
  * at a field that is for pr_csv_parse_plainly. */
 bool pr_csv_parse_u8(struct pr_csv_scan *s);
 
@@ -63,7 +63,7 @@ size_t pr_csv_count(const uint8_t *p, size_t len, uint8_t wanted);
 /* Room that makes parsing faster when there is so much more than needed. */
 enum { PR_CSV_PAD = 64 };
 
-/* ---- the window: csv_window.c */
+/* ---- the window, which csv.c moves */
 
 enum { PR_CSV_WINDOW = 1 << 20 };
 

@@ -1,8 +1,6 @@
 /*
- * Rows of uint8 at the speed of memory: 64 characters are told apart at once,
- * and the commas found make numbers of the digits between them without a
- * branch that depends on the data. What is out of the ordinary (blanks, signs,
- * leading zeros, errors) is left to csv_parse.c.
+ * The text of csv files: elements as text, the writer that needs them so, and
+ * text as elements, one field at a time or, for uint8, many.
  */
 #include "base/mem.h"
 #include "base/number.h"
@@ -14,10 +12,8 @@
 #include <math.h>
 #include <string.h>
 
-/*
- * Elements as decimal text: whole numbers by tables, floating-point numbers as
- * the shortest text that reads back as the same number of their type.
- */
+/* ---- elements as text: whole numbers by tables, floating-point numbers as the
+ * shortest text that reads back as the same number of their type */
 
 void pr_csv_table_init(struct pr_csv_table *table)
 {
@@ -96,7 +92,7 @@ static char *put_bool(bool v, char *out)
     return out + (v ? 5 : 6);
 }
 
-/* ---- floating-point numbers */
+/* ---- elements as text: floating-point numbers */
 
 double pr_csv_half_value(uint16_t half)
 {
@@ -203,7 +199,7 @@ static char *put_f16(uint16_t half, char *out)
     return csv_put_float(signbit(f) ? -q : q, out);
 }
 
-/* ---- */
+/* ---- elements as text: all types */
 
 #define EACH(ctype, put)                        \
     for (size_t i = 0; i < n; i++) {            \
@@ -248,10 +244,8 @@ char *pr_csv_text(const struct pr_csv_table *table, enum pr_dtype type,
     }
 }
 
-/*
- * Writing csv: elements are made a piece at a time and become text straight in
- * the stream, or in a block that is then compressed.
- */
+/* ---- writing: elements are made a piece at a time and become text straight in
+ * the stream, or in a block that is then compressed */
 
 enum { TEXT_BLOCK = 64 << 10 };
 
@@ -556,24 +550,17 @@ size_t pr_csv_count(const uint8_t *p, size_t len, uint8_t wanted)
 
 #endif
 
-/*
- * Text as elements, one field at a time. A field is a number with blanks
- * around it; a comma, the end of the line or the end of the text ends it.
- */
+/* ---- text as elements, one field at a time. A field is a number with blanks
+ * around it; a comma, the end of the line or the end of the text ends it. */
 
 static bool csv_is_digit(uint8_t c)
 {
     return (unsigned)c - '0' < 10;
 }
 
-static bool csv_is_blank(uint8_t c)
-{
-    return c == ' ' || c == '\t';
-}
-
 static const uint8_t *csv_skip_blanks(const uint8_t *p, const uint8_t *end)
 {
-    while (p < end && csv_is_blank(*p))
+    while (p < end && (*p == ' ' || *p == '\t'))
         p++;
     return p;
 }
@@ -676,7 +663,7 @@ WHOLE(take_i32, int32_t, INT32_MAX, (uint64_t)INT32_MAX + 1)
 WHOLE(take_u64, uint64_t, UINT64_MAX, 0)
 WHOLE(take_i64, int64_t, INT64_MAX, (uint64_t)INT64_MAX + 1)
 
-/* ---- other elements */
+/* ---- text as elements: other types */
 
 static bool csv_parse_word(const uint8_t **pp, const uint8_t *end,
                            const char *word)
@@ -803,7 +790,7 @@ static bool take_f16(const uint8_t **pp, const uint8_t *end, uint8_t *out,
     return isinf(f) || (e & 0x7fff) != 0x7c00;
 }
 
-/* ---- rows */
+/* ---- text as elements: rows */
 
 static bool csv_is_field_end(const uint8_t *p, const uint8_t *end)
 {

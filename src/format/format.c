@@ -1,4 +1,7 @@
-/* The list of formats, and what readers and writers of all formats share. */
+/*
+ * The list of formats, and what readers and writers of all formats share: a
+ * stream that they write into, and a window that they look through.
+ */
 #include "format/format.h"
 
 #include "base/mem.h"
@@ -9,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A stream of bytes into an object being written. */
+/* ---- a stream of bytes into an object being written */
 
 int pr_out_init(struct pr_out *out, struct pr_storage *st, struct pr_err *err)
 {
@@ -128,7 +131,7 @@ void pr_out_discard(struct pr_out *out)
     out->is_open = false;
 }
 
-/* Compressing on the way into a stream. */
+/* ---- compressing on the way into a stream */
 
 int pr_squeeze_start(struct pr_squeeze *q, int level, enum pr_wrap wrap,
                      struct pr_err *err)
@@ -415,7 +418,7 @@ bool pr_writer_is_stopped(const struct pr_writer *w)
     return w->stop && __atomic_load_n(w->stop, __ATOMIC_RELAXED);
 }
 
-/* Looking at small parts of a file; see window.h. */
+/* ---- looking at small parts of a file */
 
 static int window_fetch(struct pr_window *w, struct pr_reader *r, uint64_t off,
                         size_t len, struct pr_err *err)

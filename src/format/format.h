@@ -23,6 +23,17 @@ struct pr_shape {
     uint64_t dim[PR_MAX_DIMS];
 };
 
+/* How many digits a number has in decimal. */
+static inline unsigned pr_count_digits(uint64_t n)
+{
+    unsigned count = 1;
+    uint64_t limit = 10;
+
+    for (; n >= limit && count < 19; limit *= 10)
+        count++;
+    return n >= limit ? 20 : count;
+}
+
 /* Product of the dimensions; UINT64_MAX when it does not fit. */
 uint64_t pr_shape_count(const struct pr_shape *s);
 
@@ -229,11 +240,9 @@ const struct pr_format *pr_format_at(size_t i);
 int pr_format_find(const char *name, const struct pr_format **ret,
                    struct pr_err *err) PR_MUST_CHECK;
 
-/*
- * A stream of bytes into an object being written: a block is filled, then
+/* ---- a stream of bytes into an object being written: a block is filled, then
  * written whole. What fills it may do so in place, so that a byte made up is
- * touched once before the storage takes it.
- */
+ * touched once before the storage takes it. */
 
 struct pr_out {
     struct pr_object obj;
@@ -281,9 +290,9 @@ int pr_out_patch(struct pr_out *out, uint64_t off, const void *data, size_t len,
 int pr_out_commit(struct pr_out *out, struct pr_err *err) PR_MUST_CHECK;
 void pr_out_discard(struct pr_out *out); /* no-op when none is open */
 
-/* Compressing on the way into a stream: npz members, csv and TFRecord files.
- * One state for any number of files; it is made again when the level changes.
- */
+/* ---- compressing on the way into a stream: npz members, csv and TFRecord
+ * files. One state for any number of files; it is made again when the level
+ * changes. */
 
 struct pr_squeeze {
     struct pr_deflate *z;
@@ -299,12 +308,9 @@ int pr_squeeze_put(struct pr_squeeze *q, struct pr_out *out, const void *data,
 
 void pr_squeeze_done(struct pr_squeeze *q);
 
-/*
- * Looking at small parts of a file while its structure is read: what was
- * fetched last is kept, a small file is fetched whole, so that few requests
- * are made. The bytes are in the reader's scratch, or in memory of the
- * object's.
- */
+/* ---- looking at small parts of a file while its structure is read: what was
+ * fetched last is kept, a small file is fetched whole, so that few requests are
+ * made. The bytes are in the reader's scratch, or in memory of the object's. */
 
 enum {
     PR_WINDOW_WHOLE = 1 << 20, /* files up to this are fetched whole */

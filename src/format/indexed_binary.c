@@ -14,12 +14,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What the reader and the writer of indexed binary files share. */
-
 enum { PR_INDEX_OFFSETS, PR_INDEX_SIZES, PR_INDEX_COUNT };
 
 /* What their names end with, NULL at the end. */
-extern const char *const pr_index_endings[PR_INDEX_COUNT + 1];
+static const char *const index_endings[] = {".off.idx", ".sz.idx", NULL};
 
 struct pr_indexed_writer {
     struct pr_out out, index[PR_INDEX_COUNT];
@@ -27,9 +25,7 @@ struct pr_indexed_writer {
     struct pr_content_piece piece;
 };
 
-/* Writing indexed binary files: the samples and both indexes, side by side. */
-
-const char *const pr_index_endings[] = {".off.idx", ".sz.idx", NULL};
+/* ---- writing: the samples and both indexes, side by side */
 
 static uint64_t indexed_count_bytes(const struct pr_file_spec *spec)
 {
@@ -119,7 +115,7 @@ static int create_all(struct pr_writer *w, const struct pr_file_spec *spec,
     for (int i = 0; !rc && i < PR_INDEX_COUNT; i++) {
         char *its = t->name[i];
         int n =
-            snprintf(its, sizeof t->name[i], "%s%s", name, pr_index_endings[i]);
+            snprintf(its, sizeof t->name[i], "%s%s", name, index_endings[i]);
 
         if (n < 0 || (size_t)n >= sizeof t->name[i])
             return pr_fail(err, PR_E_IO, name, "the name is too long");
@@ -190,7 +186,7 @@ struct state {
     struct window index[PR_INDEX_COUNT];
 };
 
-/* ---- indexes */
+/* ---- reading: indexes */
 
 static uint8_t *indexed_get_space(struct pr_reader *r, int which)
 {
@@ -227,7 +223,7 @@ static int open_index(struct pr_reader *r, int which, struct pr_err *err)
     struct window *x = &((struct state *)r->data)->index[which];
     int rc;
 
-    snprintf(x->name, sizeof x->name, "%s%s", r->name, pr_index_endings[which]);
+    snprintf(x->name, sizeof x->name, "%s%s", r->name, index_endings[which]);
     rc = pr_object_open(r->st, x->name, &x->obj, err);
     x->is_open = rc == PR_OK;
     if (!rc && x->obj.size % 8)
@@ -286,7 +282,7 @@ static int look_up(struct pr_reader *r, int which, uint64_t i, uint64_t *ret,
     return rc;
 }
 
-/* ---- the reader */
+/* ---- reading: samples */
 
 /* Without reading the whole index only the samples in the window are known;
  * larger ones make need grow when they are read. */
@@ -390,7 +386,7 @@ static void indexed_close(struct pr_reader *r)
     {                                                                       \
         .abi = PR_FORMAT_ABI, .name = #is,                                  \
         .desc = "samples back to back, with files of offsets, sizes",       \
-        .compressions = "none", .companions = pr_index_endings,             \
+        .compressions = "none", .companions = index_endings,                \
         .check = indexed_check, .bytes = indexed_bytes,                     \
         .writer_bytes = sizeof(struct pr_indexed_writer),                   \
         .write = indexed_write, .reader_bytes = sizeof(struct state),       \

@@ -1,4 +1,7 @@
-/* The format npy: one array a file. */
+/*
+ * Arrays as numpy writes them: their samples, their heads, and the format npy,
+ * which is one array a file.
+ */
 #include "format/npy.h"
 
 #include "format/content.h"
@@ -9,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Samples of an array; see npy_array.h. */
+/* ---- samples of an array */
 
 enum { NO_AXIS = -1, WRONG = -2 };
 
@@ -96,7 +99,7 @@ void pr_npy_array_native(const struct pr_npy_array *a, const uint8_t *data,
     npy_array_sample(a, data, ret);
 }
 
-/* ---- picking out */
+/* ---- samples: picking out */
 
 #define PICK(bytes)                \
     for (size_t k = 0; k < n; k++) \
@@ -149,7 +152,7 @@ int pr_npy_array_pick(const struct pr_npy_array *a, uint64_t i, uint8_t *out,
     return PR_OK;
 }
 
-/* ---- as they lie in a file */
+/* ---- samples: as they lie in a file */
 
 struct place {
     struct pr_reader *r;
@@ -208,10 +211,8 @@ int pr_npy_array_check_room(const struct pr_reader *r, size_t cap,
                    r->need);
 }
 
-/*
- * Reading the head of a .npy array. The parser knows of Python what numpy
- * writes there: one dict with three keys, a string, a word, a tuple.
- */
+/* ---- reading a head. The parser knows of Python what numpy writes there: one
+ * dict with three keys, a string, a word, a tuple. */
 
 static const uint8_t magic[6] = {0x93, 'N', 'U', 'M', 'P', 'Y'};
 
@@ -551,7 +552,7 @@ size_t pr_npy_build(const struct pr_npy *a, uint8_t *out)
     return total;
 }
 
-/* What a file specification means as arrays; see npy_write.h. */
+/* ---- what a file specification means as arrays */
 
 static void npy_finish(struct pr_npy *a)
 {

@@ -1,19 +1,19 @@
 /*
- * Samples of an array. Which axis counts them is not in the file: DLIO's is
- * the last, most others' the first. Where a sample's elements lie together it
- * is read by its position; where those of all samples alternate, as in DLIO's
- * files of several samples, they are picked out of all that is read.
+ * Arrays of npy and npz files: the head of an array, and its samples.
+ *
+ * Which axis counts samples is not in the file: DLIO's is the last, most
+ * others' the first. Where a sample's elements lie together it is read by its
+ * position; where those of all samples alternate, as in DLIO's files of several
+ * samples, they are picked out of all that is read.
  */
 #ifndef PR_FORMAT_NPY_H
 #define PR_FORMAT_NPY_H
 
 #include "format/format.h"
 
-/*
- * The head of a .npy array: a magic string, a version, and a Python dict as
- * text, {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }. Versions
- * 1.0, 2.0 and 3.0, which differ in the width of a length and in the encoding.
- */
+/* ---- the head: a magic string, a version, and a Python dict as text,
+ * {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }. Versions 1.0,
+ * 2.0 and 3.0, which differ in the width of a length and in the encoding. */
 
 struct pr_npy {
     enum pr_dtype dtype;
@@ -61,6 +61,8 @@ int pr_npy_parse_head(struct pr_npy_last_head *last, const struct pr_reader *r,
  * that shape would be: so are the files. Returns its length. */
 size_t pr_npy_build(const struct pr_npy *a, uint8_t *out);
 
+/* ---- samples */
+
 struct pr_npy_array {
     struct pr_npy npy;
     uint64_t samples;
@@ -82,7 +84,7 @@ int pr_npy_array_init(struct pr_npy_array *a, const struct pr_npy *npy,
 void pr_npy_array_native(const struct pr_npy_array *a, const uint8_t *data,
                          uint8_t *buf, struct pr_sample *ret);
 
-/* ---- step > 1 */
+/* ---- samples: step > 1 */
 
 enum { PR_NPY_PIECE = 256 << 10 };
 
@@ -94,7 +96,7 @@ int pr_npy_array_pick(const struct pr_npy_array *a, uint64_t i, uint8_t *out,
                                  const uint8_t **ret, struct pr_err *err),
                       void *ctx, struct pr_err *err) PR_MUST_CHECK;
 
-/* ---- arrays that lie in a file as they are */
+/* ---- samples: arrays that lie in a file as they are */
 
 /* Sample i of the array whose data starts at byte `base` of the open file, as
  * pr_reader_read gives it. win may have the whole file. */
@@ -107,7 +109,7 @@ int pr_npy_array_read(const struct pr_npy_array *a, struct pr_reader *r,
 int pr_npy_array_check_room(const struct pr_reader *r, size_t cap,
                             struct pr_err *err) PR_MUST_CHECK;
 
-/* What a file specification means as arrays; shared by npy and npz. */
+/* ---- what a file specification means as arrays */
 
 /* The array of samples: they are counted by the last axis, as in DLIO's files.
  * So that each lies together nevertheless, several of them are in Fortran

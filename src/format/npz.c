@@ -1,7 +1,7 @@
 /*
  * The format npz: a ZIP archive with an array x of samples and an array y of
  * their labels, as numpy.savez writes it, or deflated as savez_compressed
- * does. This is the table and the writer; npz_read.c has the reader.
+ * does.
  */
 #include "base/codec/checksum.h"
 #include "base/mem.h"
@@ -13,8 +13,7 @@
 #include <assert.h>
 #include <string.h>
 
-/* The reader of npz files, and the two ways in which it reads arrays. */
-
+/* The reader of a file. */
 struct pr_npz {
     bool is_open;
     struct pr_window win;
@@ -37,13 +36,9 @@ struct pr_npz {
     size_t labels_cap;
 };
 
-/*
- * What is in an npz file: which member is the array of samples, which has
- * their labels, and the heads of both. Labels are taken along at once: there
- * are few, and next to the directory as a rule.
- */
-
-/* ---- members */
+/* ---- what is in a file: which member is the array of samples, which has their
+ * labels, and the heads of both. Labels are taken along at once: there are few,
+ * and next to the directory as a rule. */
 
 enum kind { SAMPLES, LABELS, OTHER, NOTHING };
 
@@ -107,7 +102,7 @@ static int find_members(struct pr_reader *r, struct pr_npz *d,
     return PR_OK;
 }
 
-/* ---- heads */
+/* ---- what is in a file: heads */
 
 /* The head of a located member, from the file. */
 static int stored_head(struct pr_reader *r, struct pr_npz *d,
@@ -171,7 +166,7 @@ static int member_head(struct pr_reader *r, struct pr_npz *d,
                                       : deflated_head(r, d, m, ret, err);
 }
 
-/* ---- labels */
+/* ---- what is in a file: labels */
 
 static bool are_labels(const struct pr_npy *npy, const struct pr_zip_member *m,
                        uint64_t samples)
@@ -290,7 +285,7 @@ static int learn_labels(struct pr_reader *r, struct pr_npz *d,
     return npz_load_labels(r, d, &d->y_head.npy, err);
 }
 
-/* ---- all of it */
+/* ---- what is in a file: all of it */
 
 static int check_overlap(const struct pr_reader *r, const struct pr_npz *d,
                          struct pr_err *err)
@@ -343,13 +338,10 @@ static int npz_read_directory(struct pr_reader *r, struct pr_err *err)
     return rc;
 }
 
-/*
- * Reading samples of npz files. Stored ones are fetched by position; a small
- * file is in memory whole and its checksum was compared when it was opened, in
- * a large one this is done while its samples are read. Deflated ones come from
- * a stream that goes back to the start when a sample before the last is asked
- * for.
- */
+/* ---- reading samples. Stored ones are fetched by position; a small file is in
+ * memory whole and its checksum was compared when it was opened, in a large one
+ * this is done while its samples are read. Deflated ones come from a stream
+ * that goes back to the start when a sample before the last is asked for. */
 
 /* Where the data of a stored array starts. */
 static uint64_t npz_data_offset(const struct pr_npz *d)
@@ -366,7 +358,7 @@ static int end_sum(struct pr_reader *r, struct pr_npz *d, uint32_t sum,
     return PR_OK;
 }
 
-/* ---- stored, large, elements together */
+/* ---- reading: stored, large, elements together */
 
 /* The next piece of a sample, n bytes that should follow the `done` ones at
  * *first: in buf, or all in memory of the object's. */
@@ -440,7 +432,7 @@ static int read_together(struct pr_reader *r, uint64_t i, uint8_t *buf,
     return PR_OK;
 }
 
-/* ---- stored, large, elements of samples alternating */
+/* ---- reading: stored, large, elements of samples alternating */
 
 struct summing {
     struct pr_reader *r;
@@ -505,7 +497,7 @@ static int read_alternating(struct pr_reader *r, uint64_t i, uint8_t *buf,
     return rc;
 }
 
-/* ---- deflated */
+/* ---- reading: deflated */
 
 static int get_deflated(void *ctx, uint64_t off, size_t len,
                         const uint8_t **ret, struct pr_err *err)
@@ -715,7 +707,7 @@ static uint64_t npz_bytes(const struct pr_file_spec *spec, bool *ret_exact)
     return at + zip.dir_bytes + pr_zip_build_end(&zip, buf);
 }
 
-/* ---- a member's bytes */
+/* ---- writing: a member's bytes */
 
 static int npz_put_bytes(struct writing *d, struct pr_zip_member *m,
                          const void *data, size_t len, bool last,
@@ -791,7 +783,7 @@ static int npz_put_labels(struct pr_writer *w, struct pr_zip_member *m,
     return rc;
 }
 
-/* ---- the archive */
+/* ---- writing: the archive */
 
 /* The local header is written twice: the checksum and the packed size are not
  * known before. Its length does not change. */

@@ -1,4 +1,7 @@
-/* Types of tensors, and what the walks of all layouts have in common. */
+/*
+ * Files of tensors: types of tensors, the layouts plain and torch, and what the
+ * walks of both have in common.
+ */
 #include "format/tensor_file.h"
 
 #include "base/codec/checksum.h"
@@ -10,17 +13,88 @@
 #include <stdio.h>
 #include <string.h>
 
-/*
- * Layout plain: a safetensors file. The length of a header in eight bytes, the
- * header, which is JSON with the place of each tensor and spaces after it so
- * that the tensors start at a multiple of 4096, and the tensors back to back.
- */
+/* ---- types */
 
-static const char *tensor_type_safe_name(enum pr_tensor_type t);
-static void tensor_put_number(struct pr_tensor_walk *w, uint64_t n);
-static void tensor_put_str(struct pr_tensor_walk *w, const char *s);
-static size_t tensor_digits(uint64_t n);
-static void tensor_put(struct pr_tensor_walk *w, const void *bytes, size_t len);
+static const struct {
+    const char *name, *safe, *torch;
+    uint64_t one;
+    size_t bytes;
+} types[] = {
+#define X(id, name, bytes, safe, torch, one) {name, safe, torch, one, bytes},
+    PR_TENSOR_TYPES(X)
+#undef X
+};
+
+size_t pr_tensor_type_bytes(enum pr_tensor_type t)
+{
+    return types[t].bytes;
+}
+
+const char *pr_tensor_type_name(enum pr_tensor_type t)
+{
+    return types[t].name;
+}
+
+bool pr_tensor_type_find(const char *name, enum pr_tensor_type *ret)
+{
+    for (int i = 0; i < PR_TENSOR_TYPE_COUNT; i++) {
+        if (strcmp(types[i].name, name) == 0) {
+            *ret = (enum pr_tensor_type)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+uint64_t pr_tensor_type_one(enum pr_tensor_type t)
+{
+    uint64_t word = types[t].one;
+
+    for (size_t n = types[t].bytes; n < sizeof word; n *= 2)
+        word |= word << 8 * n;
+    return htole64(word);
+}
+
+static const char *tensor_type_safe_name(enum pr_tensor_type t)
+{
+    return types[t].safe;
+}
+
+const char *pr_tensor_type_torch_name(enum pr_tensor_type t)
+{
+    return types[t].torch;
+}
+
+/* ---- text of a walk: a layout leaves room for what it adds */
+
+static void tensor_put(struct pr_tensor_walk *w, const void *bytes, size_t len)
+{
+    assert(len <= sizeof w->text - w->len);
+    memcpy(w->text + w->len, bytes, len);
+    w->len += len;
+}
+
+static void tensor_put_str(struct pr_tensor_walk *w, const char *s)
+{
+    tensor_put(w, s, strlen(s));
+}
+
+/* decimal */
+static void tensor_put_number(struct pr_tensor_walk *w, uint64_t n)
+{
+    char digit[20], *p = digit + sizeof digit;
+
+    do
+        *--p = (char)('0' + n % 10);
+    while (n /= 10);
+    tensor_put(w, p, (size_t)(digit + sizeof digit - p));
+}
+
+/* ---- layout plain */
+
+/* A safetensors file. The length of a header in eight bytes, the header, which
+ * is JSON with the place of each tensor and spaces after it so that the tensors
+ * start at a multiple of 4096, and the tensors back to back. */
 
 enum {
     PLAIN_ALIGN = 4096,
@@ -38,8 +112,8 @@ static size_t entry_bytes(const struct pr_tensor *t, uint64_t from, uint64_t to)
 {
     return 2 + strlen(t->name) + strlen(dtype) +
            strlen(tensor_type_safe_name(t->type)) + strlen(shape) +
-           tensor_digits(t->elements) + strlen(offsets) + tensor_digits(from) +
-           1 + tensor_digits(to) + strlen(after);
+           pr_count_digits(t->elements) + strlen(offsets) +
+           pr_count_digits(from) + 1 + pr_count_digits(to) + strlen(after);
 }
 
 static void tensor_plain_put_entry(struct pr_tensor_walk *w,
@@ -135,8 +209,10 @@ const struct pr_tensor_layout pr_tensor_layout_plain = {
     .next = tensor_plain_next,
 };
 
+/* ---- layout torch */
+
 /*
- * Layout torch: the archive that torch.save writes and torch.load reads. A ZIP
+ * The archive that torch.save writes and torch.load reads. A ZIP
  * file with members that are stored: a pickle of a dict of tensors, which names
  * a member with contents for each, these members, and a few short ones that
  * tell the version. Contents start at multiples of 64, and where they do
@@ -156,7 +232,7 @@ enum {
 };
 enum { PICKLE, ITEMS, HEADERS, TORCH_CONTENTS, DIRECTORY, END };
 
-/* ---- members */
+/* ---- torch: members */
 
 /* m->at and m->bytes of a member whose contents come next. */
 static void open_member(struct pr_tensor_walk *w, const char *name,
@@ -206,8 +282,8 @@ static void tensor_torch_name_member(char out[static 48], uint64_t tensor)
     snprintf(out, 48, ROOT "data/%llu", (unsigned long long)tensor);
 }
 
-/* ---- the pickle, protocol 2: what every tensor needs is remembered with the
- * first one */
+/* ---- torch: the pickle, protocol 2. What every tensor needs is remembered
+ * with the first one. */
 
 static void tensor_torch_put_text(struct pr_tensor_walk *w, const char *text,
                                   size_t n)
@@ -221,7 +297,7 @@ static void tensor_torch_put_text(struct pr_tensor_walk *w, const char *text,
 
 static void put_decimal(struct pr_tensor_walk *w, uint64_t n)
 {
-    uint32_t len = htole32((uint32_t)tensor_digits(n));
+    uint32_t len = htole32((uint32_t)pr_count_digits(n));
 
     tensor_put_str(w, "X");
     tensor_put(w, &len, 4);
@@ -335,7 +411,7 @@ static void put_first_members(struct pr_tensor_walk *w)
     w->next = 0;
 }
 
-/* ---- the rest */
+/* ---- torch: the rest */
 
 /* torch.save: digits from all names and CRCs, to tell files apart. */
 static void put_last_members(struct pr_tensor_walk *w)
@@ -420,60 +496,12 @@ const struct pr_tensor_layout pr_tensor_layout_torch = {
     .next = tensor_torch_next,
 };
 
-static const struct {
-    const char *name, *safe, *torch;
-    uint64_t one;
-    size_t bytes;
-} types[] = {
-#define X(id, name, bytes, safe, torch, one) {name, safe, torch, one, bytes},
-    PR_TENSOR_TYPES(X)
-#undef X
-};
+/* ---- layouts */
 
 static const struct pr_tensor_layout *const layouts[] = {
     &pr_tensor_layout_plain,
     &pr_tensor_layout_torch,
 };
-
-size_t pr_tensor_type_bytes(enum pr_tensor_type t)
-{
-    return types[t].bytes;
-}
-
-const char *pr_tensor_type_name(enum pr_tensor_type t)
-{
-    return types[t].name;
-}
-
-bool pr_tensor_type_find(const char *name, enum pr_tensor_type *ret)
-{
-    for (int i = 0; i < PR_TENSOR_TYPE_COUNT; i++) {
-        if (strcmp(types[i].name, name) == 0) {
-            *ret = (enum pr_tensor_type)i;
-            return true;
-        }
-    }
-    return false;
-}
-
-uint64_t pr_tensor_type_one(enum pr_tensor_type t)
-{
-    uint64_t word = types[t].one;
-
-    for (size_t n = types[t].bytes; n < sizeof word; n *= 2)
-        word |= word << 8 * n;
-    return htole64(word);
-}
-
-static const char *tensor_type_safe_name(enum pr_tensor_type t)
-{
-    return types[t].safe;
-}
-
-const char *pr_tensor_type_torch_name(enum pr_tensor_type t)
-{
-    return types[t].torch;
-}
 
 const struct pr_tensor_layout *pr_tensor_layout_find(const char *name)
 {
@@ -486,41 +514,6 @@ const struct pr_tensor_layout *pr_tensor_layout_find(const char *name)
 bool pr_tensor_needs_crc(const struct pr_tensor_layout *l)
 {
     return l->wants_crc;
-}
-
-/* ---- text */
-
-static void tensor_put(struct pr_tensor_walk *w, const void *bytes, size_t len)
-{
-    assert(len <= sizeof w->text - w->len);
-    memcpy(w->text + w->len, bytes, len);
-    w->len += len;
-}
-
-static void tensor_put_str(struct pr_tensor_walk *w, const char *s)
-{
-    tensor_put(w, s, strlen(s));
-}
-
-/* Text of the walk: a layout leaves room for what it adds. */
-static size_t tensor_digits(uint64_t n)
-{
-    size_t digits = 1;
-
-    for (; n >= 10; n /= 10)
-        digits++;
-    return digits;
-}
-
-/* decimal */
-static void tensor_put_number(struct pr_tensor_walk *w, uint64_t n)
-{
-    char digit[20], *p = digit + sizeof digit;
-
-    do
-        *--p = (char)('0' + n % 10);
-    while (n /= 10);
-    tensor_put(w, p, (size_t)(digit + sizeof digit - p));
 }
 
 /* ---- walks */

@@ -104,7 +104,7 @@ bool pr_tensor_needs_crc(const struct pr_tensor_layout *l);
 void pr_tensor_walk_crc(struct pr_tensor_walk *w, uint32_t crc);
 void pr_tensor_walk_done(struct pr_tensor_walk *w);
 
-/* What a layout of tensor files is; one file a layout (tensors_*.c). */
+/* ---- what a layout is */
 
 struct pr_tensor_layout {
     const char *name;

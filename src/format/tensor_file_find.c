@@ -4,15 +4,16 @@
  * TensorFlow's table is an SSTable of LevelDB's: blocks of entries with shared
  * beginnings of keys, a block that lists the blocks, and a footer with a magic
  * number. Values are protocol buffers:
- *   BundleEntryProto { dtype = 1; shape = 2; shard_id = 3; offset = 4; size =
- * 5; fixed32 crc32c = 6 (masked); slices = 7 } The entry without a key has
- * BundleHeaderProto { num_shards = 1; endianness = 2
- * }.
+ *   BundleEntryProto  { dtype = 1; shape = 2; shard_id = 3; offset = 4;
+ *                       size = 5; fixed32 crc32c = 6 (masked); slices = 7 }
+ *   BundleHeaderProto { num_shards = 1; endianness = 2 }, of the entry without
+ *                       a key
  */
 #include "format/tensor_file_find.h"
 
 #include "base/codec/checksum.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "format/tensor_file.h"
 #include "format/tfrecord.h"
 #include "format/zip.h"
@@ -22,9 +23,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* ---- the pickle of torch.save */
+
 /*
- * The pickle of torch.save: a program for a small machine with a stack, which
- * builds dicts of tensors. Only what names storages matters: tuples
+ * A program for a small machine with a stack, which builds dicts of tensors.
+ * Only what names storages matters: tuples
  *   ("storage", torch.FloatStorage, "0", "cpu", elements)
  * as persistent ids. All else becomes a thing without a value; classes and
  * functions are names, and nothing is called.
@@ -123,7 +126,7 @@ static int pop_to_mark(struct machine *m, struct item **ret, size_t *ret_count)
     return PR_OK;
 }
 
-/* ---- what is pushed */
+/* ---- pickle: what is pushed */
 
 static int push_number(struct machine *m, size_t len)
 {
@@ -176,7 +179,7 @@ static bool pickle_read_line(struct machine *m, const uint8_t **ret,
 
 static bool pickle_is_text(const uint8_t *text, size_t len, const char *want)
 {
-    return len == strlen(want) && memcmp(text, want, len) == 0;
+    return pr_text_is((const char *)text, len, want);
 }
 
 static int push_global(struct machine *m)
@@ -216,7 +219,7 @@ static int push_small_tuple(struct machine *m, size_t count)
     return rc ? rc : push_other(m);
 }
 
-/* ---- what is remembered */
+/* ---- pickle: what is remembered */
 
 static int grow_memo(struct machine *m)
 {
@@ -259,7 +262,7 @@ static int pickle_memo_get(struct machine *m, size_t len)
     return pickle_push(m, m->memo[at]);
 }
 
-/* ---- storages */
+/* ---- pickle: storages */
 
 static bool pickle_parse_key(const uint8_t *text, uint32_t len, uint64_t *ret)
 {
@@ -299,7 +302,7 @@ static int note_storage(struct machine *m)
     return push_other(m);
 }
 
-/* ---- the program */
+/* ---- pickle: the program */
 
 static int after_mark(struct machine *m, uint8_t op)
 {
@@ -310,13 +313,6 @@ static int after_mark(struct machine *m, uint8_t op)
     if (rc || op != 't') /* SETITEMS, APPENDS: onto what is below */
         return rc;
     return pickle_push_tuple(m, items, count);
-}
-
-static int pickle_reduce(struct machine *m)
-{
-    int rc = pickle_pop(m, 2);
-
-    return rc ? rc : push_other(m);
 }
 
 static int pickle_run_op(struct machine *m, uint8_t op)
@@ -371,7 +367,8 @@ static int pickle_run_op(struct machine *m, uint8_t op)
     case 'b':
         return pickle_pop(m, 1);
     case 'R':
-        return pickle_reduce(m);
+        PR_TRY(pickle_pop(m, 2));
+        return push_other(m);
     case 'Q':
         return note_storage(m);
     default:
@@ -414,7 +411,7 @@ int pr_tensor_find_pickle(const void *pickle, size_t len, const char *name,
 
 typedef unsigned long long ull;
 
-/* ---- both */
+/* ---- both kinds of files */
 
 static int tensor_compare_places(const void *a, const void *b)
 {
@@ -458,7 +455,7 @@ bool pr_tensor_find_is_torch(const uint8_t *head, size_t len)
 }
 
 struct archive {
-    struct pr_reader r; /* what zip.h reads with */
+    struct pr_reader r; /* what the archive is read with */
     struct pr_window win;
     struct pr_zip zip;
     struct pr_zip_member pickle;

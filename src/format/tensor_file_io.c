@@ -1,4 +1,4 @@
-/* Reading a safetensors file. */
+/* A safetensors file of tensors: written, and read. */
 #include "format/tensor_file_io.h"
 
 #include "base/json/json.h"
@@ -14,7 +14,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-/* Writing a safetensors file of tensors. */
+/* ---- writing */
 
 enum { ALIGN = 64, WRITE_PIECE = 4096 };
 
@@ -155,7 +155,7 @@ static const struct {
     {"F8_E5M2", 1},
 };
 
-/* ---- the header */
+/* ---- reading: the header */
 
 struct head {
     const char *name; /* of the file */
@@ -282,7 +282,7 @@ static int tensor_head_parse(const char *text, size_t len, uint64_t body_bytes,
     return PR_OK;
 }
 
-/* ---- the file */
+/* ---- reading: the file */
 
 /* Exactly so many bytes from there. */
 static int tensor_read_at(const struct pr_tensor_file *f, uint64_t at,
@@ -394,7 +394,7 @@ const char *pr_tensor_stored_shape(const struct pr_tensor_stored *t,
     return out;
 }
 
-/* ---- contents */
+/* ---- reading: contents */
 
 static int tensor_fail_type(const struct pr_tensor_file *f,
                             const struct pr_tensor_stored *t, const char *want,

@@ -7,12 +7,13 @@
  */
 #include "format/tf_example.h"
 
+#include "base/text.h"
 #include "format/dtype.h"
 
 #include <endian.h>
 #include <string.h>
 
-/* tf.train.Example, written by hand; see example.c for the message. */
+/* ---- writing */
 
 static unsigned varint_len(uint64_t v)
 {
@@ -117,7 +118,7 @@ void pr_tf_example_frame_label(struct pr_tf_example_frame *f, int64_t label)
                               (uint64_t)label, f->label_len);
 }
 
-/* ---- the encoding */
+/* ---- reading: the encoding */
 
 enum wire_type { VARINT = 0, FIXED64 = 1, LENGTH = 2, FIXED32 = 5 };
 
@@ -202,7 +203,7 @@ static struct wire tf_example_enter_field(const struct field *f)
     return (struct wire){f->data, f->data + f->len};
 }
 
-/* ---- what is in it */
+/* ---- reading: what is in it */
 
 struct feature {
     enum pr_tf_example_kind kind; /* a list without a string is NONE */
@@ -274,7 +275,7 @@ static bool read_feature(struct seen *s, const struct field *value,
 
 static bool tf_example_is_named(const struct feature *f, const char *name)
 {
-    return strlen(name) == f->key_len && memcmp(name, f->key, f->key_len) == 0;
+    return pr_text_is((const char *)f->key, f->key_len, name);
 }
 
 /* Below 0 when a's name comes first. A map has no order of its own. */
@@ -355,7 +356,7 @@ static bool read_example(struct seen *s, struct wire w)
     return step == END || is_bad(s, &w);
 }
 
-/* ---- lists: packed, or a field for every number, or both */
+/* ---- reading: lists: packed, or a field for every number, or both */
 
 static bool count_floats(struct seen *s, const struct feature *list,
                          uint64_t *ret)
@@ -448,7 +449,7 @@ static bool read_label(struct seen *s, const struct feature *list,
     return true;
 }
 
-/* ---- the choice */
+/* ---- reading: the choice */
 
 static const struct feature *tf_example_choose_data(const struct seen *s)
 {

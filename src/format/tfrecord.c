@@ -1,4 +1,7 @@
-/* TFRecord files: the format, and what its readers have in common. */
+/*
+ * TFRecord files: the format, the reader of plain ones, the writer of all, and
+ * what this reader and that of compressed ones have in common.
+ */
 #include "format/tfrecord.h"
 
 #include "base/codec/checksum.h"
@@ -10,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Where the records of a TFRecord file are, in bounded memory. */
+/* ---- where the records of a file are, in bounded memory */
 
 void pr_tfrecord_offsets_clear(struct pr_tfrecord_offsets *o)
 {
@@ -75,11 +78,9 @@ uint64_t pr_tfrecord_offsets_near(const struct pr_tfrecord_offsets *o,
     return n * o->stride;
 }
 
-/*
- * Reading plain TFRecord files, in order or at random. Small records come out
- * of a window that is read ahead, others straight into the caller's buffer,
- * with the head of the record after them, so that each costs one request.
- */
+/* ---- reading plain files, in order or at random. Small records come out of a
+ * window that is read ahead, others straight into the caller's buffer, with the
+ * head of the record after them, so that each costs one request. */
 
 enum {
     SMALL = 16 << 10, /* records in order: read ahead up to this size */
@@ -92,7 +93,7 @@ static struct pr_tfrecord_plain *tfrecord_plain_state(struct pr_reader *r)
     return &((struct pr_tfrecord *)r->data)->plain;
 }
 
-/* ---- the window */
+/* ---- plain: the window */
 
 static const uint8_t *in_window(const struct pr_tfrecord_plain *p, uint64_t off,
                                 uint64_t len)
@@ -125,7 +126,7 @@ static int tfrecord_fill_window(struct pr_reader *r, uint64_t off,
     return rc;
 }
 
-/* ---- the cursor */
+/* ---- plain: the cursor */
 
 /* Takes the head of the record at the cursor. */
 static int take_head(struct pr_reader *r, const uint8_t *head,
@@ -221,7 +222,7 @@ static int tfrecord_seek(struct pr_reader *r, uint64_t i, struct pr_err *err)
     return rc;
 }
 
-/* ---- open */
+/* ---- plain: open */
 
 static void tfrecord_set_need(struct pr_reader *r)
 {
@@ -275,7 +276,7 @@ static int tfrecord_plain_open(struct pr_reader *r, const uint8_t *start,
     return rc;
 }
 
-/* ---- read */
+/* ---- plain: read */
 
 /* Goes on with the checksum of the payload over bytes of the file at off. */
 static uint32_t sum_piece(const struct pr_tfrecord_plain *p, uint32_t crc,
@@ -441,11 +442,9 @@ static int tfrecord_plain_read(struct pr_reader *r, uint64_t i, void *buf,
     return rc;
 }
 
-/*
- * Writing TFRecord files, plain or compressed as a whole, and the index that
+/* ---- writing files, plain or compressed as a whole, and the index that
  * NVIDIA's tfrecord2idx makes of them: a line for each record with its offset
- * and its bytes, framing included (of a compressed file: when inflated).
- */
+ * and its bytes, framing included (of a compressed file: when inflated) */
 
 enum { MESSAGE_MAX = INT32_MAX }; /* protobuf reads no larger message */
 
@@ -486,20 +485,11 @@ static int tfrecord_check(const struct pr_file_spec *spec, struct pr_err *err)
     return PR_OK;
 }
 
-static unsigned tfrecord_count_digits(uint64_t n)
-{
-    unsigned d = 1;
-
-    while (n /= 10)
-        d++;
-    return d;
-}
-
 /* Bytes of the index of n records of so many bytes: n times 0, bytes,
  * 2 * bytes and so on in decimal, and what each line has beside. */
 static uint64_t tfrecord_index_bytes(uint64_t n, uint64_t bytes)
 {
-    uint64_t sum = n * (3 + tfrecord_count_digits(bytes)), power = 1;
+    uint64_t sum = n * (3 + pr_count_digits(bytes)), power = 1;
 
     while (!__builtin_mul_overflow(power, 10u, &power)) {
         uint64_t below = power / bytes + (power % bytes != 0);
@@ -525,7 +515,7 @@ static uint64_t tfrecord_bytes(const struct pr_file_spec *spec, bool *ret_exact)
            (spec->index_name ? tfrecord_index_bytes(spec->samples, each) : 0);
 }
 
-/* ---- bytes on their way */
+/* ---- writing: bytes on their way */
 
 static int tfrecord_writer_prepare(struct pr_writer *w,
                                    const struct pr_file_spec *spec,
@@ -578,7 +568,7 @@ static int tfrecord_put_sample(struct pr_writer *w,
     return rc;
 }
 
-/* ---- records */
+/* ---- writing: records */
 
 static void make_head(uint64_t len, uint8_t out[static PR_TFRECORD_HEAD])
 {
@@ -733,7 +723,7 @@ bool pr_tfrecord_read_length(const uint8_t *head, uint64_t *ret)
     return true;
 }
 
-/* ---- samples */
+/* ---- writing: samples */
 
 int pr_tfrecord_check_room(struct pr_reader *r, uint64_t need, size_t cap,
                            struct pr_err *err)

@@ -2,8 +2,7 @@
  * TFRecord files: records one after another, each
  *   u64 length, u32 masked CRC-32C of it, payload, u32 masked CRC-32C of that
  * in little-endian order, the payload a tf.train.Example; or all of that
- * compressed as one gzip or zlib stream. tfrecord.c has what is common,
- * tfrecord_plain.c and tfrecord_stream.c read, tfrecord_write.c writes.
+ * compressed as one gzip or zlib stream, whose reader is in tfrecord_gzip.c.
  */
 #ifndef PR_FORMAT_TFRECORD_H
 #define PR_FORMAT_TFRECORD_H

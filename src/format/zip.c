@@ -1,4 +1,10 @@
-/* Reading the structure of ZIP archives; see zip.h. */
+/*
+ * ZIP archives: their structures, written and read, and members as streams.
+ * A ZIP64 field is written in each local header, as numpy.savez has it, which
+ * is what Python's zipfile does with force_zip64; elsewhere only where a number
+ * needs it. As torch.save has it, local headers leave sizes to what follows the
+ * contents.
+ */
 #include "format/zip.h"
 
 #include "base/codec/checksum.h"
@@ -8,15 +14,10 @@
 #include <endian.h>
 #include <string.h>
 
-/*
- * Structures of ZIP archives as Python's zipfile writes them with force_zip64,
- * that is as numpy.savez does: a ZIP64 field in each local header, elsewhere
- * only where a number needs it. And as torch.save does: local headers that
- * leave sizes to what follows the contents.
- */
+/* ---- writing */
 
 /* Above it Python writes ZIP64 fields, at half of what would still fit. */
-static const uint64_t zip_build_limit = ((uint64_t)1 << 31) - 1;
+static const uint64_t zip64_above = ((uint64_t)1 << 31) - 1;
 
 enum { DATE = 0x21 }; /* 1980-01-01 */
 
@@ -38,7 +39,7 @@ static uint8_t *zip_put_text(uint8_t *out, const char *text)
 
 static bool is_large(const struct pr_zip_member *m)
 {
-    return m->bytes > zip_build_limit || m->packed > zip_build_limit;
+    return m->bytes > zip64_above || m->packed > zip64_above;
 }
 
 /* What local header and directory entry have in common: from the version that
@@ -127,7 +128,7 @@ size_t pr_zip_build_descriptor(const struct pr_zip_member *m, uint8_t *out)
 size_t pr_zip_build_entry(const struct pr_zip_member *m, const char *name,
                           uint8_t *out)
 {
-    bool is_far = m->at > zip_build_limit;
+    bool is_far = m->at > zip64_above;
     unsigned version = is_large(m) || is_far ? 45 : 20;
     unsigned extra = (is_large(m) ? 16 : 0) + (is_far ? 8 : 0);
     uint8_t *p = zip_put_text(out, "PK\x01\x02");
@@ -180,7 +181,7 @@ size_t pr_zip_build_end(const struct pr_zip *zip, uint8_t *out)
     uint64_t members = zip->members < 0xffff ? zip->members : 0xffff;
     uint8_t *p = out;
 
-    if (zip->dir_at > zip_build_limit || zip->dir_bytes > zip_build_limit ||
+    if (zip->dir_at > zip64_above || zip->dir_bytes > zip64_above ||
         members == 0xffff)
         p = put_end64(p, zip);
     p = zip_put_text(p, "PK\x05\x06");
@@ -193,7 +194,7 @@ size_t pr_zip_build_end(const struct pr_zip *zip, uint8_t *out)
     return (size_t)(p - out);
 }
 
-/* Members of ZIP archives as streams; see zip_stream.h. */
+/* ---- members as streams */
 
 static int zip_stream_fail(const struct pr_zip_stream *s, const char *text,
                            struct pr_err *err)
@@ -237,7 +238,7 @@ uint8_t *pr_zip_stream_spare(struct pr_zip_stream *s)
     return s->spare;
 }
 
-/* ---- stored */
+/* ---- streams: stored */
 
 static int copy_some(struct pr_zip_stream *s, uint8_t *dst, size_t len,
                      struct pr_err *err)
@@ -251,7 +252,7 @@ static int copy_some(struct pr_zip_stream *s, uint8_t *dst, size_t len,
     return PR_OK;
 }
 
-/* ---- deflated */
+/* ---- streams: deflated */
 
 /* The next packed bytes: all of them, or a piece. */
 static int zip_stream_refill(struct pr_zip_stream *s, struct pr_err *err)
@@ -323,7 +324,7 @@ static int zip_stream_inflate(struct pr_zip_stream *s, uint8_t *dst, size_t len,
     return PR_OK;
 }
 
-/* ---- both */
+/* ---- streams: both */
 
 int pr_zip_fail_checksum(const struct pr_reader *r,
                          const struct pr_zip_member *m, uint32_t crc,
@@ -445,7 +446,7 @@ static bool is_sig(const uint8_t *p, char a, char b)
            p[3] == (uint8_t)b;
 }
 
-/* ---- the end of the file */
+/* ---- reading: the end of the file */
 
 /* The last record in the last n bytes that a comment of just the right length
  * follows. -1: none. */
@@ -547,7 +548,7 @@ int pr_zip_open(struct pr_zip *ret, struct pr_reader *r, struct pr_window *win,
     return PR_OK;
 }
 
-/* ---- the directory */
+/* ---- reading: the directory */
 
 /* Sizes and offset that do not fit in 32 bits are in an extra field, those and
  * no others, in this order. */
@@ -665,7 +666,7 @@ int pr_zip_each(const struct pr_zip *zip, struct pr_reader *r,
     return rc;
 }
 
-/* ---- one member */
+/* ---- reading: one member */
 
 enum { ENCRYPTED = 1 << 0 | 1 << 6 | 1 << 13 };
 

@@ -72,11 +72,8 @@ size_t pr_zip_build_streamed(const struct pr_zip_member *m, const char *name,
                              size_t align, uint8_t *out);
 size_t pr_zip_build_descriptor(const struct pr_zip_member *m, uint8_t *out);
 
-/*
- * The bytes of one member of a ZIP archive from its start to its end, unpacked
- * in constant memory. Its checksum is worked out on the way and compared at
- * the end.
- */
+/* ---- the bytes of one member from its start to its end, unpacked in constant
+ * memory. Its checksum is worked out on the way and compared at the end. */
 
 enum { PR_ZIP_PIECE = 256 << 10 }; /* what is done at a time */
 

@@ -1,4 +1,7 @@
-/* From parameters to a data set, with every contradiction refused. */
+/*
+ * A data set: from parameters, with every contradiction refused; the names of
+ * its files and folders; and one that nobody made.
+ */
 #include "format/dataset/dataset.h"
 
 #include "format/content.h"
@@ -8,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Telling the format of a folder's files by their names. */
+/* ---- telling the format of a folder's files by their names */
 
 struct guess {
     const struct pr_format *format;
@@ -51,6 +54,8 @@ int pr_dataset_guess_format(const char *folder, struct pr_storage *st,
     *ret = g.format;
     return rc < 0 ? rc : PR_OK;
 }
+
+/* ---- from parameters */
 
 /* A list of whole numbers above 0 as a shape. */
 static int dataset_read_shape(const char *name, const struct pr_value *list,
@@ -385,22 +390,12 @@ void pr_dataset_label_spec(const struct pr_file_spec *of,
     };
 }
 
-/* The names of a data set's files and folders, computed from their number. */
+/* ---- names of files and folders, computed from their number */
 
 /* A name is made for every sample that is read. Constant text is copied by its
  * length, which the compiler knows. */
 #define PUT(at, text) \
     (memcpy(at, text, sizeof text - 1), (at) + sizeof text - 1)
-
-static unsigned dataset_count_digits(uint64_t n)
-{
-    unsigned count = 1;
-    uint64_t limit = 10;
-
-    for (; n >= limit && count < 19; limit *= 10)
-        count++;
-    return n >= limit ? 20 : count;
-}
 
 /* With zeros in front, up to the width of the largest; four digits at a time
  * are twice as fast. */
@@ -429,7 +424,7 @@ static char *put_subfolder(char *at, const struct pr_dataset *d,
 
     if (!count)
         return at;
-    at = dataset_put_number(at, i % count, dataset_count_digits(count));
+    at = dataset_put_number(at, i % count, pr_count_digits(count));
     *at++ = '/';
     return at;
 }
@@ -451,7 +446,7 @@ void pr_dataset_name(const struct pr_dataset *d, uint64_t f,
     uint64_t i;
     enum pr_split split = pr_dataset_split(d, f, &i);
     uint64_t count = d->named[split];
-    unsigned width = dataset_count_digits(count);
+    unsigned width = pr_count_digits(count);
     char *at;
 
     if (d->classes[split]) {
@@ -518,10 +513,8 @@ void pr_dataset_folder(const struct pr_dataset *d, uint64_t i,
         }
 }
 
-/*
- * A data set that nobody made: one file of it, made in memory, stands for all
- * of them in a storage of engine null.
- */
+/* ---- a set that nobody made: one file of it, made in memory, stands for all
+ * of them in a storage of engine null */
 
 enum { MAX_ROWS = 8 };
 

@@ -15,7 +15,7 @@
 
 enum pr_split { PR_TRAIN, PR_VALID, PR_SPLITS };
 
-struct pr_dataset_classes; /* dataset_classes.h */
+struct pr_dataset_classes; /* in dataset_classes.h */
 
 struct pr_dataset {
     struct pr_dataset_opts opts;

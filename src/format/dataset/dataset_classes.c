@@ -49,11 +49,6 @@ bool pr_dataset_is_format_file(const struct pr_format *f, const char *name)
     return false;
 }
 
-static bool is_of_format(const struct pr_dataset *d, const char *name)
-{
-    return pr_dataset_is_format_file(d->format, name);
-}
-
 static bool is_image(const char *name)
 {
     return classes_has_ending(name, ".jpeg") ||
@@ -230,7 +225,7 @@ static int classes_add_file(void *ctx, const char *name, bool is_folder)
 
     if (is_folder || *name == '.')
         return 0;
-    if (!is_of_format(w->d, name)) {
+    if (!pr_dataset_is_format_file(w->d->format, name)) {
         c->others++;
         return 0;
     }

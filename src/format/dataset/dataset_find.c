@@ -302,11 +302,6 @@ static uint64_t dataset_pick_file(uint64_t files, uint64_t m, uint64_t k)
     return k && k + 1 == m ? files - 1 : k * step;
 }
 
-static bool dataset_is_stopped(const struct finding *f)
-{
-    return f->opts->stop && __atomic_load_n(f->opts->stop, __ATOMIC_RELAXED);
-}
-
 static int look_at_all(struct finding *f, uint64_t m, double *ret_sum,
                        struct pr_err *err)
 {
@@ -319,7 +314,7 @@ static int look_at_all(struct finding *f, uint64_t m, double *ret_sum,
         if (rc != 1)
             return rc < 0 ? rc : refuse_missing(f, i, err);
         *ret_sum += (double)bytes;
-        if (dataset_is_stopped(f))
+        if (f->opts->stop && __atomic_load_n(f->opts->stop, __ATOMIC_RELAXED))
             return pr_fail(err, PR_E_INTR, "", "interrupted");
         if (f->opts->progress && ((k + 1) % EVERY == 0 || k + 1 == m))
             f->opts->progress(f->opts->ctx, k + 1, m);

@@ -1,4 +1,7 @@
-/* Chunks: where they are, their bytes, and what is in them. */
+/*
+ * Chunks: where they are, their bytes, and what is in them once the filters
+ * are undone.
+ */
 #include "format/hdf5/hdf5_chunk.h"
 
 #include "base/mem.h"
@@ -7,12 +10,11 @@
 #include <endian.h>
 #include <string.h>
 
-/*
- * LZF. A control byte below 32 is followed by that many bytes and one more.
- * Any other is a reference: its upper three bits are the length less 2 (7: a
- * byte with more follows), the rest and one byte the distance less 1.
- */
+/* ---- lzf */
 
+/* A control byte below 32 is followed by that many bytes and one more. Any
+ * other is a reference: its upper three bits are the length less 2 (7: a byte
+ * with more follows), the rest and one byte the distance less 1. */
 enum {
     RUN_MAX = 32,
     BACK_MAX = 1 << 13,
@@ -20,7 +22,7 @@ enum {
     REF_MAX = 264,
 };
 
-/* ---- decoding */
+/* ---- lzf: decoding */
 
 /* Source and target overlap where a reference repeats itself. */
 static void copy_back(uint8_t *out, size_t back, size_t len)
@@ -71,7 +73,7 @@ bool pr_lzf_decode(const uint8_t *in, size_t in_len, uint8_t *out,
     return o == out_len;
 }
 
-/* ---- encoding */
+/* ---- lzf: encoding */
 
 struct sink {
     uint8_t *out;
@@ -173,10 +175,7 @@ size_t pr_lzf_encode(struct pr_lzf *z, const uint8_t *in, size_t in_len,
     return s.full ? 0 : s.len;
 }
 
-/*
- * HDF5's filters, undone: deflate, shuffle, Fletcher-32 and lzf; and lzf for
- * libhdf5 itself, which does not have it.
- */
+/* ---- filters */
 
 enum { SUM_BYTES = 4, DEFLATE_RATIO = 1032 };
 
@@ -201,7 +200,7 @@ static uint64_t hdf5_filter_ratio(const struct pr_hdf5_set *s)
     return ratio;
 }
 
-/* ---- Fletcher-32 over big-endian 16-bit words */
+/* ---- filters: Fletcher-32 over big-endian 16-bit words */
 
 static uint32_t hdf5_fletcher32(const uint8_t *p, size_t bytes)
 {
@@ -241,7 +240,8 @@ static bool is_sum(const uint8_t *p, size_t bytes)
     return have == sum || have == swapped;
 }
 
-/* ---- shuffle: first all first bytes of elements, then all second ones */
+/* ---- filters: shuffle: first all first bytes of elements, then all second
+ * ones */
 
 static void hdf5_unshuffle_2(const uint8_t *restrict in, size_t n,
                              uint8_t *restrict out)
@@ -289,7 +289,7 @@ static void hdf5_unshuffle(const uint8_t *in, size_t bytes, size_t element,
     memcpy(out + n * element, in + n * element, bytes - n * element);
 }
 
-/* ---- deflate */
+/* ---- filters: deflate */
 
 /* Exactly out_len bytes, and the end of the stream. */
 static bool hdf5_inflate(struct pr_inflate *z, const uint8_t *in, size_t in_len,
@@ -315,7 +315,7 @@ static bool hdf5_inflate(struct pr_inflate *z, const uint8_t *in, size_t in_len,
     }
 }
 
-/* ---- all of a chunk */
+/* ---- filters: all of a chunk */
 
 struct stage {
     struct pr_reader *r;
@@ -450,7 +450,7 @@ static int hdf5_undo_filters(struct pr_reader *r, const struct pr_hdf5_set *s,
     return PR_OK;
 }
 
-/* ---- lzf for libhdf5 */
+/* ---- lzf for libhdf5, which does not have it */
 
 /* Only decodes: chunks of ours are encoded before libhdf5 gets them. */
 static size_t lzf_filter(unsigned flags, size_t count, const unsigned *values,
@@ -488,11 +488,6 @@ int pr_hdf5_register_lzf(const struct pr_hdf5_api *h5)
     };
 
     return h5->H5Zregister(&lzf) < 0 ? -1 : 0;
-}
-
-static struct pr_hdf5_reader *hdf5_chunk_state(struct pr_reader *r)
-{
-    return r->data;
 }
 
 uint8_t *pr_hdf5_buf_grow(struct pr_hdf5_buf *b, uint64_t bytes)
@@ -536,7 +531,7 @@ int pr_hdf5_find_place_here(struct pr_reader *r, const struct pr_hdf5_set *s,
                             uint64_t index, struct pr_hdf5_place *ret,
                             struct pr_err *err)
 {
-    struct pr_hdf5_reader *h = hdf5_chunk_state(r);
+    struct pr_hdf5_reader *h = pr_hdf5_state(r);
     uint64_t at[PR_HDF5_AXES];
     hsize_t start[PR_HDF5_AXES], len = 0;
     uint32_t mask = 0;
@@ -567,7 +562,7 @@ static int hdf5_locate_chunk(struct pr_reader *r, const struct pr_hdf5_set *s,
                              uint64_t index, struct pr_hdf5_place *ret,
                              struct pr_err *err)
 {
-    struct pr_hdf5_reader *h = hdf5_chunk_state(r);
+    struct pr_hdf5_reader *h = pr_hdf5_state(r);
 
     if (!h->lay.has_places)
         return pr_hdf5_find_place(r, s, index, ret, err);
@@ -581,7 +576,7 @@ static int hdf5_locate_chunk(struct pr_reader *r, const struct pr_hdf5_set *s,
 static int hdf5_fetch_chunk(struct pr_reader *r, uint64_t off, uint64_t len,
                             const uint8_t **ret, struct pr_err *err)
 {
-    struct pr_hdf5_reader *h = hdf5_chunk_state(r);
+    struct pr_hdf5_reader *h = pr_hdf5_state(r);
     uint8_t *buf;
 
     if (off > r->obj.size || len > r->obj.size - off)
@@ -600,7 +595,7 @@ static int hdf5_fetch_chunk(struct pr_reader *r, uint64_t off, uint64_t len,
 int pr_hdf5_read_bytes(struct pr_reader *r, uint64_t off, uint64_t len,
                        uint8_t *dst, struct pr_err *err)
 {
-    const struct pr_hdf5_io *io = &hdf5_chunk_state(r)->io;
+    const struct pr_hdf5_io *io = &pr_hdf5_state(r)->io;
 
     if (off > r->obj.size || len > r->obj.size - off)
         return pr_reader_bad(r, off, err, "a chunk ends after the file");
@@ -679,7 +674,7 @@ int pr_hdf5_chunk_read(struct pr_reader *r, const struct pr_hdf5_set *s,
 int pr_hdf5_chunk_load(struct pr_reader *r, const struct pr_hdf5_set *s,
                        uint64_t index, const uint8_t **ret, struct pr_err *err)
 {
-    struct pr_hdf5_reader *h = hdf5_chunk_state(r);
+    struct pr_hdf5_reader *h = pr_hdf5_state(r);
     struct pr_hdf5_kept_chunk *k = &h->kept[s->slot];
     int rc;
 

@@ -3,7 +3,7 @@
  *
  * libhdf5 is asked as little as possible: at open what data sets there are and
  * where their bytes lie, later where a chunk is that was not known yet. It does
- * not survive every file, so a process aside does that (hdf5_ask.c).
+ * not survive every file, so a process aside does that (hdf5_process.c).
  * Samples are then read and decoded here. What it said about one file holds
  * for the next if that has the same size and the same bytes wherever libhdf5
  * looked (struct pr_hdf5_trail): so of a data set's many files that are alike
@@ -138,6 +138,11 @@ struct pr_hdf5_reader {
     int64_t *labels; /* [PR_HDF5_LABELS], those from label_first on */
     uint64_t label_first, label_count;
 };
+
+static inline struct pr_hdf5_reader *pr_hdf5_state(struct pr_reader *r)
+{
+    return r->data;
+}
 
 /* NULL: out of memory; what was in it is lost. */
 uint8_t *pr_hdf5_buf_grow(struct pr_hdf5_buf *b, uint64_t bytes);

@@ -1,16 +1,14 @@
-/* What libhdf5 says about one data set, checked against the file's size. */
+/*
+ * What libhdf5 says about one data set, checked against the file's size; and
+ * whether that holds for the next file, too.
+ */
 #include "format/hdf5/hdf5_layout.h"
 
 #include "format/hdf5/hdf5_impl.h"
 
 #include <string.h>
 
-/* Whether a file is like the one before; see struct pr_hdf5_trail. */
-
-static struct pr_hdf5_reader *hdf5_layout_state(struct pr_reader *r)
-{
-    return r->data;
-}
+/* ---- whether a file is like the one before; see struct pr_hdf5_trail */
 
 /* A header of version 2 can have four times of four bytes, after its first six
  * bytes; a checksum ends it. */
@@ -54,7 +52,7 @@ static int hdf5_is_range_unchanged(struct pr_reader *r,
                                    const struct pr_hdf5_range *g,
                                    struct pr_err *err)
 {
-    struct pr_hdf5_reader *h = hdf5_layout_state(r);
+    struct pr_hdf5_reader *h = pr_hdf5_state(r);
     const uint8_t *want = h->trail->bytes + g->at;
     uint8_t *have;
     int rc;
@@ -70,13 +68,15 @@ static int hdf5_is_range_unchanged(struct pr_reader *r,
 
 int pr_hdf5_recall_layout(struct pr_reader *r, struct pr_err *err)
 {
-    struct pr_hdf5_reader *h = hdf5_layout_state(r);
+    struct pr_hdf5_reader *h = pr_hdf5_state(r);
     int rc = h->is_known && h->known_size == r->obj.size;
 
     for (unsigned i = 0; rc == 1 && i < h->trail->count; i++)
         rc = hdf5_is_range_unchanged(r, &h->trail->range[i], err);
     return rc;
 }
+
+/* ---- one data set */
 
 /* No filter of ours makes more of a byte, and no sample is larger than all
  * bytes of the file can become. */

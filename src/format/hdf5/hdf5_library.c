@@ -1,4 +1,7 @@
-/* Loading libhdf5, once a process. */
+/*
+ * libhdf5: loading it, once a process, its element types and ours, and the way
+ * on which it gets at objects.
+ */
 #include "format/hdf5/hdf5_library.h"
 
 #include "base/mem.h"
@@ -10,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* HDF5's element types and ours. */
+/* ---- types */
 
 /* Sign, exponent and mantissa of the formats that IEEE 754 has. */
 static const struct ieee {
@@ -175,7 +178,7 @@ const char *pr_hdf5_read_type(const struct pr_hdf5_api *h5, hid_t t,
     }
 }
 
-/* ---- new types */
+/* ---- types: new ones */
 
 static hid_t new_half(const struct pr_hdf5_api *h5)
 {
@@ -223,10 +226,36 @@ hid_t pr_hdf5_type_new(const struct pr_hdf5_api *h5, enum pr_dtype t)
     return h5->H5Tcopy(*plain[t]);
 }
 
-/* The virtual file driver. */
+/* ---- errors */
 
-static void hdf5_read_error(const struct pr_hdf5_api *h5, char *out,
-                            size_t cap);
+struct text {
+    char *out;
+    size_t cap;
+};
+
+/* Called for the innermost error first; one is enough. */
+static herr_t hdf5_copy_error(unsigned n, const H5E_error2_t *e, void *ctx)
+{
+    struct text *t = ctx;
+
+    (void)n;
+    if (e->desc)
+        snprintf(t->out, t->cap, "%s", e->desc);
+    return e->desc && *e->desc ? 1 : 0;
+}
+
+/* What libhdf5 says went wrong in this thread, the innermost words; inside of
+ * enter and leave. It forgets it. */
+static void hdf5_read_error(const struct pr_hdf5_api *h5, char *out, size_t cap)
+{
+    struct text t = {out, cap};
+
+    snprintf(out, cap, "libhdf5 does not say why");
+    h5->H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, hdf5_copy_error, &t);
+    h5->H5Eclear2(H5E_DEFAULT);
+}
+
+/* ---- the virtual file driver */
 
 /* libhdf5 keeps a pointer to this, in the worst case longer than the reader
  * lives; so it has memory of its own, and io is taken from it at the end. */
@@ -249,7 +278,7 @@ enum {
                      H5FD_FEAT_DEFAULT_VFD_COMPATIBLE,
 };
 
-/* ---- trail */
+/* ---- the driver: its trail */
 
 static bool trail_has(const struct pr_hdf5_trail *t, uint64_t off, size_t len)
 {
@@ -291,7 +320,7 @@ void pr_hdf5_trail_add(struct pr_hdf5_trail *t, uint64_t off, const void *data,
         trail_add(t, off, data, len);
 }
 
-/* ---- the driver's functions */
+/* ---- the driver: its functions */
 
 static H5FD_t *vfd_open(const char *name, unsigned flags, hid_t fapl,
                         haddr_t maxaddr)
@@ -472,7 +501,7 @@ static hid_t hdf5_register_driver(const struct pr_hdf5_api *h5)
     return h5->H5FDregister(&driver);
 }
 
-/* ---- files */
+/* ---- the driver: files */
 
 hid_t pr_hdf5_io_access(struct pr_hdf5_io *io)
 {
@@ -559,6 +588,8 @@ int pr_hdf5_io_fail(struct pr_hdf5_io *io, const char *name, struct pr_err *err,
     return pr_fail(err, PR_E_FORMAT, name, "at byte %llu: %s: %s",
                    (unsigned long long)io->last, what, why);
 }
+
+/* ---- loading */
 
 static const struct {
     const char *name;
@@ -674,31 +705,4 @@ void pr_hdf5_leave(const struct pr_hdf5_api *h5)
 {
     (void)h5;
     pthread_mutex_unlock(&lib.lock);
-}
-
-struct text {
-    char *out;
-    size_t cap;
-};
-
-/* Called for the innermost error first; one is enough. */
-static herr_t hdf5_copy_error(unsigned n, const H5E_error2_t *e, void *ctx)
-{
-    struct text *t = ctx;
-
-    (void)n;
-    if (e->desc)
-        snprintf(t->out, t->cap, "%s", e->desc);
-    return e->desc && *e->desc ? 1 : 0;
-}
-
-/* What libhdf5 says went wrong in this thread, the innermost words; inside of
- * enter and leave. It forgets it. */
-static void hdf5_read_error(const struct pr_hdf5_api *h5, char *out, size_t cap)
-{
-    struct text t = {out, cap};
-
-    snprintf(out, cap, "libhdf5 does not say why");
-    h5->H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, hdf5_copy_error, &t);
-    h5->H5Eclear2(H5E_DEFAULT);
 }

@@ -25,7 +25,7 @@ struct pr_hdf5_api {
 #include "format/hdf5/hdf5_api.def"
 #undef FUNC
 #undef ID
-    hid_t driver; /* ours, see hdf5_io.h */
+    hid_t driver; /* ours, see struct pr_hdf5_io */
 };
 
 /* PR_E_UNAVAIL, with the remedy, when there is no such library here. */

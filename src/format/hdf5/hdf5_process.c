@@ -3,7 +3,7 @@
  * file. Then the process is gone, and the reader says so.
  *
  * The process is this program, started again: whatever program the library is
- * in, it is taken over before its main (hdf5_aside.c). A fork would do only
+ * in, it is taken over before its main (hdf5_server.c). A fork would do only
  * where there are no threads, and a program apart would have to be found. The
  * bytes that libhdf5 wants to see are read here, by whatever engine.
  * One that has nothing left to tell is ended, unless files differ so that the
@@ -37,11 +37,6 @@ enum {
 };
 
 int pr_hdf5_patience_s = 60;
-
-static struct pr_hdf5_reader *hdf5_parent_state(struct pr_reader *r)
-{
-    return r->data;
-}
 
 static struct iovec hdf5_make_iovec(const void *data, size_t len)
 {
@@ -178,7 +173,7 @@ static int end_aside(struct pr_hdf5_process *a)
 
 void pr_hdf5_process_stop(struct pr_reader *r)
 {
-    struct pr_hdf5_process *a = &hdf5_parent_state(r)->aside;
+    struct pr_hdf5_process *a = &pr_hdf5_state(r)->aside;
 
     if (a->pid)
         (void)end_aside(a);
@@ -186,7 +181,7 @@ void pr_hdf5_process_stop(struct pr_reader *r)
 
 static int hdf5_fail_crashed(struct pr_reader *r, struct pr_err *err)
 {
-    struct pr_hdf5_process *a = &hdf5_parent_state(r)->aside;
+    struct pr_hdf5_process *a = &pr_hdf5_state(r)->aside;
     int status = end_aside(a);
     char how[40] = "";
 
@@ -218,9 +213,8 @@ static int hdf5_check_deadline(struct pr_reader *r, struct pr_err *err)
         pr_hdf5_process_stop(r);
         return pr_fail(err, PR_E_INTR, "", "interrupted");
     }
-    return pr_clock_ns() < hdf5_parent_state(r)->aside.deadline
-               ? PR_OK
-               : timed_out(r, err);
+    return pr_clock_ns() < pr_hdf5_state(r)->aside.deadline ? PR_OK
+                                                            : timed_out(r, err);
 }
 
 /* Waits in short turns, to hear of an interrupt. */
@@ -231,7 +225,7 @@ static int hdf5_receive(struct pr_reader *r, void *data, size_t len,
     int rc = PR_OK;
 
     while (!rc && len) {
-        ssize_t n = recv(hdf5_parent_state(r)->aside.fd, p, len, 0);
+        ssize_t n = recv(pr_hdf5_state(r)->aside.fd, p, len, 0);
 
         if (n == 0 || (n < 0 && errno != EINTR && errno != EAGAIN))
             return hdf5_fail_crashed(r, err);
@@ -252,14 +246,14 @@ static void set_deadline(struct pr_hdf5_process *a)
 static int hdf5_send(struct pr_reader *r, const struct pr_hdf5_message *n,
                      const void *data, size_t len, struct pr_err *err)
 {
-    if (pr_hdf5_send_message(hdf5_parent_state(r)->aside.fd, n, data, len))
+    if (pr_hdf5_send_message(pr_hdf5_state(r)->aside.fd, n, data, len))
         return PR_OK;
     return errno == EAGAIN ? timed_out(r, err) : hdf5_fail_crashed(r, err);
 }
 
 static int start_aside(struct pr_reader *r, struct pr_err *err)
 {
-    struct pr_hdf5_process *a = &hdf5_parent_state(r)->aside;
+    struct pr_hdf5_process *a = &pr_hdf5_state(r)->aside;
     struct timeval turn = {.tv_usec = TURN_MS * 1000},
                    most = {.tv_sec = pr_hdf5_patience_s};
     struct pr_hdf5_message hello;
@@ -300,7 +294,7 @@ static int start_aside(struct pr_reader *r, struct pr_err *err)
 static int hdf5_get_piece(struct pr_reader *r, uint64_t off, size_t len,
                           const uint8_t **ret, struct pr_err *err)
 {
-    struct pr_hdf5_reader *h = hdf5_parent_state(r);
+    struct pr_hdf5_reader *h = pr_hdf5_state(r);
     uint8_t *buf;
 
     if (off <= h->io.head_len && len <= h->io.head_len - off) {
@@ -318,7 +312,7 @@ static int hdf5_get_piece(struct pr_reader *r, uint64_t off, size_t len,
 static int give_bytes(struct pr_reader *r, const struct pr_hdf5_message *n,
                       struct pr_err *err)
 {
-    struct pr_hdf5_process *a = &hdf5_parent_state(r)->aside;
+    struct pr_hdf5_process *a = &pr_hdf5_state(r)->aside;
     struct pr_hdf5_message back = {.kind = PR_HDF5_READ};
     const struct pr_hdf5_message *first = &back;
     uint64_t off = n->a, left = n->b;
@@ -353,7 +347,7 @@ static int hdf5_ask_child(struct pr_reader *r, const struct pr_hdf5_message *q,
                           const void *data, size_t data_len, void *ret,
                           size_t len, struct pr_err *err)
 {
-    struct pr_hdf5_process *a = &hdf5_parent_state(r)->aside;
+    struct pr_hdf5_process *a = &pr_hdf5_state(r)->aside;
     struct pr_err local = {0}, *why = err ? err : &local;
     struct pr_hdf5_message n;
     int rc = hdf5_send(r, q, data, data_len, why);
@@ -435,21 +429,19 @@ static int take_sets(struct pr_reader *r, struct pr_hdf5_layout *lay,
     }
     lay->sets = mine;
     lay->cap = cap;
-    hdf5_parent_state(r)->lay = *lay;
+    pr_hdf5_state(r)->lay = *lay;
     rc = hdf5_receive(r, mine, lay->count * sizeof *mine, err);
-    return rc || is_sane(&hdf5_parent_state(r)->lay)
-               ? rc
-               : hdf5_fail_crashed(r, err);
+    return rc || is_sane(&pr_hdf5_state(r)->lay) ? rc
+                                                 : hdf5_fail_crashed(r, err);
 }
 
 /* The file is opened there. */
 static int ask_to_open(struct pr_reader *r, uint32_t kind, void *ret,
                        size_t len, struct pr_err *err)
 {
-    const struct pr_hdf5_io *io = &hdf5_parent_state(r)->io;
-    size_t most = hdf5_parent_state(r)->aside.head
-                      ? hdf5_parent_state(r)->aside.head
-                      : HEAD_FIRST;
+    const struct pr_hdf5_io *io = &pr_hdf5_state(r)->io;
+    size_t most = pr_hdf5_state(r)->aside.head ? pr_hdf5_state(r)->aside.head
+                                               : HEAD_FIRST;
     size_t head = io->head_len < most ? io->head_len : most;
     struct pr_hdf5_message q = {.kind = kind, .a = r->obj.size, .b = head};
 
@@ -476,7 +468,7 @@ static int keep_trail(struct pr_reader *r,
                       const struct pr_hdf5_layout_message *found,
                       struct pr_err *err)
 {
-    struct pr_hdf5_trail *t = hdf5_parent_state(r)->trail;
+    struct pr_hdf5_trail *t = pr_hdf5_state(r)->trail;
 
     pr_hdf5_trail_clear(t);
     t->is_full = found->is_full || found->ranges > PR_HDF5_TRAIL_RANGES;
@@ -499,7 +491,7 @@ static int keep_trail(struct pr_reader *r,
 
 int pr_hdf5_read_layout(struct pr_reader *r, struct pr_err *err)
 {
-    struct pr_hdf5_reader *h = hdf5_parent_state(r);
+    struct pr_hdf5_reader *h = pr_hdf5_state(r);
     struct pr_hdf5_layout_message found;
     int rc;
 
@@ -528,7 +520,7 @@ static int ask_of_set(struct pr_reader *r, const struct pr_hdf5_set *s,
                       size_t data_len, void *ret, size_t len,
                       struct pr_err *err)
 {
-    struct pr_hdf5_reader *h = hdf5_parent_state(r);
+    struct pr_hdf5_reader *h = pr_hdf5_state(r);
     int rc = start_aside(r, err);
 
     if (!rc && !h->aside.is_attached)
@@ -557,7 +549,7 @@ int pr_hdf5_find_place(struct pr_reader *r, const struct pr_hdf5_set *s,
                        uint64_t index, struct pr_hdf5_place *ret,
                        struct pr_err *err)
 {
-    struct pr_hdf5_place_block *b = &hdf5_parent_state(r)->block;
+    struct pr_hdf5_place_block *b = &pr_hdf5_state(r)->block;
     uint64_t first, n;
     int rc;
 

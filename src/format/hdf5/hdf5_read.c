@@ -1,4 +1,7 @@
-/* HDF5: the format itself. */
+/*
+ * Reading HDF5 files: rows of a data set, from wherever its bytes are, and the
+ * format itself.
+ */
 #include "base/mem.h"
 #include "format/hdf5/hdf5_impl.h"
 #include "format/hdf5/hdf5_write.h"
@@ -6,20 +9,13 @@
 #include <endian.h>
 #include <string.h>
 
-/* Rows of a data set, from wherever its bytes are. */
-
-static struct pr_hdf5_reader *hdf5_rows_state(struct pr_reader *r)
-{
-    return r->data;
-}
-
-/* ---- by libhdf5 itself */
+/* ---- rows: by libhdf5 itself */
 
 int pr_hdf5_library_rows_here(struct pr_reader *r, const struct pr_hdf5_set *s,
                               uint64_t first, uint64_t count, uint8_t *dst,
                               struct pr_err *err)
 {
-    const struct pr_hdf5_api *h5 = hdf5_rows_state(r)->h5;
+    const struct pr_hdf5_api *h5 = pr_hdf5_state(r)->h5;
     hsize_t start[PR_HDF5_AXES] = {first}, n[PR_HDF5_AXES] = {count};
     hid_t file, mem, type;
     int rc = PR_OK;
@@ -33,7 +29,7 @@ int pr_hdf5_library_rows_here(struct pr_reader *r, const struct pr_hdf5_set *s,
         h5->H5Sselect_hyperslab(file, H5S_SELECT_SET, start, NULL, n, NULL) <
             0 ||
         h5->H5Dread(s->id, type, mem, file, H5P_DEFAULT, dst) < 0)
-        rc = pr_hdf5_io_fail(&hdf5_rows_state(r)->io, r->name, err,
+        rc = pr_hdf5_io_fail(&pr_hdf5_state(r)->io, r->name, err,
                              "samples cannot be read");
     h5->H5Tclose(type);
     h5->H5Sclose(mem);
@@ -44,7 +40,7 @@ int pr_hdf5_library_rows_here(struct pr_reader *r, const struct pr_hdf5_set *s,
 int pr_hdf5_convert_here(struct pr_reader *r, const struct pr_hdf5_set *s,
                          uint8_t *data, struct pr_err *err)
 {
-    struct pr_hdf5_reader *h = hdf5_rows_state(r);
+    struct pr_hdf5_reader *h = pr_hdf5_state(r);
     const struct pr_hdf5_api *h5 = h->h5;
     hid_t from, to;
     int rc = PR_OK;
@@ -60,7 +56,7 @@ int pr_hdf5_convert_here(struct pr_reader *r, const struct pr_hdf5_set *s,
     return rc;
 }
 
-/* ---- boxes of elements */
+/* ---- rows: boxes of elements */
 
 /* The part of a chunk that is in the wanted rows. */
 struct box {
@@ -190,23 +186,16 @@ int pr_hdf5_read_rows(struct pr_reader *r, const struct pr_hdf5_set *s,
     return PR_OK;
 }
 
-/* Opening HDF5 files and giving their samples. */
+/* ---- opening */
 
 enum {
     WHOLE_MAX = 1 << 20, /* such a file is read at once */
     HEAD = 16 << 10,     /* of a larger one: what libhdf5 looks at, mostly */
 };
 
-static struct pr_hdf5_reader *hdf5_reader_state(struct pr_reader *r)
-{
-    return r->data;
-}
-
-/* ---- opening */
-
 static int hdf5_reader_start(struct pr_reader *r, struct pr_err *err)
 {
-    struct pr_hdf5_reader *h = hdf5_reader_state(r);
+    struct pr_hdf5_reader *h = pr_hdf5_state(r);
 
     if (!h->trail)
         h->trail = pr_alloc(sizeof *h->trail);
@@ -223,7 +212,7 @@ static int hdf5_reader_start(struct pr_reader *r, struct pr_err *err)
 
 static int fetch_head(struct pr_reader *r, struct pr_err *err)
 {
-    struct pr_hdf5_reader *h = hdf5_reader_state(r);
+    struct pr_hdf5_reader *h = pr_hdf5_state(r);
     size_t len = r->obj.size <= WHOLE_MAX ? (size_t)r->obj.size : HEAD;
     int rc;
 
@@ -241,7 +230,7 @@ static int fetch_head(struct pr_reader *r, struct pr_err *err)
 static int check_signature(struct pr_reader *r, struct pr_err *err)
 {
     static const uint8_t want[8] = "\x89HDF\r\n\x1a\n";
-    const struct pr_hdf5_io *io = &hdf5_reader_state(r)->io;
+    const struct pr_hdf5_io *io = &pr_hdf5_state(r)->io;
     size_t at = 0;
 
     while (io->head_len - at >= sizeof want) {
@@ -257,7 +246,7 @@ static int check_signature(struct pr_reader *r, struct pr_err *err)
 /* What a read may put into the buffer: what is stored, or what it becomes. */
 static uint64_t hdf5_compute_need(struct pr_reader *r)
 {
-    const struct pr_hdf5_layout *lay = &hdf5_reader_state(r)->lay;
+    const struct pr_hdf5_layout *lay = &pr_hdf5_state(r)->lay;
     uint64_t need = 0;
 
     for (size_t i = 0; i < lay->count; i++) {
@@ -282,7 +271,7 @@ static uint64_t hdf5_compute_need(struct pr_reader *r)
 
 static int hdf5_reader_open(struct pr_reader *r, struct pr_err *err)
 {
-    struct pr_hdf5_reader *h = hdf5_reader_state(r);
+    struct pr_hdf5_reader *h = pr_hdf5_state(r);
     uint64_t need;
     int rc = hdf5_reader_start(r, err);
 
@@ -310,7 +299,7 @@ static int hdf5_reader_open(struct pr_reader *r, struct pr_err *err)
 
 static void hdf5_reader_close(struct pr_reader *r)
 {
-    struct pr_hdf5_reader *h = hdf5_reader_state(r);
+    struct pr_hdf5_reader *h = pr_hdf5_state(r);
 
     if (!h->is_open)
         return;
@@ -322,7 +311,7 @@ static void hdf5_reader_close(struct pr_reader *r)
 
 static void hdf5_reader_done(struct pr_reader *r)
 {
-    struct pr_hdf5_reader *h = hdf5_reader_state(r);
+    struct pr_hdf5_reader *h = pr_hdf5_state(r);
 
     pr_hdf5_process_stop(r);
     pr_free(h->aside.buf.data);
@@ -377,7 +366,7 @@ static int64_t label_of(const uint8_t *p, enum pr_dtype t)
 static int hdf5_load_labels(struct pr_reader *r, uint64_t first,
                             struct pr_err *err)
 {
-    struct pr_hdf5_reader *h = hdf5_reader_state(r);
+    struct pr_hdf5_reader *h = pr_hdf5_state(r);
     const struct pr_hdf5_set *s = &h->lay.labels;
     uint64_t left = h->lay.samples - first;
     uint64_t n = left < PR_HDF5_LABELS ? left : PR_HDF5_LABELS;
@@ -400,7 +389,7 @@ static int hdf5_load_labels(struct pr_reader *r, uint64_t first,
 static int give_label(struct pr_reader *r, uint64_t i, struct pr_sample *ret,
                       struct pr_err *err)
 {
-    struct pr_hdf5_reader *h = hdf5_reader_state(r);
+    struct pr_hdf5_reader *h = pr_hdf5_state(r);
     int rc = PR_OK;
 
     ret->has_label = h->lay.has_labels;
@@ -458,8 +447,8 @@ static void give_shape(const struct pr_hdf5_layout *lay, struct pr_sample *ret)
 static int give_piece(struct pr_reader *r, uint64_t i, void *buf, size_t cap,
                       struct pr_sample *ret, struct pr_err *err)
 {
-    const struct pr_hdf5_io *io = &hdf5_reader_state(r)->io;
-    const struct pr_hdf5_set *s = &hdf5_reader_state(r)->lay.sets[0];
+    const struct pr_hdf5_io *io = &pr_hdf5_state(r)->io;
+    const struct pr_hdf5_set *s = &pr_hdf5_state(r)->lay.sets[0];
     uint64_t off = s->offset + i * s->row_bytes;
     const uint8_t *p = NULL;
     int rc;
@@ -477,7 +466,7 @@ static int give_piece(struct pr_reader *r, uint64_t i, void *buf, size_t cap,
 static int give_parts(struct pr_reader *r, uint64_t i, uint8_t *buf,
                       struct pr_sample *ret, struct pr_err *err)
 {
-    const struct pr_hdf5_layout *lay = &hdf5_reader_state(r)->lay;
+    const struct pr_hdf5_layout *lay = &pr_hdf5_state(r)->lay;
     size_t used = 0;
 
     for (size_t k = 0; k < lay->count; k++) {
@@ -503,7 +492,7 @@ static int give_parts(struct pr_reader *r, uint64_t i, uint8_t *buf,
 static int give_stored(struct pr_reader *r, uint64_t i, uint8_t *buf,
                        size_t cap, struct pr_sample *ret, struct pr_err *err)
 {
-    const struct pr_hdf5_layout *lay = &hdf5_reader_state(r)->lay;
+    const struct pr_hdf5_layout *lay = &pr_hdf5_state(r)->lay;
     size_t used = 0;
 
     for (size_t k = 0; k < lay->count; k++) {
@@ -534,7 +523,7 @@ static int hdf5_reader_read(struct pr_reader *r, uint64_t i, void *buf,
                             size_t cap, struct pr_sample *ret,
                             struct pr_err *err)
 {
-    const struct pr_hdf5_layout *lay = &hdf5_reader_state(r)->lay;
+    const struct pr_hdf5_layout *lay = &pr_hdf5_state(r)->lay;
     struct pr_sample s = {0};
     int rc;
 

@@ -1,8 +1,8 @@
 /*
  * The process aside: libhdf5 reads files there that anybody may have made, and
- * some make it crash. It is the program, started again (hdf5_ask.c) and taken
- * over before its main; it has nothing open but a socket, and asks for the
- * bytes that libhdf5 wants to see.
+ * some make it crash. It is the program, started again (hdf5_process.c) and
+ * taken over before its main; it has nothing open but a socket, and asks for
+ * the bytes that libhdf5 wants to see.
  */
 #include "format/hdf5/hdf5_server.h"
 
@@ -30,11 +30,6 @@ enum {
     SHARE = 4,
 };
 
-static struct pr_hdf5_reader *hdf5_child_state(struct pr_reader *r)
-{
-    return r->data;
-}
-
 static const char *hdf5_child_set_name(const struct pr_hdf5_layout *lay,
                                        size_t i, char name[static PR_HDF5_NAME])
 {
@@ -48,7 +43,7 @@ static const char *hdf5_child_set_name(const struct pr_hdf5_layout *lay,
 
 static int hdf5_child_open_file(struct pr_reader *r, struct pr_err *err)
 {
-    struct pr_hdf5_reader *h = hdf5_child_state(r);
+    struct pr_hdf5_reader *h = pr_hdf5_state(r);
     hid_t file;
 
     if (h->access <= 0)
@@ -74,7 +69,7 @@ static void hdf5_child_close_file(struct pr_hdf5_reader *h)
 static int hdf5_child_open_set(struct pr_reader *r, const char *name,
                                hid_t *ret, struct pr_err *err)
 {
-    struct pr_hdf5_reader *h = hdf5_child_state(r);
+    struct pr_hdf5_reader *h = pr_hdf5_state(r);
     char what[PR_HDF5_NAME + 40];
     hid_t id = h->h5->H5Dopen2(h->file, name, H5P_DEFAULT);
 
@@ -88,7 +83,7 @@ static int hdf5_child_open_set(struct pr_reader *r, const char *name,
 
 static int open_sets(struct pr_reader *r, struct pr_err *err)
 {
-    struct pr_hdf5_layout *lay = &hdf5_child_state(r)->lay;
+    struct pr_hdf5_layout *lay = &pr_hdf5_state(r)->lay;
     char name[PR_HDF5_NAME];
     int rc = hdf5_child_open_file(r, err);
 
@@ -98,26 +93,15 @@ static int open_sets(struct pr_reader *r, struct pr_err *err)
     if (!rc && lay->has_labels)
         rc = hdf5_child_open_set(r, "labels", &lay->labels.id, err);
     if (rc)
-        hdf5_child_close_file(hdf5_child_state(r));
+        hdf5_child_close_file(pr_hdf5_state(r));
     return rc;
-}
-
-static int hdf5_child_attach(struct pr_reader *r, struct pr_err *err)
-{
-    return hdf5_child_state(r)->file > 0 ? PR_OK : open_sets(r, err);
-}
-
-static void hdf5_child_detach(struct pr_reader *r)
-{
-    if (hdf5_child_state(r)->file > 0)
-        hdf5_child_close_file(hdf5_child_state(r));
 }
 
 /* ---- learning */
 
 static int add_set(struct pr_reader *r, const char *name, struct pr_err *err)
 {
-    struct pr_hdf5_layout *lay = &hdf5_child_state(r)->lay;
+    struct pr_hdf5_layout *lay = &pr_hdf5_state(r)->lay;
     const char *why;
     hid_t id;
     int rc;
@@ -133,10 +117,10 @@ static int add_set(struct pr_reader *r, const char *name, struct pr_err *err)
     rc = hdf5_child_open_set(r, name, &id, err);
     if (rc)
         return rc;
-    why = pr_hdf5_read_set(hdf5_child_state(r)->h5, id, r->obj.size,
+    why = pr_hdf5_read_set(pr_hdf5_state(r)->h5, id, r->obj.size,
                            &lay->sets[lay->count]);
     if (why)
-        return pr_reader_bad(r, hdf5_child_state(r)->io.last, err,
+        return pr_reader_bad(r, pr_hdf5_state(r)->io.last, err,
                              "data set '%.200s' %s", name, why);
     lay->sets[lay->count].slot = (unsigned)(lay->count % (PR_HDF5_KEPT - 1));
     lay->count++;
@@ -145,7 +129,7 @@ static int add_set(struct pr_reader *r, const char *name, struct pr_err *err)
 
 static int add_records(struct pr_reader *r, struct pr_err *err)
 {
-    struct pr_hdf5_reader *h = hdf5_child_state(r);
+    struct pr_hdf5_reader *h = pr_hdf5_state(r);
     struct pr_hdf5_layout *lay = &h->lay;
     char name[PR_HDF5_NAME];
     int rc = PR_OK;
@@ -201,7 +185,7 @@ static herr_t find_set(hid_t group, const char *name, const H5L_info_t *info,
 
 static int add_first(struct pr_reader *r, struct pr_err *err)
 {
-    struct pr_hdf5_reader *h = hdf5_child_state(r);
+    struct pr_hdf5_reader *h = pr_hdf5_state(r);
     struct search s = {.h = h, .size = r->obj.size};
     herr_t rc = h->h5->H5Literate(h->file, H5_INDEX_NAME, H5_ITER_INC, NULL,
                                   find_set, &s);
@@ -229,7 +213,7 @@ static bool is_label_set(const struct pr_hdf5_set *s, uint64_t samples)
 /* One that is no list of whole numbers is not for us: no error. */
 static int add_labels(struct pr_reader *r, struct pr_err *err)
 {
-    struct pr_hdf5_reader *h = hdf5_child_state(r);
+    struct pr_hdf5_reader *h = pr_hdf5_state(r);
     struct pr_hdf5_layout *lay = &h->lay;
     htri_t is = h->h5->H5Lexists(h->file, "labels", H5P_DEFAULT);
     hid_t id;
@@ -251,7 +235,7 @@ static int add_labels(struct pr_reader *r, struct pr_err *err)
 
 static int hdf5_child_sum_samples(struct pr_reader *r, struct pr_err *err)
 {
-    struct pr_hdf5_layout *lay = &hdf5_child_state(r)->lay;
+    struct pr_hdf5_layout *lay = &pr_hdf5_state(r)->lay;
 
     lay->samples = lay->sets[0].dim[0];
     for (size_t i = 0; i < lay->count; i++) {
@@ -274,7 +258,7 @@ static int hdf5_child_sum_samples(struct pr_reader *r, struct pr_err *err)
 static int place_set(struct pr_reader *r, struct pr_hdf5_set *s,
                      struct pr_err *err)
 {
-    struct pr_hdf5_layout *lay = &hdf5_child_state(r)->lay;
+    struct pr_hdf5_layout *lay = &pr_hdf5_state(r)->lay;
 
     s->first_place = lay->place_count;
     if (s->way != PR_HDF5_CHUNKED)
@@ -292,7 +276,7 @@ static int place_set(struct pr_reader *r, struct pr_hdf5_set *s,
 /* Where all chunks are, if they are few. */
 static int place_all(struct pr_reader *r, struct pr_err *err)
 {
-    struct pr_hdf5_layout *lay = &hdf5_child_state(r)->lay;
+    struct pr_hdf5_layout *lay = &pr_hdf5_state(r)->lay;
     uint64_t n = lay->has_labels ? lay->labels.chunk_count : 0;
     int rc = PR_OK;
 
@@ -310,7 +294,7 @@ static int place_all(struct pr_reader *r, struct pr_err *err)
 
 static int learn_all(struct pr_reader *r, struct pr_err *err)
 {
-    struct pr_hdf5_layout *lay = &hdf5_child_state(r)->lay;
+    struct pr_hdf5_layout *lay = &pr_hdf5_state(r)->lay;
     int rc = hdf5_child_open_file(r, err);
 
     if (!rc)
@@ -344,7 +328,7 @@ bool pr_hdf5_has_questions(const struct pr_hdf5_layout *lay)
 
 static int learn_file(struct pr_reader *r, struct pr_err *err)
 {
-    struct pr_hdf5_reader *h = hdf5_child_state(r);
+    struct pr_hdf5_reader *h = pr_hdf5_state(r);
     struct pr_hdf5_set *sets = h->lay.sets;
     size_t cap = h->lay.cap;
     int rc;
@@ -491,7 +475,8 @@ static void open_here(const struct pr_hdf5_message *q)
     take_here(me.head, (size_t)q->b);
     rc = load_here(&err);
     if (!rc) {
-        hdf5_child_detach(&me.r);
+        if (me.h.file > 0)
+            hdf5_child_close_file(&me.h);
         limit_memory(q->a);
         me.r.obj.size = q->a;
         me.h.io.head_len = (size_t)q->b;
@@ -500,7 +485,9 @@ static void open_here(const struct pr_hdf5_message *q)
         rc = learn_here(&err);
     if (!rc && q->kind == PR_HDF5_LEARN)
         rc = tell_here(&err);
-    else if (!rc && !(rc = hdf5_child_attach(&me.r, &err)))
+    else if (!rc && me.h.file <= 0)
+        rc = open_sets(&me.r, &err);
+    if (!rc && q->kind != PR_HDF5_LEARN)
         hdf5_child_reply(PR_OK, NULL, NULL, 0);
     if (rc)
         hdf5_child_reply(rc, &err, NULL, 0);

@@ -1,6 +1,6 @@
 /*
- * Between the program (hdf5_ask.c) and the process aside that libhdf5 is in
- * (hdf5_aside.c): one socket. The program asks, the process asks for bytes of
+ * Between the program (hdf5_process.c) and the process aside that libhdf5 is in
+ * (hdf5_server.c): one socket. The program asks, the process asks for bytes of
  * the file meanwhile, then it answers.
  */
 #ifndef PR_FORMAT_HDF5_SERVER_H

@@ -1,4 +1,9 @@
-/* The layout of a file, from its specification. */
+/*
+ * Writing HDF5 files. libhdf5 makes the structure and says where the bytes of
+ * samples go; these are made up and written here. The structure of a file
+ * without chunks follows from its plan, so the next one with the same plan
+ * gets a copy of it.
+ */
 #include "format/hdf5/hdf5_write.h"
 
 #include "base/mem.h"
@@ -6,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The structure of a new file: what libhdf5 does of it. */
+/* ---- the structure of a new file: what libhdf5 does of it */
 
 /* Data sets of this size start at a page of the file. */
 enum { ALIGN_FROM = 64 << 10 };
@@ -341,12 +346,8 @@ uint64_t pr_hdf5_plan_bytes(const struct pr_hdf5_plan *p)
     return all;
 }
 
-/*
- * Chunks: gathered from the contents of their samples, compressed here and
- * handed to libhdf5 whole, which only says where they go.
- */
-
-/* ---- contents */
+/* ---- chunks: gathered from the contents of their samples, compressed here and
+ * handed to libhdf5 whole, which only says where they go */
 
 static void hdf5_content_reset(struct pr_hdf5_writer *h)
 {
@@ -394,7 +395,7 @@ static void hdf5_content_fill(struct pr_hdf5_writer *h, uint64_t sample,
     }
 }
 
-/* ---- gathering */
+/* ---- chunks: gathering */
 
 struct piece {
     uint64_t at[PR_HDF5_AXES]; /* its first element */
@@ -466,7 +467,7 @@ static void hdf5_gather_chunk(struct pr_hdf5_writer *h, uint64_t k,
         gather_sample(h, k, c, row, h->chunk.data);
 }
 
-/* ---- compressing */
+/* ---- chunks: compressing */
 
 static int need_deflate(struct pr_hdf5_writer *h, struct pr_err *err)
 {
@@ -581,13 +582,6 @@ static int hdf5_write_chunks(struct pr_hdf5_writer *h, uint64_t k,
     }
     return rc;
 }
-
-/*
- * Writing HDF5 files. libhdf5 makes the structure and says where the bytes of
- * samples go; these are made up and written here. The structure of a file
- * without chunks follows from its plan, so the next one with the same plan
- * gets a copy of it.
- */
 
 /* ---- bytes on their way */
 

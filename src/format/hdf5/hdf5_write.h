@@ -1,12 +1,10 @@
-/* The writer of HDF5 files; its parts. */
+/* The writer of HDF5 files, and how a file is laid out that it makes. */
 #ifndef PR_FORMAT_HDF5_WRITE_H
 #define PR_FORMAT_HDF5_WRITE_H
 
 #include "format/content.h"
 #include "format/hdf5/hdf5_chunk.h"
 #include "format/hdf5/hdf5_impl.h"
-
-/* How a file that is to be written is laid out. */
 
 /* Equal plans, byte by byte, give equal files but for the contents. */
 struct pr_hdf5_plan {

@@ -1,4 +1,4 @@
-/* What the image formats share. */
+/* What the image formats share: shapes, contents, and whole files. */
 #include "format/image/image.h"
 
 #include "base/mem.h"

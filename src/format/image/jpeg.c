@@ -11,18 +11,27 @@
 #include <string.h>
 #include <turbojpeg.h>
 
+/* ---- a part of an image */
+
 /*
- * A part of a jpeg image, its pixels the same as if all of it was decoded.
- * libturbojpeg decodes whole images; libjpeg beside it, of the same makers, can
- * leave out rows and columns. It is loaded when first needed. Without it, and
- * where a part costs as much as the whole, images are decoded whole.
+ * Its pixels are the same as if all of the image was decoded. libturbojpeg
+ * decodes whole images; libjpeg beside it, of the same makers, can leave out
+ * rows and columns. It is loaded when first needed. Without it, and where a
+ * part costs as much as the whole, images are decoded whole.
+ *
+ * Rows above the part are decoded as far as the entropy coding needs it, rows
+ * below not at all; of the columns beside it the transform is left out. Colour
+ * of less resolution is made larger from neighbours on both sides, so a little
+ * more than the part is decoded: what the edges lack is then outside.
  */
 
 #if PR_HAVE_LIBJPEG
 
 #include <stdio.h> /* which jpeglib.h needs */
 
+#include <dlfcn.h>
 #include <jpeglib.h>
+#include <pthread.h>
 #include <setjmp.h>
 
 /* Zeroed at the start; it stays where it is. */
@@ -41,17 +50,7 @@ struct pr_jpeg_part {
 
 #endif
 
-/*
- * Rows above the part are decoded as far as the entropy coding needs it, rows
- * below not at all; of the columns beside it the transform is left out. Colour
- * of less resolution is made larger from neighbours on both sides, so a little
- * more than the part is decoded: what the edges lack is then outside.
- */
-
 #if PR_HAVE_LIBJPEG
-
-#include <dlfcn.h>
-#include <pthread.h>
 
 enum {
     MARGIN = 2,    /* columns that decide over their neighbours */
@@ -59,7 +58,7 @@ enum {
     ROWS = 16,     /* that are asked for at once */
 };
 
-/* ---- the library */
+/* ---- a part: the library */
 
 #define FUNCS(X)               \
     X(jpeg_std_error)          \
@@ -110,7 +109,8 @@ static void jpeg_part_load_library(void)
     lib.is_there = so != NULL;
 }
 
-/* ---- what goes wrong: the image is decoded whole, which says what it is */
+/* ---- a part: what goes wrong: the image is decoded whole, which says what it
+ * is */
 
 static void jpeg_part_jump_out(j_common_ptr z)
 {
@@ -162,7 +162,7 @@ static void jpeg_part_done(struct pr_jpeg_part *x)
         lib.api.jpeg_destroy_decompress(&x->z);
 }
 
-/* ---- the part */
+/* ---- a part: decoding it */
 
 /* Columns to ask for so that those that are wanted come out right. */
 static struct pr_part jpeg_part_widen(const struct pr_image *image,

@@ -3,7 +3,7 @@
  * (height, width, channels) for gray with alpha, RGB and RGBA. Fewer bits of
  * gray are spread over 8; a palette becomes RGB, or RGBA when it has
  * transparent colours, as Pillow converts it; a colour that stands for
- * transparency is left alone. Reading is in png_read.c.
+ * transparency is left alone.
  */
 #include "base/codec/checksum.h"
 #include "base/mem.h"
@@ -15,8 +15,6 @@
 #include <string.h>
 #include <zlib.h>
 
-/* The two sides of png, and what they share of libpng. */
-
 /* The largest side, by the format. */
 enum { PR_PNG_SIDE = 0x7fffffff };
 
@@ -27,8 +25,6 @@ struct pr_png {
     bool no_memory;
     int rc; /* of an error of ours that the library passes on */
 };
-
-/* ---- reading: png_read.c */
 
 struct pr_png_reader {
     struct pr_image_reader image; /* first */
@@ -43,20 +39,88 @@ struct pr_png_reader {
     bool skip_checksum;
 };
 
-/*
- * Reading png. The structure and the checksums of a file are checked here when
- * it is opened, since the library's own checksums are slow; the library then
- * decodes into the caller's buffer.
- */
+/* ---- the library: an error jumps back to where png_run was called */
 
-static int png_run(struct pr_png *lib, void (*body)(void *ctx), void *ctx);
+static png_voidp png_alloc_memory(png_structp png, png_alloc_size_t bytes)
+{
+    struct pr_png *lib = png_get_mem_ptr(png);
+    void *p = pr_alloc(bytes);
+
+    if (!p)
+        lib->no_memory = true;
+    return p;
+}
+
+static void png_free_memory(png_structp png, png_voidp p)
+{
+    (void)png;
+    pr_free(p);
+}
+
+static PNG_NORETURN void on_error(png_structp png, png_const_charp text)
+{
+    struct pr_png *lib = png_get_error_ptr(png);
+
+    strncpy(lib->text, text, sizeof lib->text - 1);
+    png_longjmp(png, 1);
+}
+
+static void on_warning(png_structp png, png_const_charp text)
+{
+    (void)png;
+    (void)text;
+}
+
+/* Nothing of this function is used after the jump but ctx and lib, which it
+ * does not change. */
+static int png_run(struct pr_png *lib, void (*body)(void *ctx), void *ctx)
+{
+    if (setjmp(png_jmpbuf(lib->png)))
+        return -1;
+    body(ctx);
+    return 0;
+}
+
+/* Fills err after that. */
 static int png_failed(const struct pr_png *lib, const char *where,
-                      struct pr_err *err);
-static void png_stop(struct pr_png *lib, bool reads);
-static int png_start(struct pr_png *lib, bool reads, struct pr_err *err);
-static void png_set_byte_order(struct pr_png *lib);
+                      struct pr_err *err)
+{
+    if (lib->rc)
+        return lib->rc;
+    if (lib->no_memory)
+        return pr_fail_nomem(err);
+    return pr_fail(err, PR_E_FORMAT, where, "png: %s", lib->text);
+}
 
-/* ---- the structure of a file */
+static int png_start(struct pr_png *lib, bool reads, struct pr_err *err)
+{
+    *lib = (struct pr_png){0};
+    lib->png = (reads ? png_create_read_struct_2 : png_create_write_struct_2)(
+        PNG_LIBPNG_VER_STRING, lib, on_error, on_warning, lib, png_alloc_memory,
+        png_free_memory);
+    if (lib->png)
+        lib->info = png_create_info_struct(lib->png);
+    return lib->info ? PR_OK : pr_fail_nomem(err);
+}
+
+static void png_stop(struct pr_png *lib, bool reads)
+{
+    if (lib->png && reads)
+        png_destroy_read_struct(&lib->png, &lib->info, NULL);
+    else if (lib->png)
+        png_destroy_write_struct(&lib->png, &lib->info);
+}
+
+/* 16-bit samples are big-endian in files. */
+static void png_set_byte_order(struct pr_png *lib)
+{
+    if (BYTE_ORDER == LITTLE_ENDIAN)
+        png_set_swap(lib->png);
+}
+
+/* ---- the structure of a file. It and the checksums are checked here when it
+ * is opened, since the library's own checksums are slow; the library then
+ * decodes into the caller's buffer. */
 
 static uint32_t png_get_be32(const uint8_t *p)
 {
@@ -336,85 +400,6 @@ static uint64_t png_bytes(const struct pr_file_spec *spec, bool *ret_exact)
         return spec->payload == PR_RAW ? pr_spec_sample_bytes(spec)
                                        : spec->stored;
     return raw + raw / 1024 + 1024;
-}
-
-/* ---- the library: an error jumps back to where png_run was called */
-
-static png_voidp png_alloc_memory(png_structp png, png_alloc_size_t bytes)
-{
-    struct pr_png *lib = png_get_mem_ptr(png);
-    void *p = pr_alloc(bytes);
-
-    if (!p)
-        lib->no_memory = true;
-    return p;
-}
-
-static void png_free_memory(png_structp png, png_voidp p)
-{
-    (void)png;
-    pr_free(p);
-}
-
-static PNG_NORETURN void on_error(png_structp png, png_const_charp text)
-{
-    struct pr_png *lib = png_get_error_ptr(png);
-
-    strncpy(lib->text, text, sizeof lib->text - 1);
-    png_longjmp(png, 1);
-}
-
-static void on_warning(png_structp png, png_const_charp text)
-{
-    (void)png;
-    (void)text;
-}
-
-/* Nothing of this function is used after the jump but ctx and lib, which it
- * does not change. */
-static int png_run(struct pr_png *lib, void (*body)(void *ctx), void *ctx)
-{
-    if (setjmp(png_jmpbuf(lib->png)))
-        return -1;
-    body(ctx);
-    return 0;
-}
-
-/* Fills err after that. */
-static int png_failed(const struct pr_png *lib, const char *where,
-                      struct pr_err *err)
-{
-    if (lib->rc)
-        return lib->rc;
-    if (lib->no_memory)
-        return pr_fail_nomem(err);
-    return pr_fail(err, PR_E_FORMAT, where, "png: %s", lib->text);
-}
-
-static int png_start(struct pr_png *lib, bool reads, struct pr_err *err)
-{
-    *lib = (struct pr_png){0};
-    lib->png = (reads ? png_create_read_struct_2 : png_create_write_struct_2)(
-        PNG_LIBPNG_VER_STRING, lib, on_error, on_warning, lib, png_alloc_memory,
-        png_free_memory);
-    if (lib->png)
-        lib->info = png_create_info_struct(lib->png);
-    return lib->info ? PR_OK : pr_fail_nomem(err);
-}
-
-static void png_stop(struct pr_png *lib, bool reads)
-{
-    if (lib->png && reads)
-        png_destroy_read_struct(&lib->png, &lib->info, NULL);
-    else if (lib->png)
-        png_destroy_write_struct(&lib->png, &lib->info);
-}
-
-/* 16-bit samples are big-endian in files. */
-static void png_set_byte_order(struct pr_png *lib)
-{
-    if (BYTE_ORDER == LITTLE_ENDIAN)
-        png_set_swap(lib->png);
 }
 
 /* ---- writing */
