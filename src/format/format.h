@@ -16,6 +16,8 @@
 #include "format/dtype.h"
 #include "storage/storage.h"
 
+#include <string.h>
+
 enum { PR_FORMAT_ABI = 1, PR_MAX_DIMS = 16 };
 
 struct pr_shape {
@@ -32,6 +34,13 @@ static inline unsigned pr_count_digits(uint64_t n)
     for (; n >= limit && count < 19; limit *= 10)
         count++;
     return n >= limit ? 20 : count;
+}
+
+static inline bool pr_shape_is_same(const struct pr_shape *a,
+                                    const struct pr_shape *b)
+{
+    return a->ndim == b->ndim &&
+           memcmp(a->dim, b->dim, a->ndim * sizeof *a->dim) == 0;
 }
 
 /* Product of the dimensions; UINT64_MAX when it does not fit. */

@@ -15,6 +15,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "format/tensor_file.h"
+#include "format/tf_example.h"
 #include "format/tfrecord.h"
 #include "format/zip.h"
 
@@ -637,7 +638,6 @@ struct table {
     const char *name;
     struct pr_arena *a;
     struct pr_tensor_found_list found;
-    size_t room;
     uint64_t looked_at; /* bytes of blocks, of which each is listed once */
     bool has_header;
     struct pr_err *err;
@@ -647,22 +647,6 @@ static int bundle_fail(const struct table *t, const char *what)
 {
     return pr_fail(t->err, PR_E_FORMAT, t->name,
                    "as a table of TensorFlow's: %s", what);
-}
-
-static bool bundle_get_varint(struct span *s, uint64_t *ret)
-{
-    uint64_t v = 0;
-
-    for (unsigned shift = 0; shift < 64 && s->p < s->end; shift += 7) {
-        uint8_t b = *s->p++;
-
-        v |= (uint64_t)(b & 0x7f) << shift;
-        if (b < 0x80) {
-            *ret = v;
-            return true;
-        }
-    }
-    return false;
 }
 
 static bool get_span(struct span *s, uint64_t len, struct span *ret)
@@ -680,15 +664,16 @@ static bool get_field(struct span *s, uint64_t *ret_tag, uint64_t *ret_number,
 {
     uint64_t len;
 
-    if (!bundle_get_varint(s, ret_tag))
+    if (!pr_get_varint(&s->p, s->end, ret_tag))
         return false;
     switch (*ret_tag & 7) {
     case 0:
-        return bundle_get_varint(s, ret_number);
+        return pr_get_varint(&s->p, s->end, ret_number);
     case 1:
         return get_span(s, 8, ret_bytes);
     case 2:
-        return bundle_get_varint(s, &len) && get_span(s, len, ret_bytes);
+        return pr_get_varint(&s->p, s->end, &len) &&
+               get_span(s, len, ret_bytes);
     case 5:
         return get_span(s, 4, ret_bytes);
     default:
@@ -775,6 +760,7 @@ static int bundle_add_tensor(struct table *t, const struct entry *e)
     enum { STRING = 7, INT64 = 9 }; /* of the saver's own */
     struct pr_tensor_found f = {
         .at = e->offset, .bytes = e->size, .crc = e->crc};
+    struct pr_tensor_found *found;
 
     if (e->shard || e->is_sliced)
         return bundle_fail(t, "a tensor is in several files or parts");
@@ -783,19 +769,10 @@ static int bundle_add_tensor(struct table *t, const struct entry *e)
     if (!bundle_find_type(e->dtype, &f.type))
         return bundle_fail(t,
                            "a tensor has a type that checkpoints do not have");
-    if (t->found.count == t->room) {
-        size_t room = t->room ? 2 * t->room : 64;
-        struct pr_tensor_found *more =
-            PR_ARENA_ARRAY(t->a, struct pr_tensor_found, room);
-
-        if (!more)
-            return pr_fail_nomem(t->err);
-        if (t->found.count)
-            memcpy(more, t->found.items, t->found.count * sizeof *more);
-        t->found.items = more;
-        t->room = room;
-    }
-    t->found.items[t->found.count++] = f;
+    found = PR_PUSH(t->a, &t->found);
+    if (!found)
+        return pr_fail_nomem(t->err);
+    *found = f;
     return PR_OK;
 }
 
@@ -807,7 +784,8 @@ static int open_block(struct table *t, struct span *handle, struct span *ret)
     uint32_t restarts;
     size_t tail;
 
-    if (!bundle_get_varint(handle, &at) || !bundle_get_varint(handle, &len) ||
+    if (!pr_get_varint(&handle->p, handle->end, &at) ||
+        !pr_get_varint(&handle->p, handle->end, &len) ||
         !get_span(&from, at, ret) || !get_span(&from, len, ret) ||
         !get_span(&from, TRAILER, &trailer) || len < 4)
         return bundle_fail(t, "a block lies outside of it");
@@ -834,8 +812,9 @@ static int next_entry(const struct table *t, struct span *block,
     uint64_t shared, rest, len;
     struct span key;
 
-    if (!bundle_get_varint(block, &shared) ||
-        !bundle_get_varint(block, &rest) || !bundle_get_varint(block, &len) ||
+    if (!pr_get_varint(&block->p, block->end, &shared) ||
+        !pr_get_varint(&block->p, block->end, &rest) ||
+        !pr_get_varint(&block->p, block->end, &len) ||
         !get_span(block, rest, &key) || !get_span(block, len, ret_value))
         return bundle_fail(t, "a block is broken");
     *ret_has_key = shared || rest;
@@ -867,7 +846,7 @@ static int read_blocks(struct table *t)
     int rc;
 
     for (int i = 0; i < 2; i++) /* where the block of metadata is, its size */
-        if (!bundle_get_varint(&footer, &skipped))
+        if (!pr_get_varint(&footer.p, footer.end, &skipped))
             return bundle_fail(t, "its footer is broken");
     rc = open_block(t, &footer, &index);
     while (!rc && index.p < index.end) {

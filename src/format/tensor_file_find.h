@@ -20,7 +20,7 @@ struct pr_tensor_found {
 /* Without empty ones, in the order of the file; they do not overlap. */
 struct pr_tensor_found_list {
     struct pr_tensor_found *items;
-    size_t count;
+    size_t count, cap;
     bool is_crc32c; /* or CRC-32 */
 };
 

@@ -16,7 +16,7 @@
 
 /* ---- writing */
 
-enum { ALIGN = 64, WRITE_PIECE = 4096 };
+enum { ALIGN = 64, PIECE = 4096 /* elements, where they are turned around */ };
 
 static void tensor_add_head_entry(struct pr_tensor_writer *w, const char *name,
                                   const char *type, unsigned dims,
@@ -129,9 +129,9 @@ void pr_tensor_writer_done(struct pr_tensor_writer *w)
 }
 
 enum {
-    HEAD_MAX = 100 << 20,
-    READ_PIECE = 8192
-}; /* as safetensors itself has it */
+    HEAD_MAX = 100 << 20, /* as safetensors itself has it */
+    BYTES_AT_ONCE = 8192
+};
 
 static const struct {
     const char *name;
@@ -448,7 +448,7 @@ int pr_tensor_file_ints(const struct pr_tensor_file *f,
                         const struct pr_tensor_stored *t, int32_t *out,
                         struct pr_err *err)
 {
-    uint8_t piece[READ_PIECE];
+    uint8_t piece[BYTES_AT_ONCE];
     size_t each, n;
     int rc = PR_OK;
 

@@ -135,23 +135,6 @@ struct field {
     size_t len;
 };
 
-static bool tf_example_get_varint(struct wire *w, uint64_t *ret)
-{
-    const uint8_t *p = w->p;
-    uint64_t v = 0;
-
-    for (unsigned shift = 0; shift < 70 && p < w->end; shift += 7) {
-        uint8_t b = *p++;
-        v |= (uint64_t)(b & 0x7f) << shift;
-        if (b < 0x80) {
-            w->p = p;
-            *ret = v;
-            return true;
-        }
-    }
-    return false;
-}
-
 static bool tf_example_get_bytes(struct wire *w, uint64_t len, struct field *f)
 {
     if (len > (size_t)(w->end - w->p))
@@ -168,11 +151,11 @@ static bool get_value(struct wire *w, struct field *f)
 
     switch (f->tag & 7) {
     case VARINT:
-        return tf_example_get_varint(w, &f->number);
+        return pr_get_varint(&w->p, w->end, &f->number);
     case FIXED64:
         return tf_example_get_bytes(w, 8, f);
     case LENGTH:
-        return tf_example_get_varint(w, &len) &&
+        return pr_get_varint(&w->p, w->end, &len) &&
                tf_example_get_bytes(w, len, f);
     case FIXED32:
         return tf_example_get_bytes(w, 4, f);
@@ -191,7 +174,7 @@ static enum step next_field(struct wire *w, struct field *f)
     if (at.p == at.end)
         return END;
     *f = (struct field){.data = at.p};
-    if (!tf_example_get_varint(&at, &f->tag) || f->tag >> 3 == 0 ||
+    if (!pr_get_varint(&at.p, at.end, &f->tag) || f->tag >> 3 == 0 ||
         f->tag >> 32 || !get_value(&at, f))
         return BAD;
     *w = at;
@@ -412,7 +395,7 @@ static bool walk_ints(struct seen *s, const struct feature *list, uint8_t *out,
         }
         while (f.tag == TAG(1, LENGTH) && in.p < in.end) {
             uint64_t v;
-            if (!tf_example_get_varint(&in, &v))
+            if (!pr_get_varint(&in.p, in.end, &v))
                 return is_bad(s, &in);
             if (out)
                 memcpy(out + 8 * n, &v, 8);
@@ -438,7 +421,7 @@ static bool read_label(struct seen *s, const struct feature *list,
         if (step == BAD)
             return is_bad(s, &w);
         if (f.tag == TAG(1, LENGTH) && f.len) {
-            if (!tf_example_get_varint(&in, &v))
+            if (!pr_get_varint(&in.p, in.end, &v))
                 return is_bad(s, &in);
         } else if (f.tag != TAG(1, VARINT)) {
             continue;

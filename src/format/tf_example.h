@@ -12,6 +12,27 @@
 
 /* ---- reading */
 
+/* A number of a protobuf message at *at, which is moved behind it; false: there
+ * is none of 64 bits before end. */
+static inline bool pr_get_varint(const uint8_t **at, const uint8_t *end,
+                                 uint64_t *ret)
+{
+    const uint8_t *p = *at;
+    uint64_t v = 0;
+
+    for (unsigned shift = 0; shift < 64 && p < end; shift += 7) {
+        uint8_t b = *p++;
+
+        v |= (uint64_t)(b & 0x7f) << shift;
+        if (b < 0x80) {
+            *at = p;
+            *ret = v;
+            return true;
+        }
+    }
+    return false;
+}
+
 enum pr_tf_example_kind {
     PR_TF_EXAMPLE_NONE,
     PR_TF_EXAMPLE_BYTES,

@@ -628,13 +628,6 @@ static struct pr_shape augment_wanted_shape(const struct pr_augment *a)
     return s;
 }
 
-static bool is_same_sample_shape(const struct pr_shape *x,
-                                 const struct pr_shape *y)
-{
-    return x->ndim == y->ndim &&
-           memcmp(x->dim, y->dim, x->ndim * sizeof *x->dim) == 0;
-}
-
 static int augment_refuse_shape(const struct pr_augment *a,
                                 const struct pr_sample *s,
                                 const struct pr_shape *shape, const char *where,
@@ -715,7 +708,7 @@ static bool as_picture(const struct pr_augment *a, const struct pr_sample *s,
         return false;
     if (!a->is_image &&
         (is_flat ? pr_shape_count(shape) == a->count
-                 : is_same_sample_shape(shape, &want) || shape->dim[2] > 4))
+                 : pr_shape_is_same(shape, &want) || shape->dim[2] > 4))
         return false;
     *ret =
         (struct pr_picture){.rows = shape->dim[0],

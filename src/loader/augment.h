@@ -52,7 +52,7 @@ struct pr_picture {
     bool is_16;          /* bits an element; else 8 */
     bool is_cmyk;        /* what the 4 channels are */
     struct pr_part part; /* rows are not 0: data has this part of it alone,
-                            with all that pr_crop_part says */
+                            with all that pr_augment_part says */
 };
 
 /* Where it goes, and scratch memory; belongs to one thread. */

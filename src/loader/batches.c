@@ -338,9 +338,7 @@ static int batches_refuse_unlike(const struct pr_batches *b,
 static bool is_sample_like(const struct pr_sample *a, const struct pr_sample *b)
 {
     return a->size == b->size && a->dtype == b->dtype &&
-           a->fortran == b->fortran && a->shape.ndim == b->shape.ndim &&
-           memcmp(a->shape.dim, b->shape.dim,
-                  a->shape.ndim * sizeof *a->shape.dim) == 0;
+           a->fortran == b->fortran && pr_shape_is_same(&a->shape, &b->shape);
 }
 
 static int batches_fit_sample(struct pr_batches *b,
