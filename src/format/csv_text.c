@@ -1,6 +1,6 @@
 /*
  * The text of csv files: elements as text, the writer that needs them so, and
- * text as elements, one field at a time or, for uint8, many.
+ * text as elements, one field at a time or, of uint8, many.
  */
 #include "base/mem.h"
 #include "base/number.h"
@@ -396,6 +396,13 @@ void pr_csv_writer_done(struct pr_writer *w)
     pr_squeeze_done(&x->squeeze);
     pr_free(x->text);
 }
+
+/* ---- text as elements: rows of uint8 at the speed of memory */
+
+/* 64 characters are told apart at once, and the commas found make numbers of
+ * the digits between them without a branch that depends on the data. What is
+ * out of the ordinary (blanks, signs, leading zeros, errors) is left to the
+ * parser of one field at a time. */
 
 #ifdef __SSE2__
 #include <emmintrin.h>
