@@ -456,7 +456,7 @@ static int batches_took(void *ctx, const struct pr_feed_taken *t,
     return PR_OK;
 }
 
-enum { MAX_THREADS = 128, WAIT_NS = 1000000000, MIN_AHEAD = 2 };
+enum { WAIT_NS = 1000000000, MIN_AHEAD = 2 };
 
 /* ---- settings */
 
@@ -493,8 +493,8 @@ static void adapt_reader(struct pr_batches *b)
     uint64_t threads =
         b->o.threads ? b->o.threads : (uint64_t)b->o.reader->read_threads;
 
-    if (threads > MAX_THREADS)
-        threads = MAX_THREADS;
+    if (threads > PR_FEED_THREADS_MAX)
+        threads = PR_FEED_THREADS_MAX;
     b->count = threads ? (unsigned)threads : 1;
     *r = *b->o.reader;
     r->data_loader = "tensorflow";

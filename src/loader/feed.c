@@ -155,7 +155,7 @@ int pr_feed_end(struct pr_feed *f, struct pr_err *err)
     return rc ? rc : feed_failure(f, err);
 }
 
-enum { MAX_THREADS = 128, MAX_PREPARING = 1024, STACK = 1 << 20 };
+enum { MAX_PREPARING = 1024, STACK = 1 << 20 };
 static const uint64_t MAX_SLOTS = (uint64_t)1 << 36;
 
 /* ---- settings */
@@ -228,7 +228,7 @@ unsigned pr_feed_threads_for(const struct pr_reader_opts *r,
 {
     /* A thread that prepares does nothing else meanwhile. */
     uint64_t max =
-        pr_duration_mean(preprocess) > 0 ? MAX_PREPARING : MAX_THREADS;
+        pr_duration_mean(preprocess) > 0 ? MAX_PREPARING : PR_FEED_THREADS_MAX;
     uint64_t each = r->read_threads ? (uint64_t)r->read_threads : 1;
 
     return accelerators < max / each + 1 && accelerators * each < max

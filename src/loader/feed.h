@@ -20,6 +20,8 @@
 
 struct pr_feed;
 
+enum { PR_FEED_THREADS_MAX = 128 }; /* that read */
+
 /* One sample was read, and prepared afterwards, for a trace; called by the
  * thread that did it. */
 typedef void pr_feed_saw(void *ctx, unsigned thread, uint64_t accelerator,

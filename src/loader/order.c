@@ -23,8 +23,7 @@
  * A network over a handful of cells has not every permutation, so up to
  * sixteen are really shuffled: four bits for each in one word.
  *
- * The fewer cells, the more rounds until pairs of indices are
- * independent.
+ * The fewer cells, the more rounds until pairs of indices are independent.
  */
 enum { TABLE_MAX = 16, FEW = 512, ROUNDS_FEW = 10, ROUNDS = 6 };
 
@@ -214,7 +213,7 @@ static uint64_t order_series_place(const struct pr_order_series *s, uint64_t q)
     return q - at + pr_order_place(&o, 0, at);
 }
 
-/* What the functions of order.h answer for such an order. */
+/* As pr_order_needed for such an order. */
 static uint64_t order_series_needed(const struct pr_order_series *s,
                                     uint64_t pos)
 {
