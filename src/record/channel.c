@@ -1,6 +1,6 @@
 /*
- * A whole channel, line by line: parameters to the caller, rates gathered,
- * what is not understood counted.
+ * The channel line by line: parameters to the caller, rates gathered, what is
+ * not understood counted. Its last lines tell how far an experiment is.
  */
 #include "record/channel.h"
 
@@ -26,7 +26,6 @@
  * the steady state from (base/stats/histogram.h). A rate is of the time since
  * the one before it, the first one only begins.
  */
-
 enum { PR_CHANNEL_TIMINGS = 8, PR_CHANNEL_TIMING_NAME = 48 };
 
 struct pr_channel_timing {
@@ -43,7 +42,7 @@ struct pr_channel_timings {
     size_t count;
 };
 
-/* What the members of a line mean. */
+/* ---- what the members of a line mean */
 
 static const struct pr_value *channel_row_get_text(const struct pr_value *map,
                                                    const char *key)
@@ -128,7 +127,7 @@ static bool channel_row_owns(const struct pr_channel_row *row, const char *key)
            (row->stamped && strcmp(key, "time") == 0);
 }
 
-/* Rates by task: adding them, and what is said of them. */
+/* ---- rates by task */
 
 /* Copies as many whole characters as fit. */
 static void copy_name(char to[static PR_CHANNEL_RATES_NAME], const char *s,
@@ -321,7 +320,7 @@ void pr_channel_rates_close(struct pr_channel_rates *r)
     *r = (struct pr_channel_rates){0};
 }
 
-/* Rates of the channel as slices of time. */
+/* ---- rates as slices of time */
 
 /* Of a timing, at most: nine hours of half seconds. */
 enum { MOST = 65536 };
@@ -478,6 +477,8 @@ static int channel_timings_get(struct pr_channel_timings *t, size_t i,
     rc = channel_timing_make_value(x, a, ret, err);
     return rc ? rc : 1;
 }
+
+/* ---- the scanner */
 
 enum {
     MAX_NAME = 512,
@@ -797,7 +798,7 @@ int pr_channel_scanner_finish(struct pr_channel_scanner *s,
     return PR_OK;
 }
 
-/* Reading a channel from its file: all of it, and its last lines. */
+/* ---- from a file: all of it, and its last lines */
 
 enum { PIECE_BYTES = 64 << 10, TAIL_BYTES = 8 << 10, WORDS = 160 };
 

@@ -56,13 +56,14 @@ void pr_channel_scanner_free(struct pr_channel_scanner *s);
 bool pr_channel_progress(const char *path, double *ret_done,
                          char words[static 160]);
 
+/* ---- rates */
+
 /*
  * Rates that a child reported, by task and units. Count, mean, deviation and
  * the extremes are exact however many there are; quartiles are exact up to
  * PR_CHANNEL_RATES_EXACT values of a task, and from as many drawn evenly from
  * all of them afterwards.
  */
-
 enum {
     PR_CHANNEL_RATES_EXACT = 16384,
     PR_CHANNEL_RATES_TASKS = 64, /* at most; 128 KB each when full */
@@ -100,9 +101,9 @@ void pr_channel_rates_write(struct pr_channel_rates *r, struct pr_buf *out);
 /* Of one of them; after pr_channel_rates_write. */
 void pr_channel_rates_close(struct pr_channel_rates *r);
 
-/* One line of the channel, taken apart: what the reader of results and the
- * one of progress share. */
+/* ---- one line */
 
+/* Taken apart for both the reader of results and the one of progress. */
 struct pr_channel_row {
     const struct pr_value *data;     /* the object; NULL: no data */
     const struct pr_value *rate;     /* as the next: NULL when there is none */

@@ -1,4 +1,4 @@
-/* Events to lines and back. */
+/* Events to lines and back, and the words for how experiments end. */
 #include "record/event.h"
 
 #include "base/clock.h"
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-/* Status words. */
+/* ---- status words */
 
 static const char *const status_words_table[] = {
 #define X(name, word) word,
@@ -36,6 +36,8 @@ bool pr_status_is_failure(enum pr_status s)
     return s == PR_STATUS_FAILED || s == PR_STATUS_TIMEOUT ||
            s == PR_STATUS_OOM;
 }
+
+/* ---- events */
 
 static const char *const words[] = {
 #define X(name, word) word,

@@ -11,8 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* How an experiment can end. */
-
+/* How an experiment can end: X(name, word in files). */
 /* X(name, word in files) */
 #define PR_STATUSES(X)            \
     X(OK, "ok")                   \

@@ -1,4 +1,4 @@
-/* Finding a figure among the lines of a task's log. */
+/* Finding a figure among the lines of a task's log, and the end of a run. */
 #include "record/gpu_task_log.h"
 
 #include "base/number.h"

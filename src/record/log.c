@@ -1,7 +1,6 @@
 /*
- * The grammar of a parameter line. DLBS has a regular expression for it; this
- * is the same by hand, because nearly every line of a log is chatter and is
- * refused at its first two bytes.
+ * Logs as experiments leave them: parameter lines out of the chatter, and the
+ * last lines for a report.
  */
 #include "record/log.h"
 
@@ -18,12 +17,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/*
- * The loops that see every byte of a log. Two underscores are rare in what
- * frameworks print, so that is what is looked for, 64 bytes at a time; where a
- * line begins matters only there.
- */
+/* ---- loops over every byte */
 
+/* Two underscores are rare in what frameworks print, so that is what is looked
+ * for, 64 bytes at a time; where a line begins matters only there. */
 #if defined(__SSE2__)
 #include <emmintrin.h>
 
@@ -142,7 +139,7 @@ static uint64_t log_count_ends(const char *p, const char *end)
     return n;
 }
 
-/* The last lines of a log, made safe to show. */
+/* ---- the last lines, made safe to show */
 
 #define MAX_LOOK ((size_t)64 << 20)
 
@@ -350,6 +347,13 @@ int pr_log_tail(const char *path, size_t max_lines, size_t max_bytes,
     return rc;
 }
 
+/* ---- a parameter line */
+
+/*
+ * DLBS has a regular expression for it; this is the same by hand, because
+ * nearly every line of a log is chatter and is refused at its first two bytes.
+ */
+
 struct span {
     const char *start, *end;
 };
@@ -502,10 +506,12 @@ int pr_log_parse_line(const char *line, size_t len, struct pr_arena *a,
     return 1;
 }
 
+/* ---- a whole log */
+
 /*
- * A whole log. A parameter line that lies within one piece of input is read
- * where it is; only one that spans pieces is copied, and only as long as it can
- * still be a parameter line. Other lines are not looked at one by one.
+ * A parameter line that lies within one piece of input is read where it is;
+ * only one that spans pieces is copied, and only as long as it can still be a
+ * parameter line. Other lines are not looked at one by one.
  */
 
 enum { PIECE_BYTES = 128 << 10 };
