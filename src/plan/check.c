@@ -1,8 +1,5 @@
-/*
- * Unknown names. A section that has an option table owns its names; all other
- * namespaces belong to the user. What a peer's file sets counts as known: its
- * users add names freely.
- */
+/* What is refused or warned of before a plan is made: slips in names above
+ * all. */
 #include "plan/check.h"
 
 #include "base/text.h"
@@ -13,10 +10,11 @@
 #include <stdio.h>
 #include <string.h>
 
+/* ---- parameters of a framework */
+
 /*
- * Slips in the names of a framework's parameters. Such names are the user's
- * own, for launchers, so one that is not in the file is only told of, and only
- * when it is nearly one that is.
+ * Such names are the user's own, for launchers, so one that is not in the file
+ * is only told of, and only when it is nearly one that is.
  */
 
 /* More is another word. */
@@ -115,7 +113,7 @@ int pr_framework_defaults_check(struct pr_plan *p, const struct pr_framework *f,
     return rc;
 }
 
-/* --name: which experiments are wanted, and whether a profile has them all. */
+/* ---- --name: the jobs that are wanted, and whether a profile has them */
 
 bool pr_only_has(const char *list, const char *name, size_t len)
 {
@@ -175,6 +173,14 @@ int pr_plan_check_only(const struct pr_plan *p, struct pr_err *err)
     }
     return names.len ? check_fail_missing_jobs(p, &names, err) : PR_OK;
 }
+
+/* ---- unknown names */
+
+/*
+ * A section that has an option table owns its names; all other namespaces
+ * belong to the user. What a peer's file sets counts as known: its users add
+ * names freely.
+ */
 
 /* Whether a peer's file sets the name. */
 static bool peer_sets(const struct pr_config_part *f, uint32_t name)

@@ -1,4 +1,4 @@
-/* Building fragments. Older names end here. */
+/* Building fragments, and a plan's list of warnings. Older names end here. */
 #include "plan/fragment.h"
 
 #include "base/names.h"
@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A list of warnings in an arena. */
+/* ---- warnings */
 
 bool pr_warn(struct pr_warnings *w, const char *where, const char *remedy,
              const char *fmt, ...)
@@ -34,6 +34,8 @@ bool pr_warn(struct pr_warnings *w, const char *where, const char *remedy,
     w->last = new;
     return true;
 }
+
+/* ---- settings */
 
 /* A setting under today's name. *ret is NULL when an older name's value says
  * nothing. */

@@ -1,7 +1,7 @@
 /*
  * What one source says: parameters, variables and extensions, as read, before
- * anything is merged. Every reader of a config (from_*.c) and every
- * command-line option makes fragments; spec.c lays them one over another.
+ * anything is merged. Every reader of a config (plan/from, plan/source.c) and
+ * every command-line option makes fragments; plan.c lays them one over another.
  */
 #ifndef PR_PLAN_FRAGMENT_H
 #define PR_PLAN_FRAGMENT_H
@@ -13,8 +13,10 @@
 
 #include <stdbool.h>
 
-/* Warnings as data: what a plan has to say besides failing. */
+/* ---- warnings */
 
+/* What a plan has to say besides failing, in the order it was said; text in
+ * the arena. */
 /* In the order they were given; text in the arena. */
 struct pr_warnings {
     struct pr_arena *arena;

@@ -18,7 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Keys of maps, laid over the map that is there. */
+/* ---- keys of maps, laid over the map that is there */
 
 /* Room for one more member than the map has; *ret_count are taken over: all
  * but the one named. NULL when out of memory. */
@@ -109,8 +109,7 @@ int pr_setting_merge_key(struct pr_arena *a, struct pr_names *names,
     return PR_OK;
 }
 
-/* Whether a DLIO file, or what is laid over it, is written in the names of
- * DLIO's first documentation. */
+/* ---- names of DLIO's first documentation */
 
 static bool is_first(const struct pr_setting *set)
 {
@@ -147,6 +146,8 @@ plan_old_style(const struct pr_plan *p, const struct pr_config_part *target)
         found = first_in(&p->cli_vars.vars[i].values);
     return found;
 }
+
+/* ---- what a plan is made from */
 
 struct pr_plan *pr_plan_new(const struct pr_plan_opts *opts)
 {
@@ -237,6 +238,8 @@ int pr_plan_config(struct pr_plan *p, const char *path, struct pr_err *err)
     return add_source(p, path, PR_FROM_CONFIG, &p->configs, &p->config_count,
                       &p->config_cap, err);
 }
+
+/* ---- settings over settings */
 
 /* Lays a setting over what is there. Settings are shared by groups, so the
  * one that remembers what it replaced is a copy. */
@@ -447,6 +450,8 @@ static int plan_apply_command_line(struct pr_plan *p, struct pr_params *params,
     }
     return rc;
 }
+
+/* ---- groups */
 
 static int merge_vars(struct pr_plan *p, struct pr_plan_group *g, size_t *cap,
                       const struct pr_config_part *f, struct pr_err *err)
@@ -680,6 +685,8 @@ int pr_plan_build(struct pr_plan *p, struct pr_err *err)
     p->built = rc == PR_OK;
     return rc;
 }
+
+/* ---- what is asked of a plan */
 
 size_t pr_plan_groups(const struct pr_plan *p)
 {

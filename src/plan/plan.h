@@ -61,8 +61,9 @@ size_t pr_plan_groups(const struct pr_plan *p);
 const char *const *pr_plan_variable_names(const struct pr_plan *p,
                                           struct pr_arena *a);
 
-/* Settings of one key in the map that a parameter takes, as in
- * train.computation_time.type=uniform. */
+/* ---- one key in the map that a parameter takes */
+
+/* As in train.computation_time.type=uniform. */
 
 /* With each key the map is made anew; a map that is given whole may have any
  * number. */
@@ -79,8 +80,9 @@ int pr_setting_merge_key(struct pr_arena *a, struct pr_names *names,
                          struct pr_err *err) PR_MUST_CHECK;
 
 /*
- * plan.json, the file between planning and running. One experiment a line, so
- * that it can be read by line tools, and written and read in constant memory:
+ * ---- plan.json, the file between planning and running
+ * One experiment a line, so that it can be read by line tools, and written and
+ * read in constant memory:
  *     {"schema": "prony.plan/1", "count": 2, "defaults": {…}, "experiments": [
  *     {"id": "0001-…", "params": {…}},
  *     {"id": "0002-…", "params": {…}}
@@ -97,7 +99,7 @@ int pr_plan_write_file(struct pr_plan *p, const char *path, bool full,
 bool pr_experiment_json(const struct pr_plan *p, const struct pr_experiment *e,
                         bool full, struct pr_buf *out);
 
-/* The inside of a plan, shared by the files that build and walk it. */
+/* ---- the inside, shared by the files that build and walk a plan */
 
 /* A group of experiments with one product of variables. */
 struct pr_plan_group {

@@ -1,4 +1,4 @@
-/* A plan to JSON, experiment by experiment. */
+/* Plans for readers: JSON, what a config comes to, and --explain. */
 #include "plan/plan_write.h"
 
 #include "base/file.h"
@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The story of one parameter. */
+/* ---- the story of one parameter */
 
 enum { MAX_VALUES = 20 };
 
@@ -109,6 +109,8 @@ int pr_plan_explain(struct pr_plan *p, const char *name, struct pr_buf *out,
                       (unsigned long long)(seen - MAX_VALUES));
     return pr_buf_ok(out) ? PR_OK : pr_fail_nomem(err);
 }
+
+/* ---- JSON */
 
 enum { FLUSH_AT = 1 << 16 };
 
@@ -301,6 +303,8 @@ int pr_plan_write_file(struct pr_plan *p, const char *path, bool full,
     pr_file_discard(&f);
     return rc;
 }
+
+/* ---- what the sources come to */
 
 static void plan_write_settings(struct pr_buf *out, const struct pr_plan *p,
                                 const struct pr_plan_group *g)

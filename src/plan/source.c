@@ -1,4 +1,4 @@
-/* Telling whose config a file is, from its content alone. */
+/* Whose config a file is, told from its content alone; and Prony's own. */
 #include "plan/source.h"
 
 #include "base/file.h"
@@ -10,8 +10,10 @@
 
 #include <string.h>
 
+/* ---- Prony's own configs */
+
 /*
- * Prony's own configs. Either flat or nested parameters,
+ * Either flat or nested parameters,
  *     exp.command: [sleep, "0.1"]        exp: {command: [sleep, "0.1"]}
  * or groups of experiments,
  *     parameters: {…}                    shared by all groups; optional, as
@@ -22,7 +24,6 @@
  *         extensions: [{condition: {…}, parameters: {…}, cases: […]}]
  * A map inside parameters or variables nests names; unknown keys are errors.
  */
-
 struct reader {
     struct pr_plan_scope *scope;
     const char *path;
@@ -233,6 +234,8 @@ static int from_prony(struct pr_plan_scope *s,
     *ret_count = 1;
     return PR_OK;
 }
+
+/* ---- whose it is */
 
 enum { MAX_CONFIG = 64 << 20 };
 

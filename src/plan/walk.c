@@ -1,6 +1,7 @@
 /*
  * Walking a plan: the product of the variables as an odometer, the last wheel
- * fastest; each combination gives experiments (combine.c).
+ * fastest. Under each combination what frameworks set is laid; then it goes
+ * through the extensions, which may turn it into several experiments.
  */
 #include "base/mem.h"
 #include "base/names.h"
@@ -13,17 +14,13 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The experiments that one combination of variables gives. */
+/* ---- one combination of the variables */
 
+/* The experiments that it gives. */
 struct pr_variants {
     struct pr_params **items;
     size_t count, cap;
 };
-
-/*
- * One combination of the variables: what frameworks set is laid under it, then
- * it goes through the extensions, which may turn it into several experiments.
- */
 
 #define CAPTURE "${__condition."
 
@@ -343,6 +340,8 @@ static int walk_combine(const struct pr_plan *p, const struct pr_plan_group *g,
     *ret = now;
     return PR_OK;
 }
+
+/* ---- the walk */
 
 /* A year has 31 million seconds: more is a slip. */
 enum { MAX_EXPERIMENTS = 1000000000 };

@@ -16,9 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The parts of reading a Lambda config: what fix.sh does to its arrays, and
- * what looks like a mistake. */
-
 /* One task as a config has it. */
 struct pr_lambda_task {
     const struct pr_gpu_task *task;
@@ -30,11 +27,12 @@ struct pr_lambda_task {
 /* The first word after "args" is argument 0. */
 enum { PR_LAMBDA_ARGS = 2 };
 
-/*
- * Lambda's configs change those that they build on by four maps, which a
- * script, fix.sh, applies. It is not run: this does what it does.
- */
+/* ---- fix.sh */
 
+/*
+ * Lambda's configs change those that they build on by four maps, which this
+ * script applies. It is not run: this does what it does.
+ */
 static const char *const batch_flags[] = {
     "--batch-size", "SOLVER.IMS_PER_BATCH", "--train-batch-size",
     "--batch_size", NULL};
@@ -115,7 +113,7 @@ static int lambda_fix(void *ctx, struct pr_shell_config *c, const char *file,
     return rc;
 }
 
-/* Mistakes that Lambda's own scripts run into without a word. */
+/* ---- mistakes that Lambda's own scripts run into without a word */
 
 /* A whole number from 1; 0: it is none. */
 static int64_t lambda_number(const char *text)
@@ -236,6 +234,8 @@ static bool lambda_lint_name(const char *system,
                             "NUM_GPU is %s, and '%s' speaks of %d GPUs",
                             gpus->text, system, named);
 }
+
+/* ---- names and counts */
 
 enum { MAX_GPUS = 10000, MAX_REPEATS = 10000 };
 

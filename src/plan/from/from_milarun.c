@@ -20,8 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Names of suites and of their jobs, which become parts of files' names. */
-
+/* Names of jobs become parts of files' names. */
 enum { PR_SUITE_NAME_MAX = 100 };
 
 /* What a name has to be, for hints. */
@@ -29,7 +28,7 @@ enum { PR_SUITE_NAME_MAX = 100 };
     "1 to 100 bytes, no '/', no control characters, and no '.' " \
     "at the start"
 
-/* Reading --devices, and counting what is there. */
+/* ---- --devices */
 
 static int devices_fail(const char *text, struct pr_err *err)
 {
@@ -120,7 +119,7 @@ int pr_devices_set(struct pr_plan_scope *s, const char *text,
     return s->device_count ? PR_OK : devices_fail(text, err);
 }
 
-/* What may be part of a result file's name. */
+/* ---- a job's parameters */
 
 /* Of a job. The suite's is the profile's, and may be longer. */
 static bool suite_name_is_valid(const char *name)
