@@ -20,7 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* What the end of an experiment means. */
+/* ---- what the end of an experiment means */
 
 static void judge_signal(struct pr_attempt *a, int signo)
 {
@@ -116,7 +116,7 @@ void pr_attempt_read_reason(const char *log_path, size_t lines,
                  words);
 }
 
-/* Ending an experiment in time, or when we are asked to stop. */
+/* ---- ending it in time, or when we are asked to stop */
 
 enum { CLEAR_UP_S = 5 };
 
@@ -186,7 +186,7 @@ uint64_t pr_attempt_due(const struct pr_attempt_running *w)
     return w->term_at ? w->term_at : w->kill_at;
 }
 
-/* Signals as data, by signalfd. */
+/* ---- signals as data, by signalfd */
 
 int pr_stop_init(struct pr_stop *s, struct pr_err *err)
 {
@@ -234,6 +234,8 @@ void pr_stop_read(struct pr_stop *s)
             s->signo = (int)info.ssi_signo;
     }
 }
+
+/* ---- making ready */
 
 /* A program of ours in another language says why it failed near the end of its
  * log: its libraries may have more to say. */

@@ -1,5 +1,5 @@
 /* One attempt at one experiment: start it, end it in time, judge its end.
- * Several may be under way at once; who waits for them is in party.c. */
+ * Several may be under way at once; who waits for them is in run.c. */
 #ifndef PR_RUN_ATTEMPT_H
 #define PR_RUN_ATTEMPT_H
 
@@ -11,8 +11,6 @@
 #include "workload/workload.h"
 
 #include <signal.h>
-
-/* The parts of one attempt: its surroundings, its time limits, judging it. */
 
 /* An attempt that is under way, with what is around it. */
 struct pr_attempt_running {
@@ -38,11 +36,8 @@ struct pr_attempt_running {
 void pr_attempt_read_reason(const char *log_path, size_t lines,
                             struct pr_attempt *a);
 
-/*
- * Being asked to stop: the first SIGINT, SIGTERM or SIGHUP stops cleanly, a
- * second one at once; SIGUSR1 stops after the experiment that is running.
- */
-
+/* Being asked to stop: the first SIGINT, SIGTERM or SIGHUP stops cleanly, a
+ * second one at once; SIGUSR1 stops after the experiment that is running. */
 struct pr_stop {
     int fd; /* polls readable when a signal waits */
     sigset_t old_mask;

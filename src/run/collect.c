@@ -1,4 +1,4 @@
-/* Figures of the process, and metrics out of its log. */
+/* Figures of the process, metrics out of its log, and logs that are kept. */
 #include "run/collect.h"
 
 #include "base/file.h"

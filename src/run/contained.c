@@ -1,7 +1,8 @@
 /*
- * Making a start one of the container program. Inside there is what the
- * experiment sets and nothing of our own environment; the marker by which the
- * keeper and the monitor know an experiment's processes is among it.
+ * Experiments in containers: a start becomes one of the container program.
+ * Inside there is what the experiment sets and nothing of our own environment;
+ * the marker by which the keeper and the monitor know an experiment's processes
+ * is among it.
  */
 #include "run/contained.h"
 
@@ -28,11 +29,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+/* ---- a container in a slot */
+
 /*
- * A container in a slot. Those of a daemon, and podman's control groups, are
- * elsewhere than the program that starts them, so that limits travel as words
- * of the command line. What a child of ours finds in its environment has to be
- * set inside.
+ * The containers of a daemon, and podman's control groups, are elsewhere than
+ * the program that starts them, so that limits travel as words of the command
+ * line. What a child of ours finds in its environment has to be set inside.
  */
 
 static const char *job_container_find_device(const struct pr_slot *slot)
@@ -112,12 +114,12 @@ static int job_container_use_slot(const struct pr_slot *slot,
         slot, !given || pr_container_is_apptainer(kind), a, o, err);
 }
 
-/*
- * What an experiment sees of this machine's files inside a container. Our own
- * folders keep their paths, so that parameters mean the same on both sides;
- * only the experiment's folder and its data can be written.
- */
+/* ---- what it sees of our files */
 
+/*
+ * Our own folders keep their paths, so that parameters mean the same on both
+ * sides; only the experiment's folder and its data can be written.
+ */
 struct mounts {
     const struct pr_job *job;
     struct pr_mount *items;
@@ -351,13 +353,13 @@ static bool job_container_has_mount_in(const struct pr_container_opts *o,
     return false;
 }
 
-/*
- * Before and after the container program. When it has ended, a daemon may still
- * hold the container then, because signals reach only the program; and an exit
- * status of 137 says nothing of memory. So the program is asked, and told to
- * forget the container.
- */
+/* ---- before and after the container program */
 
+/*
+ * When it has ended, a daemon may still hold the container, because signals
+ * reach only the program; and an exit status of 137 says nothing of memory. So
+ * the program is asked, and told to forget the container.
+ */
 enum {
     SOON_S = 10, /* while somebody waits for the end */
     ASK_S = 20,

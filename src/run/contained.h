@@ -62,7 +62,7 @@ void pr_job_container_end(const struct pr_job_container *c,
 void pr_job_container_explain(const struct pr_job_container *c,
                               const char *log_path, struct pr_attempt *a);
 
-/* What an experiment sees of this machine's files inside a container. */
+/* ---- files of this machine's inside the container */
 
 /* In the job's arena: container.mounts and, under the paths they have here, the
  * experiment's folder, the share folder and what parameters name, if it is

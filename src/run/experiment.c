@@ -17,11 +17,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * The inside of an experiment that starts no program: a forked child of the
- * keeper reads params.json and lets the workload run. Its words and errors go
- * to the log, where stdout and stderr already point.
- */
+/* ---- inside an experiment that starts no program */
+
+/* A forked child of the keeper reads params.json and lets the workload run. Its
+ * words and errors go to the log, where stdout and stderr already point. */
 
 enum { MAX_PARAMS = 64 << 20 };
 
@@ -71,6 +70,8 @@ int pr_experiment_body(void *ctx, const char *arg)
     pr_arena_free(a);
     return 0;
 }
+
+/* ---- before it starts */
 
 /* suite.run of a job that does not say it itself. */
 static void count_run(struct pr_member *m, uint32_t n, int64_t repeat)

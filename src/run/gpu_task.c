@@ -1,4 +1,5 @@
-/* A task's log, read and put in its place. */
+/* Tasks of GPU systems: the data they need, and their logs read and put in
+ * their place. */
 #include "run/gpu_task.h"
 
 #include "base/file.h"
@@ -14,9 +15,9 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The file of a system: ten lines, in Lambda's order, from what env.json
- * knows. What it does not know is left empty. */
+/* ---- a system's file: ten lines, in Lambda's order */
 
+/* From what env.json knows; what it does not know is left empty. */
 static const struct pr_value *gpu_task_env_value(const struct pr_value *v,
                                                  const char *a, const char *b)
 {
@@ -87,7 +88,7 @@ static void gpu_task_write_system(const struct pr_value *env,
                         gpu_task_env_value(env, "versions", "pytorch"), false);
 }
 
-/* What systems/lambda-tasks.yaml says of the data of a plan's tasks. */
+/* ---- what systems/lambda-tasks.yaml says of the data of a plan's tasks */
 
 enum { STOP = 1 }; /* the plan is not about tasks */
 

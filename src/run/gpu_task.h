@@ -1,6 +1,7 @@
 /*
- * After a task of a GPU system (task.name): its figure is looked for in its
- * log, and the log is put where 'prony gather' finds it.
+ * Tasks of GPU systems (task.name). Before: the data that they need. After: a
+ * task's figure is looked for in its log, and the log is put where
+ * 'prony gather' finds it.
  */
 #ifndef PR_RUN_GPU_TASK_H
 #define PR_RUN_GPU_TASK_H

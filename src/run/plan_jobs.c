@@ -1,4 +1,4 @@
-/* Walking a plan as jobs. */
+/* Walking a plan as jobs: each of them, their cost, their data sets. */
 #include "run/plan_jobs.h"
 
 #include "run/validate/validate.h"
@@ -74,7 +74,7 @@ int pr_plan_each_job(struct pr_plan *p, const char *workload, pr_each_job *each,
     return rc;
 }
 
-/* What a plan will cost, and whether it can be run. */
+/* ---- what a plan will cost, and whether it can be run */
 
 static void add_cost(struct pr_plan_cost *sum, const struct pr_cost *one)
 {
@@ -155,7 +155,7 @@ int pr_plan_cost(struct pr_plan *p, struct pr_plan_cost *ret,
     return rc;
 }
 
-/* The data sets of a plan. */
+/* ---- data sets */
 
 struct search {
     struct pr_arena *arena;

@@ -1,4 +1,5 @@
-/* A plan as jobs, one after another, without running them. */
+/* A plan as jobs, one after another, without running them: whether each can be
+ * run, what all of them cost and which data they use. */
 #ifndef PR_RUN_PLAN_JOBS_H
 #define PR_RUN_PLAN_JOBS_H
 
@@ -6,8 +7,7 @@
 #include "plan/plan.h"
 #include "workload/workload.h"
 
-/* The data sets that the experiments of a plan use, each once. */
-
+/* A data set that experiments of a plan use. */
 struct pr_plan_dataset {
     struct pr_dataset set;
     struct pr_storage_opts storage;
@@ -22,10 +22,7 @@ int pr_plan_datasets(struct pr_plan *p, struct pr_arena *a,
                      struct pr_plan_dataset **ret,
                      struct pr_err *err) PR_MUST_CHECK;
 
-/*
- * Looking at a plan before it is run: whether every experiment can be run, and
- * what all of them will cost.
- */
+/* ---- before a plan is run */
 
 /* Whether every experiment can be run at all: refused before anything starts
  * rather than failed one by one. Data that are missing are left to the run, as

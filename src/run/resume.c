@@ -1,4 +1,5 @@
-/* What earlier runs in the same directory finished. */
+/* What earlier runs in the same directory finished, and what a run leaves to
+ * later ones when it cannot go on. */
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/json/json.h"
@@ -14,11 +15,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/*
- * Room on the disk for the last words of a run: given free when it cannot go
- * on, so that what it had started gets its results even where all is full.
- */
+/* ---- room for the last words */
 
+/* Given free when a run cannot go on, so that what it had started gets its
+ * results even where the disk is full. */
 enum { RESERVE_BYTES = 256 << 10 };
 
 /* With the name of what is half made, so that whoever clears up knows it. */
@@ -48,6 +48,8 @@ void pr_runner_release_space(const struct pr_runner *r)
     if (!reserve_path(r, path))
         (void)unlink(path);
 }
+
+/* ---- what earlier runs finished */
 
 /* The end of an experiment that an earlier run was killed before recording. */
 static int runner_mend_event(struct pr_runner *r, const char *id,
@@ -229,13 +231,14 @@ int pr_runner_read_ended(struct pr_runner *r, struct pr_err *err)
     return rc;
 }
 
-/*
- * What was begun and lost its runner. The keeper outlives a runner that is
- * killed by the moment it takes to end the children; it then writes the results
- * that the runner cannot write any more. It holds the lock of the run directory
- * meanwhile, so that a resumed run finds everything in order.
- */
+/* ---- what was begun and lost its runner */
 
+/*
+ * The keeper outlives a runner that is killed by the moment it takes to end the
+ * children; it then writes the results that the runner cannot write any more.
+ * It holds the lock of the run directory meanwhile, so that a resumed run finds
+ * everything in order.
+ */
 /* What it said until then. */
 static int lost_collect_results(const struct pr_runner *r,
                                 const struct pr_plan_file_experiment *p,

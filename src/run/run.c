@@ -16,12 +16,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+/* ---- suite.prepare: commands before a job, once for all its copies */
+
 /*
- * suite.prepare: commands before a job, once for all its copies. They are run
- * by the keeper, so that none outlives us, and say what they say in prepare.txt
- * beside the first experiment's log. One that fails is a warning of all of the
- * job's results: a cache that could not be dropped spoils no measurement for
- * good, but whoever reads it should know.
+ * They are run by the keeper, so that none outlives us, and say what they say
+ * in prepare.txt beside the first experiment's log. One that fails is a warning
+ * of all of the job's results: a cache that could not be dropped spoils no
+ * measurement for good, but whoever reads it should know.
  */
 
 static int run_group_wait(struct pr_runner *r, const struct pr_run_group *p,
@@ -178,14 +179,10 @@ static int run_group_prepare(struct pr_runner *r, struct pr_run_group *p,
     return rc;
 }
 
-/*
- * Experiments that run at the same time: who belongs together, and waiting for
- * all of them. Most run alone, which is a party of one.
- */
+/* ---- experiments that run at the same time: who belongs together */
 
+/* Most run alone, which is a group of one. */
 enum { TICK_NS = 200000000, MAX_TOGETHER = 1024 };
-
-/* ---- who belongs together */
 
 static const struct pr_value *
 planned_param(const struct pr_runner *r,
@@ -333,7 +330,7 @@ static int run_group_wait(struct pr_runner *r, const struct pr_run_group *p,
     }
 }
 
-/* ---- from start to end */
+/* ---- a group from start to end */
 
 static bool any_going(const struct pr_run_group *p)
 {
@@ -412,6 +409,8 @@ static int run_group_run(struct pr_runner *r, struct pr_run_group *p,
     }
     return rc;
 }
+
+/* ---- all of them */
 
 int pr_runner_record(struct pr_runner *r, struct pr_event e, struct pr_err *err)
 {

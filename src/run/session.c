@@ -18,6 +18,8 @@
 #include <string.h>
 #include <unistd.h>
 
+/* ---- GPUs */
+
 static void gpus_read_nvml(struct pr_gpus *g)
 {
     struct pr_nvml *n = g->asked ? NULL : pr_nvml_open(NULL);
@@ -46,7 +48,7 @@ const struct pr_gpu *pr_gpus_get(struct pr_gpus *g, int64_t i)
     return i >= 0 && i < (int64_t)pr_gpus_count(g) ? &g->gpu[i] : NULL;
 }
 
-/* Progress of an experiment, from wherever it says something. */
+/* ---- progress of an experiment, from wherever it says something */
 
 bool pr_run_progress(const char *dir, char out[static 320])
 {
@@ -61,6 +63,8 @@ bool pr_run_progress(const char *dir, char out[static 320])
     snprintf(out, 320, "%s", words);
     return true;
 }
+
+/* ---- run directories */
 
 const char *pr_version(void)
 {

@@ -31,7 +31,6 @@ int pr_session_env(const char *path, struct pr_buf *out,
 
 /* The GPUs of this machine, asked for once in a run: to wake them may take
  * seconds, which no job is to wait for twice. */
-
 struct pr_gpu {
     char name[PR_NVML_NAME]; /* "": not told */
     char pci[32];            /* as in struct pr_nvml_device */
@@ -48,8 +47,6 @@ unsigned pr_gpus_count(struct pr_gpus *g);
 
 /* NULL: there is no such one. */
 const struct pr_gpu *pr_gpus_get(struct pr_gpus *g, int64_t i);
-
-/* How far an experiment is, in words for the live line. */
 
 /* What the workload says (job/progress.h), else what its channel does:
  * "12 of 60, 431.2 items/s". False: nothing. dir is the experiment's folder. */

@@ -1,7 +1,5 @@
-/*
- * The name of a suite's result file, when it is written and when it goes. What
- * is in it is made in suite_compose.c.
- */
+/* A suite's result file: what is in it, its name, and when it is written and
+ * when it goes. */
 #include "run/suite_result.h"
 
 #include "base/clock.h"
@@ -27,9 +25,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* What is in a suite's result file: milarun's keys in milarun's order. */
-
-/* What it is made from. */
+/* What a suite's result file is made from. */
 struct pr_suite_result_source {
     const char *dir, *id;
     struct pr_value result, params; /* result.json and params.json */
@@ -39,7 +35,7 @@ struct pr_suite_result_source {
     struct pr_gpus *gpus;
 };
 
-/* Timings, metrics and GPUs of a suite's result. */
+/* ---- lists of members */
 
 static const double mib = 1048576;
 
@@ -273,11 +269,10 @@ static int suite_result_gpus(const struct pr_suite_result_source *s,
     return all.failed ? pr_fail_nomem(err) : PR_OK;
 }
 
-/*
- * A result as milarun writes it. What milarun does not have (status, reason,
- * slot, …) stands in one key of ours at the end, "prony".
- */
+/* ---- a result as milarun writes it */
 
+/* What milarun does not have (status, reason, slot, …) stands in one key of
+ * ours at the end, "prony". */
 enum { MAX_KEYS = 128 };
 
 struct builder {
@@ -592,6 +587,8 @@ static int suite_result_compose(const struct pr_suite_result_source *s,
     *ret = suite_result_make_map(&b, b.m, b.n);
     return b.failed ? pr_fail_nomem(err) : PR_OK;
 }
+
+/* ---- the file */
 
 enum {
     MAX_FILE = 64 << 20,

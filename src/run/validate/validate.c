@@ -27,7 +27,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* The list of what is missing, and what was asked before. */
+/* ---- the list of what is missing */
 
 const char *pr_requirement_kind_word(enum pr_requirement_kind kind)
 {
@@ -235,7 +235,7 @@ int pr_validation_error(const struct pr_validation *v, bool stops_alone,
         v->experiments - v->off == 1 ? "" : "s");
 }
 
-/* Programs of the user's: whether they can be started. */
+/* ---- programs of the user's: whether they can be started */
 
 static bool is_runnable(int dir, const char *path)
 {
@@ -327,12 +327,11 @@ static int validate_program(struct pr_validator *v, const struct pr_job *job,
     return rc ? rc : pr_requirement_cache(v, question, found, err);
 }
 
-/* Frameworks that are to run on bare metal: whether they are installed, and
- * whether they have the model. What a workload says itself is not repeated. */
+/* ---- frameworks on bare metal */
 
+/* Whether they are installed, and whether they have the model. What a workload
+ * says itself is not repeated. */
 #define ANSWER_S 20.0
-
-/* ---- the model */
 
 static bool knows_model(const struct pr_framework *f, const char *model)
 {
@@ -362,7 +361,7 @@ static int validate_framework_model(struct pr_validator *v,
     return pr_requirement_add(v, job, &lack, NULL, err);
 }
 
-/* ---- the framework itself */
+/* ---- whether a framework is here */
 
 /* No folder of this interpreter has the module. It may be a script that knows
  * another way: only what the interpreter itself says counts. */
@@ -459,11 +458,9 @@ static int validate_framework(struct pr_validator *v, struct pr_job *job,
     return check_here(v, job, f, users, err);
 }
 
-/* GPUs that experiments name and this machine has not. */
+/* ---- GPUs that experiments name and this machine has not */
 
 #define SEPARATORS ":, \t"
-
-/* ---- which are there */
 
 /* Without the library the driver's files tell how many there are. */
 static unsigned validate_count_gpu_files(void)
@@ -551,7 +548,7 @@ static int find_lost(struct pr_validator *v, struct pr_names *lost,
     return rc;
 }
 
-/* ---- one experiment */
+/* ---- the GPUs of an experiment */
 
 /* What uses GPUs; a command of the user's may do without, unless they are to
  * be given to a container. */
@@ -594,7 +591,7 @@ static int validate_gpus(struct pr_validator *v, const struct pr_job *job,
     return PR_OK;
 }
 
-/* ---- all of them */
+/* ---- the GPUs of all experiments */
 
 static int validate_add_lost_gpus(struct pr_validator *v,
                                   const struct pr_missing_gpus *lost,
