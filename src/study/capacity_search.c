@@ -1,4 +1,5 @@
-/* The loop of a search for the capacity, and what stays of it on disk. */
+/* Searching for the capacity: its target, its trials, the loop over them, and
+ * what stays of it on disk. */
 #include "study/capacity_search.h"
 
 #include "analyse/mlperf.h"
@@ -29,17 +30,16 @@
 #include <unistd.h>
 
 /*
- * The target of a search: the parameters somebody set, as they stood before
- * they were expanded, so that what follows from the number of accelerators
- * follows it in every trial.
+ * The target of a search is kept as the parameters somebody set, as they stood
+ * before they were expanded, so that what follows from the number of
+ * accelerators follows it in every trial.
  */
-
 enum { MAX_TARGET = 64 << 20 };
 
 /* Seconds of computing that a trial should last. */
 #define TRIAL_S 15.0
 
-/* ---- writing it */
+/* ---- writing the target */
 
 /* Names that a peer's file has in a section of ours mean nothing here. */
 static bool is_ours_to_set(const char *name)
@@ -112,7 +112,7 @@ static int capacity_target_write(const char *dir, struct pr_plan *plan,
     return rc;
 }
 
-/* ---- plans from it */
+/* ---- plans from the target */
 
 static bool capacity_is_set(const struct pr_capacity_study *s, const char *name)
 {
@@ -155,7 +155,7 @@ static int capacity_make_plan(struct pr_capacity_study *s,
     return rc;
 }
 
-/* ---- reading it */
+/* ---- reading the target */
 
 static int read_target_params(struct pr_capacity_study *s, struct pr_err *err)
 {
@@ -280,7 +280,7 @@ static uint64_t capacity_default_steps(const struct pr_emulate *e, bool mlperf)
     return steps > 20 ? (uint64_t)steps : 20;
 }
 
-/* One trial: how long, with which data, run, and read back. */
+/* ---- how long a trial is, and with which data */
 
 enum { LEAST_SCOUT = 10, MAX_CHANGES = 20 };
 
@@ -378,7 +378,7 @@ static int compute_trial_shape(struct pr_capacity_study *s,
     return PR_OK;
 }
 
-/* ---- its plan */
+/* ---- a trial's plan */
 
 struct changes {
     struct pr_capacity_param list[MAX_CHANGES];
@@ -418,7 +418,7 @@ static void set_trial_changes(const struct pr_capacity_study *s,
         set_change(c, "reader.decode", pr_bool(false));
 }
 
-/* ---- running it */
+/* ---- running a trial */
 
 struct watcher {
     struct pr_capacity_study *s;
@@ -495,7 +495,7 @@ static int run_trial_plan(struct pr_capacity_study *s, struct pr_plan *p,
     return rc;
 }
 
-/* ---- reading it back */
+/* ---- reading a trial back */
 
 static double trial_get_number(const struct pr_value *results, const char *name)
 {
@@ -882,7 +882,7 @@ int pr_capacity_run(const char *dir, const struct pr_capacity_watch *watch,
     return rc;
 }
 
-/* A new search: what was asked for, and whether it can be found. */
+/* ---- a new search: what was asked for, and whether it can be found */
 
 enum { MAX_ACCELERATORS = 1000000 };
 

@@ -49,7 +49,6 @@ int pr_capacity_run(const char *dir, const struct pr_capacity_watch *watch,
                     int *ret_signo, struct pr_err *err) PR_MUST_CHECK;
 
 /* What the files that find the capacity share. */
-
 struct pr_capacity_study {
     const char *dir;
     const struct pr_capacity_watch *watch;
