@@ -1,7 +1,8 @@
 /*
  * Reading arguments: '-' and '_' are the same in long options, unambiguous
  * prefixes are accepted, --no-NAME undoes a flag, -Pa=1 and -P a=1 and -P=a=1
- * all work, and what stands after -- is left alone.
+ * all work, and what stands after -- is left alone. And what is said: answers
+ * on stdout, the conversation on stderr.
  */
 #include "base/file.h"
 #include "base/text.h"
@@ -325,7 +326,7 @@ int arg_number(const struct cli *c, enum arg_id id, long min, long otherwise,
     return PR_OK;
 }
 
-/* What is said: answers on stdout, the conversation on stderr. */
+/* ---- what is said */
 
 static enum level level = SAY_INFO;
 

@@ -31,11 +31,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-/*
- * `prony doctor`: rows of what this machine and this build have and lack. One
- * file looks at one side and adds its rows.
- */
-
+/* Rows of what was found; each part below adds its own. */
 enum { DOCTOR_MOST = 64 };
 
 /* One row. */
@@ -56,7 +52,7 @@ void doctor_slots(struct doctor *d);
 void doctor_sensors(struct doctor *d);
 void doctor_frameworks(struct doctor *d);
 
-/* `prony doctor`: what was built in, and what would add the rest. */
+/* ---- this build: what is in it, and what would add the rest */
 
 static void doctor_found(struct doctor *d, const char *what, bool good,
                          const char *detail, const char *remedy);
@@ -175,7 +171,7 @@ void doctor_build(struct doctor *d)
                  "set PRONY_SHARE to the folder that holds 'workloads'");
 }
 
-/* `prony doctor`: what the monitor can see here, GPUs first. */
+/* ---- what the monitor can see here, GPUs first */
 
 /* "2 of NVIDIA: A100 (driver 535.1, CUDA 12.4)" */
 static const char *nvidia_words(struct doctor *d, struct pr_nvml *n,
@@ -295,8 +291,7 @@ void doctor_sensors(struct doctor *d)
                  "start the kernel with psi=1");
 }
 
-/* `prony doctor`: what can hold copies that run side by side apart, and the
- * parts this machine would be split into. */
+/* ---- what can hold copies that run side by side apart */
 
 enum { SLOTS_TOLD = 4 };
 
@@ -388,6 +383,8 @@ void doctor_slots(struct doctor *d)
     doctor_extra(d, "slots", true, slots_words(d, s), NULL);
     pr_slots_free(s);
 }
+
+/* ---- the answer */
 
 enum { HARNESS_RUNS = 100 };
 
@@ -536,8 +533,9 @@ int cmd_doctor(struct cli *c, struct pr_err *err)
     return print_text(c, &d, err);
 }
 
-/* `prony doctor`: the frameworks that programs of ours run on. What launchers
- * of the user's start is the user's to look after. */
+/* ---- frameworks that programs of ours run on */
+
+/* What launchers of the user's start is the user's to look after. */
 
 static const char *doctor_program(struct doctor *d, const char *const *names);
 
@@ -578,7 +576,7 @@ void doctor_frameworks(struct doctor *d)
                      "put that file right");
 }
 
-/* `prony doctor`: the machine, and the programs that are on it. */
+/* ---- the machine, and the programs that are on it */
 
 /* The first of the names, up to NULL, that is on PATH; or NULL. */
 static const char *doctor_program(struct doctor *d, const char *const *names)

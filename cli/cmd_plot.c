@@ -1,4 +1,4 @@
-/* `prony plot`: series of figures, and charts of them. */
+/* `prony scaling` and `prony plot`: series of figures, and charts of them. */
 #include "analyse/series/scaling.h"
 #include "base/file.h"
 #include "base/mem.h"
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* `prony scaling`: how time changes with devices and batches. */
+/* ---- prony scaling: how time changes with devices and batches */
 
 enum { LARGE = 16 << 20 }; /* bytes to read */
 
@@ -163,9 +163,9 @@ int cmd_scaling(struct cli *c, struct pr_err *err)
     return rc;
 }
 
-enum { MAX_IMAGE = 1 << 30 };
+/* ---- prony plot: what is read */
 
-/* ---- what is read */
+enum { MAX_IMAGE = 1 << 30 };
 
 static int read_series(struct cli *c, struct plot_args *p,
                        const struct pr_results *set, struct pr_err *err)
@@ -222,7 +222,7 @@ static int plot_check_series(const struct plot_args *p,
     return PR_OK;
 }
 
-/* ---- what is written */
+/* ---- prony plot: what is written */
 
 static int write_chart(const struct plot_args *p, struct pr_err *err)
 {

@@ -1,4 +1,4 @@
-/* Reports of suites: options in, tables out. */
+/* `prony report` and `prony summary`: runs, and suites with their options. */
 #include "cli/cmd_report.h"
 
 #include "analyse/gpu_systems.h"
@@ -23,7 +23,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Configuration as milarun's options take it: a file, or JSON. */
+/* ---- configuration as milarun's options take it: a file, or JSON */
 
 enum { MAX_CONFIG = 1 << 28 };
 
@@ -97,7 +97,6 @@ static int config_read(struct pr_arena *a, const char *text, const char *option,
 }
 
 /* A run that was stopped, or still goes on: its report says so. */
-
 void print_unfinished(const char *path, const struct pr_run_unfinished *u)
 {
     PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(1 << 16);
@@ -509,7 +508,7 @@ int suite_summary(const char *path, const char *file, struct pr_err *err)
     return answer_print_buf(&text, err);
 }
 
-/* `prony report`: the results of a run, an experiment, a suite, or DLIO. */
+/* ---- the verbs */
 
 /* Options of suites want a suite, whatever the folder looks like. */
 static int report_suite(struct cli *c, const char *path, struct pr_err *err)
@@ -568,8 +567,6 @@ int cmd_report(struct cli *c, struct pr_err *err)
         rc = write_run_html(c, c->rest[0], err);
     return rc || !arg_on(c, A_STRICT) ? rc : report_strict(c, c->rest[0], err);
 }
-
-/* `prony summary`: milarun's summary of a folder of results. */
 
 int cmd_summary(struct cli *c, struct pr_err *err)
 {

@@ -1,4 +1,4 @@
-/* `prony run`: plan, run, record, show. */
+/* `prony run`: plan, run, record, show; and rerun and probe, which run, too. */
 #include "cli/cli.h"
 #include "cli/plan_show.h"
 #include "cli/report_folder.h"
@@ -344,7 +344,7 @@ int cmd_run(struct cli *c, struct pr_err *err)
     return rc;
 }
 
-/* `prony rerun`: the experiment of a result file once more, with changes. */
+/* ---- prony rerun: the experiment of a result file, with changes */
 
 /* What the result says of its surroundings, as milarun does it. */
 static void set_environment(const struct suite_call *call)
@@ -394,7 +394,7 @@ int cmd_rerun(struct cli *c, struct pr_err *err)
     return rc;
 }
 
-/* `prony probe`: a run whose experiments are probed instead of done. */
+/* ---- prony probe: a run whose experiments are probed instead of done */
 
 /* Defaults alone describe no training. */
 static bool probe_has_targets(const struct cli *c)

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* `prony`, `prony --help` and `prony VERB --help`, from the tables. */
+/* ---- prony, prony --help and prony VERB --help */
 
 enum { VERB_COLUMN = 12, GOAL_COLUMN = 20, OPTION_COLUMN = 26 };
 
@@ -126,6 +126,8 @@ void help_verb(const struct verb *v, struct pr_buf *out)
     for (int g = 0; g < GROUP_COUNT; g++)
         help_write_group(out, v, (enum option_group)g);
 }
+
+/* ---- prony help: pages, and searching among the parameters */
 
 static bool json_wanted(const struct cli *c)
 {

@@ -1,4 +1,4 @@
-/* `prony help --frameworks`: the list, and which of them is asked for. */
+/* `prony help --frameworks`: the list, and what is known of each. */
 #include "cli/help_frameworks.h"
 
 #include "base/json/json.h"
@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* What is known of one framework, for a reader and as JSON. */
+/* ---- a page */
 
 static const char *framework_how(const struct pr_framework *f);
 
@@ -251,6 +251,8 @@ static void framework_json(const struct framework_row *r,
     json_params(jb, f);
     pr_json_close(jb);
 }
+
+/* ---- the list */
 
 struct rows {
     struct pr_arena *arena;

@@ -1,4 +1,5 @@
-/* Parameters for other programs, and a value to try for each of them. */
+/* What the tables of parameters, options and verbs say, laid out for help and
+ * for documents, and the hidden verbs that write these. */
 #include "cli/help_json.h"
 
 #include "base/units.h"
@@ -7,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Laying out text: wrapping, sentences, lists of choices. */
+/* ---- laying out text: wrapping, sentences, lists of choices */
 
 void text_blanks(struct pr_buf *out, size_t n)
 {
@@ -95,7 +96,7 @@ void text_choices(struct pr_buf *out, const char *choices, const char *sep)
     }
 }
 
-/* What the option table of the command line says of each option and verb. */
+/* ---- options and verbs */
 
 enum option_group option_group(const struct option *o)
 {
@@ -171,10 +172,10 @@ enum word_kind verb_words(const struct verb *v)
     return *v->takes ? WORD_FILE : WORD_NONE;
 }
 
-/*
- * The hidden verbs: what the program knows about itself, written for
- * tools/gen_docs and the tests. Each takes at most one argument.
- */
+/* ---- hidden verbs */
+
+/* What the program knows about itself, written for tools/gen_docs and the
+ * tests. Each takes at most one argument. */
 
 static int no_argument(const char *name, const char *arg, struct pr_err *err)
 {
@@ -273,6 +274,8 @@ int hidden_verb(const char *name, int argc, char **argv, struct pr_err *err)
     rc = h->write(argc ? argv[0] : NULL, &out, err);
     return rc ? rc : answer_print_buf(&out, err);
 }
+
+/* ---- parameters as JSON, and a value to try for each */
 
 static const char *kind_word(enum pr_opt_kind kind)
 {
@@ -474,7 +477,7 @@ void param_example(const struct param *p, struct pr_buf *out)
         example_number(o, out);
 }
 
-/* Parameters: finding rows, and showing them to a reader. */
+/* ---- parameters for a reader */
 
 enum { FACT_COLUMN = 15, NAME_COLUMN = 28, TAB_COLUMNS = 8 };
 

@@ -1,4 +1,5 @@
-/* A plan as a table for people. */
+/* A plan as a table for people: its experiments, its networks, and what this
+ * machine lacks for it. */
 #include "cli/plan_show.h"
 
 #include "base/json/json_write.h"
@@ -12,8 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The networks that the experiments of a plan would compute: a line for each
- * model and batch. */
+/* ---- the networks it would compute: a line for each model and batch */
 
 enum { MAX_LINES = 8 };
 
@@ -87,11 +87,9 @@ static int plan_model_text(struct pr_plan *p, struct pr_buf *out,
     return rc;
 }
 
-/* What a plan needs and this machine lacks, for people and programs. */
-
 typedef unsigned long long ull;
 
-/* ---- for people */
+/* ---- what is missing, for people */
 
 /* Whom it concerns, in brackets. */
 static void validation_write_concerned(const struct pr_validation *v,
@@ -152,7 +150,7 @@ static int validation_print_text(const struct pr_validation *v,
     return answer_print_buf(&text, err);
 }
 
-/* ---- for programs */
+/* ---- what is missing, for programs */
 
 static void validation_write_json(const struct pr_validation *v,
                                   struct pr_json_writer *jb)
@@ -225,7 +223,7 @@ static int refuse_json(const struct pr_validation *v, const struct pr_err *why,
     return answer_print_buf(&text, err);
 }
 
-/* ---- the two places it is asked for */
+/* ---- the places where it is asked for */
 
 static void validation_print_params(const struct pr_validation *v)
 {
@@ -280,6 +278,8 @@ int validation_refuse(const struct pr_validation *v, bool json,
     *err = why;
     return json && refuse_json(v, &why, err) ? err->code : rc;
 }
+
+/* ---- the table */
 
 enum { MAX_NAMES = 10 };
 

@@ -1,5 +1,5 @@
-/* The checkpoints that the experiments of a plan would write: as a table for
- * people, and as an array for programs. */
+/* Sizes that a plan comes to: what MLPerf Storage asks of its experiments, and
+ * the checkpoints they would write; as text for people, JSON for programs. */
 #include "base/json/json_write.h"
 #include "base/units.h"
 #include "checkpoint/checkpoint_shape.h"
@@ -13,11 +13,10 @@
 #include <unistd.h>
 
 /*
- * Under a plan, what MLPerf Storage asks of its experiments: the size of the
- * data as `mlpstorage … datasize` gives it, and with mlperf.division the rules
- * that can be checked before the run.
+ * What MLPerf Storage asks: the size of the data as `mlpstorage … datasize`
+ * gives it, and with mlperf.division the rules that can be checked before the
+ * run.
  */
-
 enum { MAX_SHOWN = 4, MAX_RANKS = 1 << 20, FLUSH_AT = 1 << 16 };
 
 /* Of a checkpoint, by process. */
@@ -48,7 +47,7 @@ static double plan_mlperf_to_gib(uint64_t bytes)
     return (double)bytes / 0x1p30;
 }
 
-/* ---- checkpoints */
+/* ---- MLPerf: checkpoints */
 
 static int plan_mlperf_size_checkpoint(const struct pr_job *job, uint64_t ranks,
                                        struct mlperf_checkpoint *ret,
@@ -133,7 +132,7 @@ static void plan_mlperf_checkpoint_json(const struct pr_mlperf *m,
     pr_json_close(jb);
 }
 
-/* ---- data sets */
+/* ---- MLPerf: data sets */
 
 /* The command that makes the data: the targets as they were given, with what
  * belongs to the data set. */
@@ -187,7 +186,7 @@ static void data_text(const struct cli *c, const struct pr_mlperf *m,
     plan_mlperf_write_command(c, s, out);
 }
 
-/* ---- experiments */
+/* ---- MLPerf: experiments */
 
 static void plan_mlperf_write_heading(const struct pr_mlperf *m, const char *id,
                                       struct pr_buf *out)
@@ -295,6 +294,8 @@ int plan_mlperf_json(struct cli *c, struct pr_plan *p, struct pr_err *err)
     return answer_print_buf(&out, err);
 }
 
+/* ---- checkpoints */
+
 typedef unsigned long long ull;
 
 enum {
@@ -346,7 +347,7 @@ static int plan_checkpoint_each(struct pr_plan *p, struct gather *g,
     return pr_plan_each_job(p, "emulate", plan_checkpoint_add_job, g, err);
 }
 
-/* ---- for people */
+/* ---- checkpoints for people */
 
 /* 1183035102480 as 1,183,035,102,480. */
 static void in_groups(char out[static CELL], uint64_t n)
@@ -449,7 +450,7 @@ int plan_checkpoint_text(struct cli *c, struct pr_plan *p, struct pr_buf *out,
     return rc;
 }
 
-/* ---- for programs */
+/* ---- checkpoints for programs */
 
 static void plan_checkpoint_add_json(void *ctx, const struct entry *e)
 {

@@ -1,4 +1,4 @@
-/* Showing runs: tables, the JSON document, the live line. */
+/* Showing folders: tables, the JSON document, and reports of each kind. */
 #include "cli/report_folder.h"
 
 #include "analyse/run/run_data.h"
@@ -19,6 +19,8 @@
 #include <unistd.h>
 
 enum { MAX_VERDICTS = 20, MAX_JUDGED = 3 };
+
+/* ---- tables and the live line */
 
 enum pr_table_format report_format(const char *name)
 {
@@ -89,14 +91,13 @@ struct pr_live_line *live_new(const struct cli *c, const char *unit)
     return pr_live_new(&opts);
 }
 
-/*
- * `prony report`: what kind of folder it is, and what is said of it. A run
- * directory: its table, then what its experiments found. The folder
- * of an experiment, and one of DLIO's results: our report, then DLIO's. A
- * search for the capacity: its answer. Results of GPU systems: their full
- * table.
- */
+/* ---- prony report: what kind of folder it is, and what is said of it */
 
+/*
+ * A run directory: its table, then what its experiments found. The folder of an
+ * experiment, and one of DLIO's results: our report, then DLIO's. A search for
+ * the capacity: its answer. Results of GPU systems: their full table.
+ */
 enum { MAX_RESULT = 1 << 30 };
 
 struct report {

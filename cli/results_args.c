@@ -1,4 +1,4 @@
-/* Options of verbs that read results. */
+/* Options of verbs that read results, and of plot and probe. */
 #include "cli/results_args.h"
 
 #include "base/file.h"
@@ -12,7 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The options of `prony probe` are parameters, so that the plan keeps them. */
+/* ---- prony probe */
+
+/* Its options are parameters, so that the plan keeps them. */
 
 static int probe_args_add_number(struct cli *c, struct pr_plan *p,
                                  enum arg_id id, long min, const char *name,
@@ -92,6 +94,8 @@ int probe_chart(const char *dir, struct pr_err *err)
         return pr_fail(err, PR_E_IO, dir, "the name is too long");
     return pr_file_write(path, svg.data, svg.len, err);
 }
+
+/* ---- results */
 
 const char **results_args_split_names(struct pr_arena *a, const char *text,
                                       size_t *ret_count)
@@ -289,9 +293,7 @@ int results_args_read(const struct cli *c, const struct results_args *a,
     return rc ? rc : pr_results_read(inputs, count, &o, ret, err);
 }
 
-/* Options of `prony plot`. */
-
-/* ---- JSON */
+/* ---- prony plot: its JSON */
 
 static int plot_args_read_json(struct cli *c, enum arg_id id, const char *name,
                                struct pr_value *ret, struct pr_err *err)
@@ -358,7 +360,7 @@ static int read_baseline(struct cli *c, struct plot_args *p, struct pr_err *err)
     return pr_hint(err, "a number, from 0, or one of the filters");
 }
 
-/* ---- what to read */
+/* ---- prony plot: what to read */
 
 static bool plot_args_add_name(struct cli *c, struct plot_args *p, size_t *n,
                                size_t *cap, const char *name)
@@ -400,7 +402,7 @@ static int find_names(struct cli *c, struct plot_args *p, struct pr_err *err)
                                                           : pr_fail_nomem(err);
 }
 
-/* ---- kinds of charts */
+/* ---- prony plot: kinds of charts */
 
 static int plot_args_read_columns(struct cli *c, struct plot_args *p,
                                   struct pr_err *err)

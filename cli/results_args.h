@@ -1,4 +1,5 @@
-/* What verbs that read results share: --query, --select, --recursive. */
+/* What verbs that read results share, --query, --select and --recursive; and
+ * the options of plot and probe. */
 #ifndef PR_CLI_RESULTS_ARGS_H
 #define PR_CLI_RESULTS_ARGS_H
 
@@ -37,7 +38,7 @@ int results_args_check_whole(const struct cli *c, const struct pr_results *set,
                              struct pr_err *err) PR_MUST_CHECK;
 
 /* Reads the inputs. What the queries do not match is left out; what could not
- * be read is for bench_args_warn. */
+ * be read is for results_args_warn. */
 int results_args_read(const struct cli *c, const struct results_args *a,
                       const char *const *inputs, size_t count,
                       const char *const *names, struct pr_results **ret,
@@ -47,7 +48,7 @@ int results_args_read(const struct cli *c, const struct results_args *a,
 const char **results_args_split_names(struct pr_arena *a, const char *text,
                                       size_t *ret_count);
 
-/* Options of `prony plot`. */
+/* ---- prony plot */
 
 struct plot_args {
     enum { PLOT_RESULTS, PLOT_MONITOR, PLOT_RATES } source;
@@ -64,7 +65,7 @@ struct plot_args {
 int plot_args_init(struct cli *c, struct plot_args *ret,
                    struct pr_err *err) PR_MUST_CHECK;
 
-/* What `prony probe` adds to a run: parameters, and a chart. */
+/* ---- what prony probe adds to a run: parameters, and a chart */
 
 /* probe.run, and what the options of probe set. */
 int probe_params(struct cli *c, struct pr_plan *p,

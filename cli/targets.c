@@ -17,7 +17,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Where a run goes that was given no folder, and where its data is. */
+/* ---- where a run goes that was given no folder, and where its data is */
 
 /* The part of a target's name that says what it is. */
 static const char *find_target_stem(struct cli *c, size_t *ret_len)
@@ -74,6 +74,8 @@ int set_data_root(struct pr_arena *a, const char *dir, struct pr_err *err)
         return pr_fail_nomem(err);
     return PR_OK;
 }
+
+/* ---- targets */
 
 /* A name with a slash or a known ending is a file, anything else is bundled. */
 static bool is_file_name(const char *s)

@@ -1,4 +1,4 @@
-/* Man pages of the program and its verbs: prony.1, prony-VERB.1. */
+/* Man pages: the program, its verbs, and the files people read and write. */
 #include "base/buf.h"
 #include "base/text.h"
 #include "cli/help_json.h"
@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* man(7) from plain text. */
+/* ---- man(7) from plain text */
 
 /* The code point of a valid sequence of n bytes. */
 static unsigned roff_decode_utf8(const char *s, size_t n)
@@ -219,7 +219,7 @@ static void roff_prose(struct pr_buf *out, const char *s)
     }
 }
 
-/* prony-config.5 and prony-run-directory.5: the files people read and write. */
+/* ---- prony-config.5 and prony-run-directory.5 */
 
 static const char config[] =
     "# DESCRIPTION\n"
@@ -453,7 +453,7 @@ static void man_run_directory(struct pr_buf *out)
     man_write_words(out, event_words, event_texts, PR_EVENT_COUNT);
 }
 
-/* prony.1 and prony-options.7. */
+/* ---- prony.1 and prony-options.7 */
 
 static void man_option_group(struct pr_buf *out, const struct verb *v,
                              enum option_group g);

@@ -1,13 +1,16 @@
-/* The reference in Markdown: parameters by section, options by verb. */
+/* The JSON schema, and the reference in Markdown: parameters by section,
+ * options by verb. */
 #include "cli/help_json.h"
 #include "conf/option/alias.h"
 
 #include <stdio.h>
 #include <string.h>
 
+/* ---- schema */
+
 /*
- * The JSON schema of Prony's own configs, for editors. Every parameter is one
- * entry of $defs; forms, sections and lists of variables refer to it.
+ * Of Prony's own configs, for editors. Every parameter is one entry of $defs;
+ * forms, sections and lists of variables refer to it.
  */
 
 /* The section names that Prony owns, as a pattern: "^(exp|null)\\.". */
@@ -458,6 +461,8 @@ void schema_write(struct pr_buf *out)
     pr_json_close(&jb);
     pr_buf_char(out, '\n');
 }
+
+/* ---- reference */
 
 static void reference_write_head(struct pr_buf *out, const char *title,
                                  const char *text)

@@ -1,12 +1,9 @@
-/*
- * Completion for bash: tables as functions with a case each, then a fixed
- * part that looks things up in them. It needs nothing of bash-completion.
- */
+/* Completion for fish, zsh and bash, from the tables. */
 #include "cli/help_json.h"
 
 #include <string.h>
 
-/* Completion for fish: one `complete` line an option, functions for names. */
+/* ---- fish: one `complete` line an option, functions for names */
 
 static const char docs_fish_head[] =
     "# fish completion for prony. Written by \"prony __complete fish\"; do "
@@ -185,7 +182,7 @@ void complete_fish(struct pr_buf *out)
     }
 }
 
-/* Completion for zsh: one _arguments call a verb, and lists of parameters. */
+/* ---- zsh: one _arguments call a verb, and lists of parameters */
 
 static const char *const actions[] = {
     [WORD_ANY] = " ",
