@@ -1,4 +1,4 @@
-/* The program under one of DLIO's names. */
+/* The program under one of DLIO's names: its command lines. */
 #include "compat/dlio/dlio.h"
 
 #include "base/file.h"
@@ -16,10 +16,10 @@
 #include <string.h>
 #include <strings.h>
 
-/*
- * Hydra's command line: flags, and overrides told apart by whom they are for:
- * the job (workload.*), hydra itself, or Prony (exp.accelerators=8).
- */
+/* ---- hydra's command line */
+
+/* Flags, and overrides told apart by whom they are for: the job (workload.*),
+ * hydra itself, or Prony (exp.accelerators=8). */
 
 enum { MAX_DEPTH = 50 }; /* of a name */
 
@@ -274,7 +274,7 @@ static int dlio_args_read(struct dlio_args *args, int argc, char **argv,
     return rc;
 }
 
-/* dlio_postprocessor: DLIO's report of a folder of results, as a file in it. */
+/* ---- dlio_postprocessor: DLIO's report of a folder, as a file in it */
 
 struct post {
     const char *folder, *hydra;
@@ -428,6 +428,8 @@ int dlio_postprocessor(int argc, char **argv, struct pr_err *err)
                               "");
     return postprocessor_write_report(&p, &run, a, err);
 }
+
+/* ---- the names */
 
 /* Python's repr of the list of overrides, as hydra says it. */
 static void say_failed(const struct dlio_args *args)

@@ -17,8 +17,9 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Trees of values with a place changed: values never change, so every map on
- * the way is copied. */
+/* ---- trees with a place changed */
+
+/* Values never change, so every map on the way is copied. */
 
 static const struct pr_member *hydra_tree_find(const struct pr_value *map,
                                                const char *key, size_t len)
@@ -162,8 +163,9 @@ static int hydra_tree_delete(struct pr_arena *a, const struct pr_value *tree,
     return PR_OK;
 }
 
-/* OmegaConf's references in text: ${a.b}, ${oc.env:NAME,default} and hydra's
- * ${now:FORMAT}. */
+/* ---- references in text */
+
+/* OmegaConf's ${a.b}, ${oc.env:NAME,default} and hydra's ${now:FORMAT}. */
 
 enum { MAX_DEPTH = 16, MAX_TEXT = 1 << 20 };
 
@@ -337,6 +339,8 @@ int hydra_resolve(struct pr_arena *a, const struct pr_value *root,
     localtime_r(&now, &r.now);
     return hydra_resolve_value(&r, v, ret);
 }
+
+/* ---- where configs are */
 
 enum { MAX_CONFIG = 16 << 20 };
 

@@ -10,8 +10,10 @@
 #include <ctype.h>
 #include <string.h>
 
-/* Values as YAML: blocks of two blanks, lists not indented under their key,
- * text without quotes where that reads back as the same text. */
+/* ---- values as YAML */
+
+/* Blocks of two blanks, lists not indented under their key, text without quotes
+ * where that reads back as the same text. */
 
 /* Digits with '-', ':' and the like may be a date or base 60 elsewhere. */
 static bool like_time(const char *s, size_t len)

@@ -23,14 +23,14 @@
 #include <time.h>
 #include <unistd.h>
 
-/* milarun's run and rerun: one experiment, its result to a file or stdout. */
-
 int milarun_run(struct pr_arena *a, const struct milarun_args *m);
 
+/* ---- one experiment: run and rerun */
+
 /*
- * One experiment as milarun runs it. It has a run directory like any other, in
- * a folder for temporary files; its result file alone is kept, under the name
- * that was asked for, or is written to stdout.
+ * It has a run directory like any other, in a folder for temporary files; its
+ * result file alone is kept, under the name that was asked for, or is written
+ * to stdout.
  */
 
 static const char *milarun_dataroot(struct pr_arena *a,
@@ -274,6 +274,8 @@ static int milarun_rerun(struct pr_arena *a, const struct milarun_args *m)
         return milarun_print_failure(&err);
     return run_call(a, &call, m, milarun_out(a, m));
 }
+
+/* ---- what all commands use */
 
 static int say_wrong(const char *what)
 {
