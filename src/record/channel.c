@@ -10,6 +10,7 @@
 #include "base/json/json_write.h"
 #include "base/mem.h"
 #include "base/stats/histogram.h"
+#include "base/stats/statistics.h"
 #include "base/text.h"
 
 #include <errno.h>
@@ -249,13 +250,6 @@ int pr_channel_rates_add(struct pr_channel_rates *r, const char *task,
     return keep_value(s, rate);
 }
 
-static int channel_rates_compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
 /* Of numbers in order, between two of them in proportion. */
 static double channel_rates_quantile(const double *v, size_t n, double share)
 {
@@ -283,7 +277,7 @@ static void channel_rates_write_series(struct pr_json_writer *jb,
 {
     size_t n = channel_rates_kept_count(s);
 
-    qsort(s->values, n, sizeof *s->values, channel_rates_compare);
+    qsort(s->values, n, sizeof *s->values, pr_double_compare);
     pr_json_open_object(jb, s->title);
     pr_json_put_uint(jb, "count", s->count);
     pr_json_put_float(jb, "mean", s->mean);

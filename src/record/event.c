@@ -11,7 +11,7 @@
 
 /* ---- status words */
 
-static const char *const status_words_table[] = {
+static const char *const status_words[] = {
 #define X(name, word) word,
     PR_STATUSES(X)
 #undef X
@@ -19,14 +19,14 @@ static const char *const status_words_table[] = {
 
 const char *pr_status_word(enum pr_status s)
 {
-    return s < PR_STATUS_COUNT ? status_words_table[s] : "unknown";
+    return s < PR_STATUS_COUNT ? status_words[s] : "unknown";
 }
 
 enum pr_status pr_status_from_word(const char *word)
 {
     int s = 0;
 
-    while (s < PR_STATUS_COUNT && strcmp(status_words_table[s], word) != 0)
+    while (s < PR_STATUS_COUNT && strcmp(status_words[s], word) != 0)
         s++;
     return (enum pr_status)s;
 }
@@ -94,13 +94,6 @@ static uint64_t event_read_uint(const struct pr_value *map, const char *key)
     return v && v->kind == PR_INT && v->i >= 0 ? (uint64_t)v->i : 0;
 }
 
-static const char *event_read_text(const struct pr_value *map, const char *key)
-{
-    const struct pr_value *v = pr_get(map, key);
-
-    return v && v->kind == PR_STR ? v->s : NULL;
-}
-
 static uint64_t parse_time(const char *s)
 {
     struct tm t = {0};
@@ -139,18 +132,18 @@ int pr_event_read(const char *line, size_t len, struct pr_arena *a,
 
     if (rc)
         return rc;
-    word = event_read_text(&v, "event");
+    word = pr_text_at(&v, "event", NULL);
     if (!word)
         return pr_fail(err, PR_E_FORMAT, "events.ndjson",
                        "a line without an \"event\"");
     e.kind = event_find_kind(word);
     if (e.kind == PR_EVENT_COUNT)
         return 0;
-    status = event_read_text(&v, "status");
+    status = pr_text_at(&v, "status", NULL);
     elapsed = pr_get(&v, "elapsed_s");
-    e.time_ns = parse_time(event_read_text(&v, "time"));
-    e.id = event_read_text(&v, "id");
-    e.reason = event_read_text(&v, "reason");
+    e.time_ns = parse_time(pr_text_at(&v, "time", NULL));
+    e.id = pr_text_at(&v, "id", NULL);
+    e.reason = pr_text_at(&v, "reason", NULL);
     e.status = status ? pr_status_from_word(status) : PR_STATUS_OK;
     if (elapsed && pr_value_is_number(elapsed) &&
         isfinite(pr_value_number(elapsed)))
@@ -160,7 +153,7 @@ int pr_event_read(const char *line, size_t len, struct pr_arena *a,
     e.total = event_read_uint(&v, "total");
     e.failed = event_read_uint(&v, "failed");
     e.mark = (uint32_t)event_read_uint(&v, "mark");
-    e.group = event_read_text(&v, "group");
+    e.group = pr_text_at(&v, "group", NULL);
     *ret = e;
     return 1;
 }

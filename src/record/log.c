@@ -684,11 +684,6 @@ static int log_end_line(struct pr_log_scanner *s, const char *p, size_t len,
     return rc;
 }
 
-static bool log_is_line_end(char c)
-{
-    return c == '\n' || c == '\r';
-}
-
 /* After the end of a line; a \n that may come next belongs to its \r. */
 static const char *step_over(struct pr_log_scanner *s, const char *stop,
                              const char *end)
@@ -713,7 +708,7 @@ static int log_read_lines(struct pr_log_scanner *s, const char *p,
 
         while (b > p && (b[-1] == ' ' || b[-1] == '\t'))
             b--;
-        if (b > p && !log_is_line_end(b[-1])) {
+        if (b > p && !ends_line(b[-1])) {
             while (q < end && *q == '_')
                 q++;
             continue;

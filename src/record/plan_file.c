@@ -133,3 +133,23 @@ int pr_plan_file_next(struct pr_plan_file *f, struct pr_arena *a,
         id->s, repeat && repeat->kind == PR_INT ? repeat->i : 1, *params};
     return 1;
 }
+
+struct pr_member *pr_plan_file_params(const struct pr_plan_file *f,
+                                      const struct pr_plan_file_experiment *e,
+                                      struct pr_arena *a, struct pr_value *ret)
+{
+    const struct pr_value *own = &e->params, *def = &f->defaults;
+    struct pr_member *m =
+        PR_ARENA_ARRAY(a, struct pr_member, own->len + def->len);
+    uint32_t n = own->len;
+
+    if (!m)
+        return NULL;
+    if (n)
+        memcpy(m, own->members, n * sizeof *m);
+    for (uint32_t i = 0; i < def->len; i++)
+        if (!pr_get(own, def->members[i].key))
+            m[n++] = def->members[i];
+    *ret = (struct pr_value){.kind = PR_MAP, .len = n, .members = m};
+    return m;
+}

@@ -41,4 +41,10 @@ int pr_plan_file_next(struct pr_plan_file *f, struct pr_arena *a,
                       struct pr_plan_file_experiment *ret,
                       struct pr_err *err) PR_MUST_CHECK;
 
+/* Its parameters over the plan's defaults, as a map in the arena. Returns the
+ * map's members; NULL: out of memory. */
+struct pr_member *pr_plan_file_params(const struct pr_plan_file *f,
+                                      const struct pr_plan_file_experiment *e,
+                                      struct pr_arena *a, struct pr_value *ret);
+
 #endif

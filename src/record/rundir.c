@@ -2,6 +2,7 @@
 #include "record/rundir.h"
 
 #include "base/file.h"
+#include "base/text.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -95,7 +96,7 @@ static int open_inside(struct pr_rundir *d, struct pr_err *err)
 
 static bool is_half_made(const char *name)
 {
-    return strncmp(name, PR_TEMP_PREFIX, strlen(PR_TEMP_PREFIX)) == 0;
+    return pr_text_starts_with(name, PR_TEMP_PREFIX);
 }
 
 /* What an earlier start may have left before there was a plan: files without
