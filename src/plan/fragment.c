@@ -70,13 +70,11 @@ static int make_setting(struct pr_plan_scope *s, const char *name, size_t len,
 static int push_setting(struct pr_plan_scope *s, struct pr_settings *list,
                         struct pr_setting *set, struct pr_err *err)
 {
-    struct pr_setting **items = pr_arena_grow(
-        s->arena, list->items, list->count, &list->cap, sizeof *items);
+    struct pr_setting **item = PR_PUSH(s->arena, list);
 
-    if (!items)
+    if (!item)
         return pr_fail_nomem(err);
-    list->items = items;
-    items[list->count++] = set;
+    *item = set;
     return PR_OK;
 }
 

@@ -237,14 +237,11 @@ static int set_lists(struct maker *m, const struct pr_extension *e,
 static int combine_push_variant(struct maker *m, struct pr_variants *v,
                                 struct pr_params *p, struct pr_err *err)
 {
-    struct pr_params **items =
-        p ? pr_arena_grow(m->arena, v->items, v->count, &v->cap, sizeof *items)
-          : NULL;
+    struct pr_params **item = p ? PR_PUSH(m->arena, v) : NULL;
 
-    if (!items)
+    if (!item)
         return pr_fail_nomem(err);
-    v->items = items;
-    items[v->count++] = p;
+    *item = p;
     return PR_OK;
 }
 

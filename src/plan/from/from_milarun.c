@@ -502,11 +502,6 @@ static int read_job(struct reader *r)
     return rc ? rc : from_milarun_warn_unknown(r);
 }
 
-static bool is_all(const struct pr_member *m)
-{
-    return strcmp(m->key, "*") == 0;
-}
-
 /* A name becomes part of a file's. */
 static int from_milarun_check_name(const struct reader *r)
 {
@@ -572,7 +567,7 @@ int pr_from_milarun(struct pr_plan_scope *s, const struct pr_config_source *src,
     for (uint32_t i = 0; i < root->len && !rc; i++) {
         r.job = &root->members[i];
         r.out = &f[n];
-        if (is_all(r.job))
+        if (strcmp(r.job->key, "*") == 0)
             continue;
         rc = from_milarun_read_entry(&r, all);
         n++;
