@@ -5,6 +5,7 @@
 #include "run/attempt.h"
 
 #include "base/clock.h"
+#include "base/text.h"
 #include "machine/describe/sysinfo.h"
 #include "record/channel.h"
 #include "record/log.h"
@@ -85,7 +86,7 @@ static const char *last_words(char *text)
     char *noticed = strstr(text, other), *end;
 
     while (*text) {
-        if (strncmp(text, mark, strlen(mark)) == 0)
+        if (pr_text_starts_with(text, mark))
             words = text + strlen(mark);
         text += strcspn(text, "\n");
         text += *text == '\n';
@@ -402,15 +403,6 @@ static void attempt_read_words(const struct pr_attempt_running *w)
         pr_attempt_read_reason(w->log_path, LINES_OF_WORDS, w->ret);
 }
 
-/* What exp.sys_info asks for, after the monitor's lines. */
-static int add_sysinfo(const struct pr_job *job, struct pr_buf *out,
-                       struct pr_err *err)
-{
-    return *job->exp.sys_info
-               ? pr_machine_sysinfo_lines(job->exp.sys_info, out, err)
-               : PR_OK;
-}
-
 /* What it wrote elsewhere comes into log.txt, which then has the last word. */
 static void gather_log(struct pr_attempt_running *w)
 {
@@ -423,7 +415,10 @@ static void gather_log(struct pr_attempt_running *w)
     a->wrote_log_file = pr_contract_is_apart(&w->start, w->log_path);
     if (!a->wrote_log_file) /* what follows there is ours */
         attempt_read_words(w);
-    rc = add_sysinfo(w->job, &more, &why);
+    /* After the monitor's lines. */
+    rc = *w->job->exp.sys_info
+             ? pr_machine_sysinfo_lines(w->job->exp.sys_info, &more, &why)
+             : PR_OK;
     if (!rc)
         rc = pr_contract_gather(w->job, &w->start, w->log_path, &more, &why);
     if (rc)

@@ -129,15 +129,13 @@ struct mounts {
 static int mounts_add(struct mounts *m, const char *host, const char *inside,
                       const char *options, struct pr_err *err)
 {
-    struct pr_mount *items = NULL;
+    struct pr_mount *item = NULL;
 
     if (host && inside && options)
-        items = pr_arena_grow(m->job->arena, m->items, m->count, &m->cap,
-                              sizeof *items);
-    if (!items)
+        item = PR_PUSH(m->job->arena, m);
+    if (!item)
         return pr_fail_nomem(err);
-    m->items = items;
-    items[m->count++] = (struct pr_mount){host, inside, options};
+    *item = (struct pr_mount){host, inside, options};
     return PR_OK;
 }
 
@@ -404,11 +402,6 @@ static void ask_how(const struct pr_job_container *c, struct pr_attempt *a)
         e->wait_status = W_EXITCODE(status, 0);
 }
 
-static bool is_gone_already(const struct pr_buf *answer)
-{
-    return answer->len && strcasestr(answer->data, "no such container");
-}
-
 static bool remove_by(const char *const *argv)
 {
     PR_AUTO_BUF struct pr_buf answer = PR_BUF_INIT(1 << 16);
@@ -416,7 +409,8 @@ static bool remove_by(const char *const *argv)
 
     if (pr_capture(argv, KILL_S, &answer, &ws, NULL) != PR_OK)
         return false;
-    return ws == 0 || is_gone_already(&answer);
+    return ws == 0 ||
+           (answer.len && strcasestr(answer.data, "no such container"));
 }
 
 /* Twice: a daemon may be busy with its end just now. */

@@ -246,11 +246,6 @@ struct said {
     char words[256];
 };
 
-static bool contract_is_key(const char *key, size_t len, const char *want)
-{
-    return strlen(want) == len && memcmp(key, want, len) == 0;
-}
-
 static bool contract_is_word(const struct pr_value *v, const char *want)
 {
     return v->kind == PR_STR && strcmp(v->s, want) == 0;
@@ -272,20 +267,19 @@ static int contract_read_value(void *ctx, const char *key, size_t len,
                                const struct pr_value *value, struct pr_err *err)
 {
     struct said *s = ctx;
-    bool status = contract_is_key(key, len, "exp.status");
+    bool status = pr_text_is(key, len, "exp.status");
 
     (void)err;
-    if (contract_is_key(key, len, "results.time"))
+    if (pr_text_is(key, len, "results.time"))
         s->has_time = pr_value_is_number(value) && pr_value_number(value) > 0;
-    if (status || contract_is_key(key, len, "results.status")) {
+    if (status || pr_text_is(key, len, "results.status")) {
         bool own = status && contract_is_word(value, s->job->exp.status);
         s->skipped = !own && contract_is_word(value, "skipped");
         s->failed = !own && (contract_is_word(value, "failure") ||
                              contract_is_word(value, "failed"));
     }
-    if (value->kind == PR_STR &&
-        (contract_is_key(key, len, "exp.status_msg") ||
-         contract_is_key(key, len, "exp.status_message")))
+    if (value->kind == PR_STR && (pr_text_is(key, len, "exp.status_msg") ||
+                                  pr_text_is(key, len, "exp.status_message")))
         contract_read_words(s, value);
     return 0;
 }

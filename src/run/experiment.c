@@ -82,40 +82,21 @@ static void count_run(struct pr_member *m, uint32_t n, int64_t repeat)
             m[i].value = pr_int(repeat > 0 ? repeat - 1 : 0);
 }
 
-/* The plan's defaults under the parameters: what a workload sees, and what
- * params.json keeps, whatever the defaults of a later version. */
-static int experiment_add_defaults(struct pr_runner *r,
-                                   struct pr_experiment_run *t,
-                                   struct pr_err *err)
-{
-    const struct pr_value *own = &t->planned.params, *def = &r->plan.defaults;
-    struct pr_member *m =
-        PR_ARENA_ARRAY(r->arena, struct pr_member, own->len + def->len);
-    uint32_t n = own->len;
-
-    if (!m)
-        return pr_fail_nomem(err);
-    memcpy(m, own->members, own->len * sizeof *m);
-    for (uint32_t i = 0; i < def->len; i++)
-        if (!pr_get(own, def->members[i].key))
-            m[n++] = def->members[i];
-    t->full = (struct pr_value){.kind = PR_MAP, .len = n, .members = m};
-    count_run(m, n, t->planned.repeat);
-    return PR_OK;
-}
-
+/* With the plan's defaults: what a workload sees, and what params.json keeps,
+ * whatever the defaults of a later version. */
 static int write_params(struct pr_runner *r, struct pr_experiment_run *t,
                         struct pr_err *err)
 {
     PR_AUTO_BUF struct pr_buf full = PR_BUF_INIT(64 << 20);
+    struct pr_member *m;
     char path[4096];
-    int rc =
-        pr_rundir_file(r->opts->dir, t->planned.id, "params.json", path, err);
 
-    if (!rc)
-        rc = experiment_add_defaults(r, t, err);
-    if (rc)
-        return rc;
+    PR_TRY(
+        pr_rundir_file(r->opts->dir, t->planned.id, "params.json", path, err));
+    m = pr_plan_file_params(&r->plan, &t->planned, r->arena, &t->full);
+    if (!m)
+        return pr_fail_nomem(err);
+    count_run(m, t->full.len, t->planned.repeat);
     pr_json_write(&t->params, &t->planned.params);
     pr_json_write(&full, &t->full);
     if (!pr_buf_ok(&t->params) || !pr_buf_ok(&full))

@@ -233,6 +233,8 @@ static bool run_group_is_open(const struct pr_runner *r,
     return *planned_group(r, &p->trips[0]->planned) && p->count < MAX_TOGETHER;
 }
 
+/* Adds the experiment to those that start together. *ret_added false: it does
+ * not belong to them. */
 static int run_group_add(struct pr_runner *r, struct pr_run_group *p,
                          const struct pr_plan_file_experiment *planned,
                          bool *ret_added, struct pr_err *err)
@@ -254,8 +256,6 @@ static int run_group_add(struct pr_runner *r, struct pr_run_group *p,
     return PR_OK;
 }
 
-/* Adds the experiment to those that start together. *ret_added false: it does
- * not belong to them. */
 static void run_group_close(struct pr_run_group *p)
 {
     for (size_t i = 0; i < p->count; i++) {

@@ -160,16 +160,13 @@ const char *pr_session_data_root(const struct pr_rundir *d, struct pr_arena *a)
 {
     char path[4096];
     struct pr_json_in in = {.name = path};
-    const struct pr_value *v;
     struct pr_value env;
 
     if (pr_rundir_path(d, "env.json", path, NULL) ||
         pr_file_read_in(d->path, path, 16 << 20, a, &in.text, &in.len, NULL) ||
         pr_json_read(&in, a, &env, NULL, NULL))
         return NULL;
-    v = pr_get(&env, "environment");
-    v = v ? pr_get(v, "PRONY_DATA") : NULL;
-    return v && v->kind == PR_STR ? v->s : NULL;
+    return pr_text_at(pr_get(&env, "environment"), "PRONY_DATA", NULL);
 }
 
 /* The folder was ours a moment ago and holds nothing worth keeping. */

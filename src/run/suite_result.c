@@ -39,6 +39,13 @@ struct pr_suite_result_source {
 
 static const double mib = 1048576;
 
+static struct pr_member suite_result_make_member(const char *key,
+                                                 struct pr_value v)
+{
+    return (struct pr_member){
+        .key = key, .key_len = (uint32_t)strlen(key), .value = v};
+}
+
 /* Members that grow in an arena. */
 struct list {
     struct pr_arena *a;
@@ -48,7 +55,7 @@ struct list {
     bool failed;
 };
 
-static void timings_add(struct list *l, const char *key, struct pr_value v)
+static void list_add(struct list *l, const char *key, struct pr_value v)
 {
     struct pr_member *m = pr_arena_grow(l->a, l->m, l->n, &l->cap, sizeof *m);
 
@@ -56,12 +63,11 @@ static void timings_add(struct list *l, const char *key, struct pr_value v)
     if (!m)
         return;
     l->m = m;
-    m[l->n++] = (struct pr_member){
-        .key = key, .key_len = (uint32_t)strlen(key), .value = v};
+    m[l->n++] = suite_result_make_member(key, v);
 }
 
 /* The last one of a name counts. All of l's members have come this way. */
-static void put_over(struct list *l, const char *key, struct pr_value v)
+static void list_put_over(struct list *l, const char *key, struct pr_value v)
 {
     uint32_t i =
         l->failed ? PR_NO_NAME : pr_names_add(l->names, key, strlen(key));
@@ -71,18 +77,13 @@ static void put_over(struct list *l, const char *key, struct pr_value v)
     else if (i < l->n)
         l->m[i].value = v;
     else
-        timings_add(l, key, v);
+        list_add(l, key, v);
 }
 
-static struct pr_value as_map(const struct list *l)
+static struct pr_value list_as_map(const struct list *l)
 {
     return (struct pr_value){
         .kind = PR_MAP, .len = (uint32_t)l->n, .members = l->m};
-}
-
-static bool timings_has_prefix(const char *s, const char *with)
-{
-    return strncmp(s, with, strlen(with)) == 0;
 }
 
 /* ---- timings */
@@ -116,12 +117,12 @@ static void put_program(const struct pr_suite_result_source *s, struct list *l)
 
     if (!elapsed)
         return; /* it never began */
-    timings_add(&p, "type", pr_str("milabench.experiment.SimpleTimer"));
-    timings_add(&p, "start", local_time(&p, pr_get(&s->result, "started")));
-    timings_add(&p, "end", local_time(&p, pr_get(&s->result, "ended")));
-    timings_add(&p, "time", *elapsed);
+    list_add(&p, "type", pr_str("milabench.experiment.SimpleTimer"));
+    list_add(&p, "start", local_time(&p, pr_get(&s->result, "started")));
+    list_add(&p, "end", local_time(&p, pr_get(&s->result, "ended")));
+    list_add(&p, "time", *elapsed);
     l->failed |= p.failed;
-    put_over(l, "program", as_map(&p));
+    list_put_over(l, "program", list_as_map(&p));
 }
 
 /* null was no number. */
@@ -138,14 +139,14 @@ static struct pr_value with_metrics(struct list *l, const struct pr_value *v)
     if (!metrics || metrics->kind != PR_MAP)
         return *v;
     for (uint32_t i = 0; i < metrics->len; i++)
-        timings_add(&own, metrics->members[i].key,
-                    timings_null_to_nan(&metrics->members[i].value));
+        list_add(&own, metrics->members[i].key,
+                 timings_null_to_nan(&metrics->members[i].value));
     for (uint32_t i = 0; i < v->len; i++)
-        timings_add(&all, v->members[i].key,
-                    &v->members[i].value == metrics ? as_map(&own)
-                                                    : v->members[i].value);
+        list_add(&all, v->members[i].key,
+                 &v->members[i].value == metrics ? list_as_map(&own)
+                                                 : v->members[i].value);
     l->failed |= all.failed || own.failed;
-    return as_map(&all);
+    return list_as_map(&all);
 }
 
 static void gather_metrics(struct list *metrics, const struct pr_value *timing)
@@ -153,7 +154,7 @@ static void gather_metrics(struct list *metrics, const struct pr_value *timing)
     const struct pr_value *m = pr_get(timing, "metrics");
 
     for (uint32_t i = 0; m && m->kind == PR_MAP && i < m->len; i++)
-        put_over(metrics, m->members[i].key, m->members[i].value);
+        list_put_over(metrics, m->members[i].key, m->members[i].value);
 }
 
 static void timings_collect(const struct pr_suite_result_source *s,
@@ -167,18 +168,18 @@ static void timings_collect(const struct pr_suite_result_source *s,
         const struct pr_member *m = &results->members[i];
         struct pr_value v;
 
-        if (timings_has_prefix(m->key, "metrics."))
-            put_over(metrics, m->key + 8, m->value);
-        if (!timings_has_prefix(m->key, "timings.") || m->value.kind != PR_MAP)
+        if (pr_text_starts_with(m->key, "metrics."))
+            list_put_over(metrics, m->key + 8, m->value);
+        if (!pr_text_starts_with(m->key, "timings.") || m->value.kind != PR_MAP)
             continue;
         v = with_metrics(timings, &m->value);
-        put_over(timings, m->key + 8, v);
+        list_put_over(timings, m->key + 8, v);
         gather_metrics(metrics, &v);
     }
     own = results ? pr_get(results, "milarun.metrics") : NULL;
     for (uint32_t i = 0; own && own->kind == PR_MAP && i < own->len; i++)
-        put_over(metrics, own->members[i].key,
-                 timings_null_to_nan(&own->members[i].value));
+        list_put_over(metrics, own->members[i].key,
+                      timings_null_to_nan(&own->members[i].value));
 }
 
 /* "program", our own, then every result that is called timings.NAME; and what
@@ -199,8 +200,8 @@ static int suite_result_timings(const struct pr_suite_result_source *s,
     good = good && !timings.failed && !metrics.failed;
     pr_names_free(timings.names);
     pr_names_free(metrics.names);
-    *ret_timings = as_map(&timings);
-    *ret_metrics = as_map(&metrics);
+    *ret_timings = list_as_map(&timings);
+    *ret_metrics = list_as_map(&metrics);
     return good ? PR_OK : pr_fail_nomem(err);
 }
 
@@ -215,13 +216,12 @@ timings_make_range(struct list *l, const struct pr_value *column, double unit)
     for (size_t i = 0; i < 3; i++) {
         const struct pr_value *v = column ? pr_get(column, keys[i]) : NULL;
 
-        timings_add(&r, keys[i],
-                    pr_float(v && pr_value_is_number(v)
-                                 ? pr_value_number(v) / unit
-                                 : -1));
+        list_add(&r, keys[i],
+                 pr_float(v && pr_value_is_number(v) ? pr_value_number(v) / unit
+                                                     : -1));
     }
     l->failed |= r.failed;
-    return as_map(&r);
+    return list_as_map(&r);
 }
 
 static const struct pr_value *
@@ -256,16 +256,16 @@ static int suite_result_gpus(const struct pr_suite_result_source *s,
             continue;
         if (!key)
             return pr_fail_nomem(err);
-        timings_add(&gpu, "load", timings_make_range(&gpu, use, 1));
-        timings_add(&gpu, "memory", timings_make_range(&gpu, memory, mib));
-        timings_add(
+        list_add(&gpu, "load", timings_make_range(&gpu, use, 1));
+        list_add(&gpu, "memory", timings_make_range(&gpu, memory, mib));
+        list_add(
             &gpu, "temperature",
             timings_make_range(
                 &gpu, timings_find_column(monitor, i, "temperature_c"), 1));
         all.failed |= gpu.failed;
-        timings_add(&all, key, as_map(&gpu));
+        list_add(&all, key, list_as_map(&gpu));
     }
-    *ret = !all.n && own ? *own : as_map(&all);
+    *ret = !all.n && own ? *own : list_as_map(&all);
     return all.failed ? pr_fail_nomem(err) : PR_OK;
 }
 
@@ -286,8 +286,7 @@ struct builder {
 static void suite_result_add(struct builder *b, const char *key,
                              struct pr_value v)
 {
-    b->m[b->n++] = (struct pr_member){
-        .key = key, .key_len = (uint32_t)strlen(key), .value = v};
+    b->m[b->n++] = suite_result_make_member(key, v);
 }
 
 static struct pr_value suite_result_text(struct builder *b, const char *s)
@@ -310,13 +309,6 @@ suite_result_make_map(struct builder *b, const struct pr_member *m, uint32_t n)
         .kind = PR_MAP, .len = copy ? n : 0, .members = copy};
 }
 
-static struct pr_member suite_result_make_member(const char *key,
-                                                 struct pr_value v)
-{
-    return (struct pr_member){
-        .key = key, .key_len = (uint32_t)strlen(key), .value = v};
-}
-
 static const struct pr_value *
 suite_result_find_value(const struct pr_suite_result_source *s,
                         const char *name)
@@ -324,13 +316,6 @@ suite_result_find_value(const struct pr_suite_result_source *s,
     const struct pr_value *results = pr_get(&s->result, "results");
 
     return results ? pr_get(results, name) : NULL;
-}
-
-static const char *str_of(const struct pr_value *map, const char *key)
-{
-    const struct pr_value *v = pr_get(map, key);
-
-    return v && v->kind == PR_STR ? v->s : "";
 }
 
 /* "0.1": repeat and device. Returns out; NULL: it has none. */
@@ -434,16 +419,17 @@ static int put_call(struct builder *b, struct pr_err *err)
 static struct pr_value error_of(struct builder *b)
 {
     const struct pr_value *own = suite_result_find_value(b->s, "milarun.error");
-    const char *reason = str_of(&b->s->result, "reason");
-    const char *tail = str_of(&b->s->result, "log_tail");
+    const char *reason = pr_text_at(&b->s->result, "reason", "");
+    const char *tail = pr_text_at(&b->s->result, "log_tail", "");
     const char *all;
 
     if (b->s->ok)
         return pr_null();
     if (own && own->kind == PR_STR && own->len)
         return *own;
-    all = pr_arena_printf(b->a, "%s: %s\n%s", str_of(&b->s->result, "status"),
-                          reason, tail);
+    all =
+        pr_arena_printf(b->a, "%s: %s\n%s",
+                        pr_text_at(&b->s->result, "status", ""), reason, tail);
     b->failed |= !all;
     return pr_str(all ? all : "");
 }
@@ -536,8 +522,10 @@ static void put_ours(struct builder *b)
 
     b->failed |= !log;
     m[n++] = suite_result_make_member("id", pr_str(b->s->id));
-    m[n++] = suite_result_make_member("status", pr_str(str_of(r, "status")));
-    m[n++] = suite_result_make_member("reason", pr_str(str_of(r, "reason")));
+    m[n++] =
+        suite_result_make_member("status", pr_str(pr_text_at(r, "status", "")));
+    m[n++] =
+        suite_result_make_member("reason", pr_str(pr_text_at(r, "reason", "")));
     if (engine)
         m[n++] = suite_result_make_member("engine", *engine);
     if ((v = suite_result_find_value(b->s, "suite.equivalent")))
@@ -713,12 +701,6 @@ static int suite_result_make_path(const struct pr_suite_result_source *s,
     return *ret ? PR_OK : pr_fail_nomem(err);
 }
 
-/* A skipped experiment was not even tried: milarun has no word for that. */
-static bool has_file(const struct pr_suite_result_source *s)
-{
-    return pr_result_status(&s->result) != PR_STATUS_SKIPPED;
-}
-
 static int suite_result_write_file(struct pr_suite_result_source *s, bool sync,
                                    struct pr_arena *a, struct pr_err *err)
 {
@@ -750,7 +732,8 @@ int pr_suite_result_write(const char *dir, const char *id,
                  ? suite_result_load(dir, id, params, a, &s, err)
                  : 0;
 
-    if (rc != 1 || !has_file(&s))
+    /* One that was skipped was not even tried: milarun has no word for that. */
+    if (rc != 1 || pr_result_status(&s.result) == PR_STATUS_SKIPPED)
         return rc < 0 ? rc : PR_OK;
     return suite_result_write_file(&s, pr_job_needs_sync(params), a, err);
 }

@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "job/job.h"
 #include "launch/capture.h"
 #include "machine/describe/sysinfo.h"
@@ -637,11 +638,6 @@ static int validate_gpus_end(struct pr_validator *v, struct pr_err *err)
     return rc;
 }
 
-static bool validate_is_equal(const char *a, const char *b)
-{
-    return strcmp(a, b) == 0;
-}
-
 /* ---- where experiments write */
 
 /* Two experiments must not write to one place: what the first one wrote would
@@ -694,7 +690,7 @@ static int check_places(struct pr_validator *v, const struct pr_job *job,
                         struct pr_err *err)
 {
     const char *wanted = getenv("DLBS_LOG_FILE_CHECK"); /* as DLBS has it */
-    int rc = wanted && validate_is_equal(wanted, "false")
+    int rc = wanted && pr_text_equal(wanted, "false")
                  ? PR_OK
                  : validate_check_place(v, job, "exp.log_file",
                                         job->exp.log_file, err);
@@ -719,8 +715,8 @@ validate_requirement_kind(struct pr_job *job, const struct pr_workload *w,
                           const struct pr_err *why)
 {
     struct pr_model *model;
-    bool computes = w && (validate_is_equal(w->name, "native") ||
-                          validate_is_equal(w->name, "framework"));
+    bool computes = w && (pr_text_equal(w->name, "native") ||
+                          pr_text_equal(w->name, "framework"));
 
     if (why->code == PR_E_IO)
         return strstr(why->msg, " free") ? PR_REQUIREMENT_SPACE
@@ -757,8 +753,8 @@ static int validate_add_refusal(struct pr_validator *v, struct pr_job *job,
     const char *place = validate_error_place(job, why);
     /* A job of a suite that nobody here can run is a result, like any other
      * that fails: it does not keep the others from being run. */
-    bool suite = why->code == PR_E_UNAVAIL &&
-                 validate_is_equal(job->exp.workload, "suite");
+    bool suite =
+        why->code == PR_E_UNAVAIL && pr_text_equal(job->exp.workload, "suite");
     struct pr_requirement lack = {
         .kind = kind, .code = why->code, .remedy = why->hint, .stops = !suite};
 
@@ -789,7 +785,7 @@ static int check_workload(struct pr_validator *v, struct pr_job *job,
                  : PR_OK;
     if (!rc && !refused && start.argv)
         rc = validate_program(v, job, &start, err);
-    if (!rc && !refused && w && validate_is_equal(w->name, "framework"))
+    if (!rc && !refused && w && pr_text_equal(w->name, "framework"))
         rc = validate_framework(v, job, err);
     if (!rc && w)
         rc = validate_gpus(v, job, w, err);
@@ -928,26 +924,6 @@ int pr_plan_validate(struct pr_plan *p, struct pr_validation *ret,
 
 /* ---- a finished plan */
 
-/* The plan's defaults under the parameters, as a run does it. */
-static int validate_add_defaults(const struct pr_value *own,
-                                 const struct pr_value *def, struct pr_arena *a,
-                                 struct pr_value *ret, struct pr_err *err)
-{
-    struct pr_member *m =
-        PR_ARENA_ARRAY(a, struct pr_member, own->len + def->len);
-    uint32_t n = own->len;
-
-    if (!m)
-        return pr_fail_nomem(err);
-    if (n)
-        memcpy(m, own->members, own->len * sizeof *m);
-    for (uint32_t i = 0; i < def->len; i++)
-        if (!pr_get(own, def->members[i].key))
-            m[n++] = def->members[i];
-    *ret = (struct pr_value){.kind = PR_MAP, .len = n, .members = m};
-    return PR_OK;
-}
-
 /* A plan may be edited by hand: what is wrong with one is a lack of it. */
 static int validate_planned(struct pr_validator *v, struct pr_plan_file *plan,
                             const struct pr_plan_file_experiment *one,
@@ -956,12 +932,11 @@ static int validate_planned(struct pr_validator *v, struct pr_plan_file *plan,
     struct pr_job job = {.id = one->id, .arena = a};
     struct pr_err why = {0};
     struct pr_value params;
-    int rc =
-        validate_add_defaults(&one->params, &plan->defaults, a, &params, err);
-    int refused = rc ? rc : pr_job_init(&job, one->id, "", &params, a, &why);
+    int refused;
 
-    if (rc)
-        return rc;
+    if (!pr_plan_file_params(plan, one, a, &params))
+        return pr_fail_nomem(err);
+    refused = pr_job_init(&job, one->id, "", &params, a, &why);
     if (refused == PR_E_NOMEM)
         return pr_fail_nomem(err);
     if (!refused)

@@ -4,6 +4,7 @@
  */
 #include "base/json/json.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "base/units.h"
 #include "emulate/emulate.h"
 #include "generate/generate.h"
@@ -18,11 +19,6 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-static bool validate_data_is_equal(const char *a, const char *b)
-{
-    return strcmp(a, b) == 0;
-}
-
 /* ---- room */
 
 /* The folder that is there already of those that a path has. */
@@ -33,7 +29,7 @@ static bool find_parent(const char *path, char out[static PR_NAME_BYTES],
     while (stat(out, st) != 0) {
         char *slash = strrchr(out, '/');
 
-        if (validate_data_is_equal(out, "."))
+        if (pr_text_equal(out, "."))
             return false;
         if (!slash)
             snprintf(out, PR_NAME_BYTES, ".");
@@ -258,7 +254,7 @@ static const char *set_question(const struct pr_job *job,
     for (uint32_t i = 0; i < job->params->len; i++) {
         const struct pr_member *m = &job->params->members[i];
 
-        if (strncmp(m->key, shape, strlen(shape)) != 0)
+        if (!pr_text_starts_with(m->key, shape))
             continue;
         pr_buf_printf(&text, "\n%s=", m->key);
         pr_json_write(&text, &m->value);
@@ -271,7 +267,7 @@ static int check_set(struct pr_validator *v, struct pr_job *job,
 {
     struct pr_emulate *e = PR_ARENA_NEW(job->arena, struct pr_emulate);
     const char *question = set_question(job, w);
-    bool images = !validate_data_is_equal(w->name, "emulate");
+    bool images = !pr_text_equal(w->name, "emulate");
     int found = PR_NO_REQUIREMENT, rc;
 
     if (!e || !question)
@@ -325,21 +321,19 @@ static int check_data_dir(struct pr_validator *v, const struct pr_job *job,
     if (pr_requirement_cached(v, question, &found))
         return PR_OK;
     if (!validate_data_is_folder(cwd, folder))
-        rc = validate_data_add_missing(
-            v, job, folder, false, validate_data_is_equal(w->name, "framework"),
-            &found, err);
+        rc = validate_data_add_missing(v, job, folder, false,
+                                       pr_text_equal(w->name, "framework"),
+                                       &found, err);
     return rc ? rc : pr_requirement_cache(v, question, found, err);
 }
 
 int pr_validate_data(struct pr_validator *v, struct pr_job *job,
                      const struct pr_workload *w, struct pr_err *err)
 {
-    if (validate_data_is_equal(w->name, "emulate"))
+    if (pr_text_equal(w->name, "emulate"))
         return check_set(v, job, w, err);
-    if (validate_data_is_equal(w->name, "native") ||
-        validate_data_is_equal(w->name, "loader"))
+    if (pr_text_equal(w->name, "native") || pr_text_equal(w->name, "loader"))
         return pr_image_set_is_wanted(job) ? check_set(v, job, w, err) : PR_OK;
-    return validate_data_is_equal(w->name, "null")
-               ? PR_OK
-               : check_data_dir(v, job, w, err);
+    return pr_text_equal(w->name, "null") ? PR_OK
+                                          : check_data_dir(v, job, w, err);
 }
