@@ -497,13 +497,6 @@ static int run_trial_plan(struct pr_capacity_study *s, struct pr_plan *p,
 
 /* ---- reading a trial back */
 
-static double trial_get_number(const struct pr_value *results, const char *name)
-{
-    const struct pr_value *v = pr_get(results, name);
-
-    return v && pr_value_is_number(v) ? pr_value_number(v) : NAN;
-}
-
 static void read_trial_measures(const struct pr_emulate *e,
                                 const struct pr_value *r,
                                 struct pr_capacity_trial *t)
@@ -512,19 +505,20 @@ static void read_trial_measures(const struct pr_emulate *e,
     const struct pr_value *kind = pr_get(r, "storage_kind");
     const struct pr_value *disturbed = pr_get(r, "disturbed");
 
-    t->utilisation = trial_get_number(r, "dlio.train_au_mean_percentage") / 100;
-    t->samples_per_second = trial_get_number(r, "samples_per_second");
-    t->mb_per_second = trial_get_number(r, "storage_mb_per_second");
-    f->cached_share = trial_get_number(r, "cached_share");
-    f->cpu_share = trial_get_number(r, "cpu_share");
-    f->decode_share = trial_get_number(r, "decode_share");
-    f->device_busy_share = trial_get_number(r, "device_busy_share");
-    f->network_share = trial_get_number(r, "network_share");
-    f->wait_share = trial_get_number(r, "wait_share");
+    t->utilisation =
+        pr_number_at(r, "dlio.train_au_mean_percentage", NAN) / 100;
+    t->samples_per_second = pr_number_at(r, "samples_per_second", NAN);
+    t->mb_per_second = pr_number_at(r, "storage_mb_per_second", NAN);
+    f->cached_share = pr_number_at(r, "cached_share", NAN);
+    f->cpu_share = pr_number_at(r, "cpu_share", NAN);
+    f->decode_share = pr_number_at(r, "decode_share", NAN);
+    f->device_busy_share = pr_number_at(r, "device_busy_share", NAN);
+    f->network_share = pr_number_at(r, "network_share", NAN);
+    f->wait_share = pr_number_at(r, "wait_share", NAN);
     /* With equal steps who waits at the barrier waits for another's data. */
     f->barrier_share = e->compute.kind == PR_DURATION_FIXED
                            ? NAN
-                           : trial_get_number(r, "barrier_share");
+                           : pr_number_at(r, "barrier_share", NAN);
     f->disturbed = disturbed && disturbed->kind == PR_BOOL && disturbed->b;
     if (kind && kind->kind == PR_STR)
         snprintf(f->storage_kind, sizeof f->storage_kind, "%s", kind->s);
@@ -806,18 +800,11 @@ static int run_search_steps(struct pr_capacity_study *s, struct pr_err *err)
     return capacity_write_files(s, err);
 }
 
-static bool asks_for(const struct pr_capacity_study *s, const char *name)
-{
-    const struct pr_value *v = pr_get(&s->target, name);
-
-    return v && v->kind == PR_BOOL && v->b;
-}
-
 /* What one accelerator takes in, and what trials leave out of the target. */
 static int print_search_start(struct pr_capacity_study *s, struct pr_err *err)
 {
-    bool eval = asks_for(s, "workflow.evaluation");
-    bool save = asks_for(s, "workflow.checkpoint");
+    bool eval = pr_bool_at(&s->target, "workflow.evaluation", false);
+    bool save = pr_bool_at(&s->target, "workflow.checkpoint", false);
     struct pr_capacity_need need =
         pr_capacity_compute_need(&s->rec.opts, NULL, 0);
     double bytes = need.samples * pr_capacity_sample_bytes(s);
