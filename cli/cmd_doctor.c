@@ -4,6 +4,7 @@
 #include "base/json/json.h"
 #include "base/json/json_write.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "base/units.h"
 #include "cli/report_folder.h"
 #include "conf/expr/regex.h"
@@ -46,18 +47,29 @@ struct doctor {
     double harness_s;
 };
 
-void doctor_build(struct doctor *d);
-void doctor_machine(struct doctor *d);
-void doctor_slots(struct doctor *d);
-void doctor_sensors(struct doctor *d);
-void doctor_frameworks(struct doctor *d);
+/* Something that has to be there. Texts are borrowed; detail and remedy may
+ * be NULL. */
+static void doctor_found(struct doctor *d, const char *what, bool good,
+                         const char *detail, const char *remedy)
+{
+    if (d->count < DOCTOR_MOST)
+        d->items[d->count++] = (struct finding){what, good ? "ok" : "missing",
+                                                detail ? detail : "",
+                                                good || !remedy ? "" : remedy};
+}
+
+/* Something that is nice to have: its absence is no defect. */
+static void doctor_extra(struct doctor *d, const char *what, bool there,
+                         const char *detail, const char *remedy)
+{
+    size_t i = d->count;
+
+    doctor_found(d, what, there, detail, remedy);
+    if (!there && d->count > i)
+        d->items[i].state = "absent";
+}
 
 /* ---- this build: what is in it, and what would add the rest */
-
-static void doctor_found(struct doctor *d, const char *what, bool good,
-                         const char *detail, const char *remedy);
-static void doctor_extra(struct doctor *d, const char *what, bool there,
-                         const char *detail, const char *remedy);
 
 #if PR_HAVE_HDF5
 #include "format/hdf5/hdf5_library.h"
@@ -149,7 +161,7 @@ static void look_at_cairo(struct doctor *d)
         pr_arena_printf(d->arena, "for charts as PNG and PDF: %s", err.hint));
 }
 
-void doctor_build(struct doctor *d)
+static void doctor_build(struct doctor *d)
 {
     const char *share = pr_bundled_dir(d->arena);
     const struct pr_workload *w;
@@ -280,7 +292,7 @@ static void look_at_temperature(struct doctor *d)
                  "it is left out of results");
 }
 
-void doctor_sensors(struct doctor *d)
+static void doctor_sensors(struct doctor *d)
 {
     bool psi = access("/proc/pressure/cpu", R_OK) == 0;
 
@@ -323,7 +335,7 @@ static const struct pr_slots_warning *note_of(const struct pr_slots *s,
     const struct pr_slots_warning *notes = pr_slots_get_warnings(s, &n);
 
     for (size_t i = 0; i < n; i++)
-        if (strncmp(notes[i].what, start, strlen(start)) == 0)
+        if (pr_text_starts_with(notes[i].what, start))
             return &notes[i];
     return NULL;
 }
@@ -362,7 +374,7 @@ static const char *slots_words(struct doctor *d, const struct pr_slots *s)
     return pr_buf_ok(&b) ? pr_arena_str(d->arena, b.data) : "";
 }
 
-void doctor_slots(struct doctor *d)
+static void doctor_slots(struct doctor *d)
 {
     struct pr_slot_device devices[PR_NVML_MAX] = {{0}};
     unsigned n = find_devices(d, devices);
@@ -384,31 +396,135 @@ void doctor_slots(struct doctor *d)
     pr_slots_free(s);
 }
 
+/* ---- frameworks that programs of ours run on */
+
+/* What launchers of the user's start is the user's to look after. */
+
+/* The first of the names, up to NULL, that is on PATH; or NULL. */
+static const char *doctor_program(struct doctor *d, const char *const *names)
+{
+    char path[PATH_MAX];
+
+    for (; *names; names++)
+        if (pr_which(*names, path))
+            return pr_arena_str(d->arena, path);
+    return NULL;
+}
+
+/* The Python that experiments get, as a path. */
+static const char *doctor_find_python(struct doctor *d)
+{
+    static const char *const names[] = {"python3", NULL};
+    const char *path = doctor_program(d, names);
+
+    return path ? path : names[0];
+}
+
+static int doctor_check_framework(void *ctx, const struct pr_framework *f,
+                                  struct pr_err *err)
+{
+    struct doctor *d = ctx;
+    const char *detail = "";
+    int state;
+
+    if (f->kind != PR_FRAMEWORK_PYTHON)
+        return PR_OK;
+    state = pr_framework_find_installed(f, doctor_find_python(d), d->arena,
+                                        &detail, err);
+    if (state < 0)
+        return state;
+    doctor_extra(d, f->title, state == PR_FRAMEWORK_HERE, detail,
+                 pr_framework_remedy(f, d->arena));
+    return PR_OK;
+}
+
+static void doctor_frameworks(struct doctor *d)
+{
+    struct pr_err err = {0};
+
+    if (pr_framework_each(d->arena, doctor_check_framework, d, &err))
+        doctor_extra(d, "frameworks", false,
+                     pr_arena_printf(d->arena, "%s: %s", err.where, err.msg),
+                     "put that file right");
+}
+
+/* ---- the machine, and the programs that are on it */
+
+static void look_at_engine(struct doctor *d, const char *name)
+{
+    struct pr_storage_opts so = {.engine = name,
+                                 .storage_type = "local_fs",
+                                 .storage_root = ".",
+                                 .block_size = 1 << 20,
+                                 .queue_depth = 8,
+                                 .fault = "",
+                                 .trace = ""};
+    struct pr_storage *st = NULL;
+    struct pr_err err = {0};
+    bool there = pr_storage_open(&so, &st, &err) == PR_OK &&
+                 strcmp(pr_storage_engine(st), name) == 0;
+
+    doctor_extra(d, pr_arena_printf(d->arena, "engine %s", name), there,
+                 there ? "works"
+                 : st  ? pr_arena_str(d->arena, pr_storage_warning(st))
+                       : pr_arena_str(d->arena, err.msg),
+                 "pread is used instead");
+    pr_storage_close(st);
+}
+
+static void look_for_program(struct doctor *d, const char *what,
+                             const char *const *names, const char *remedy)
+{
+    const char *path = doctor_program(d, names);
+
+    doctor_extra(d, what, path != NULL, path, remedy);
+}
+
+static void look_at_kernel(struct doctor *d)
+{
+    bool v2 = access("/sys/fs/cgroup/cgroup.controllers", F_OK) == 0;
+    bool v1 = access("/sys/fs/cgroup/memory", F_OK) == 0;
+    struct utsname u;
+
+    if (uname(&u) == 0)
+        doctor_found(d, "kernel", true,
+                     pr_arena_printf(d->arena, "%s %s", u.sysname, u.release),
+                     NULL);
+    doctor_found(
+        d, "processors", true,
+        pr_arena_printf(d->arena, "%ld", sysconf(_SC_NPROCESSORS_ONLN)), NULL);
+    doctor_found(d, "control groups", v1 || v2,
+                 v2   ? "v2"
+                 : v1 ? "v1"
+                      : "none",
+                 "mount /sys/fs/cgroup: out of memory is told apart by it");
+    look_at_engine(d, "io_uring");
+}
+
+static void doctor_machine(struct doctor *d)
+{
+    static const char *const container[] = {
+        "docker", "podman", "apptainer", "singularity", "nvidia-docker", NULL};
+    static const char *const python[] = {"python3", NULL};
+    struct rlimit files;
+
+    look_at_kernel(d);
+    look_for_program(d, "Python", python,
+                     "only back-ends written in it need one: apt-get install "
+                     "python3");
+    doctor_frameworks(d);
+    look_for_program(d, "container program", container,
+                     "only containers need one: apt-get install podman");
+    if (getrlimit(RLIMIT_NOFILE, &files) == 0)
+        doctor_found(d, "open files", files.rlim_cur >= 1024,
+                     pr_arena_printf(d->arena, "%llu allowed",
+                                     (unsigned long long)files.rlim_cur),
+                     "raise it: ulimit -n 4096");
+}
+
 /* ---- the answer */
 
 enum { HARNESS_RUNS = 100 };
-
-/* Something that has to be there. Texts are borrowed; detail and remedy may
- * be NULL. */
-static void doctor_found(struct doctor *d, const char *what, bool good,
-                         const char *detail, const char *remedy)
-{
-    if (d->count < DOCTOR_MOST)
-        d->items[d->count++] = (struct finding){what, good ? "ok" : "missing",
-                                                detail ? detail : "",
-                                                good || !remedy ? "" : remedy};
-}
-
-/* Something that is nice to have: its absence is no defect. */
-static void doctor_extra(struct doctor *d, const char *what, bool there,
-                         const char *detail, const char *remedy)
-{
-    size_t i = d->count;
-
-    doctor_found(d, what, there, detail, remedy);
-    if (!there && d->count > i)
-        d->items[i].state = "absent";
-}
 
 static int measure_harness(struct doctor *d, struct pr_err *err)
 {
@@ -531,132 +647,4 @@ int cmd_doctor(struct cli *c, struct pr_err *err)
     if (format && strcmp(format, "json") == 0)
         return doctor_print_json(&d, err);
     return print_text(c, &d, err);
-}
-
-/* ---- frameworks that programs of ours run on */
-
-/* What launchers of the user's start is the user's to look after. */
-
-static const char *doctor_program(struct doctor *d, const char *const *names);
-
-/* The Python that experiments get, as a path. */
-static const char *doctor_find_python(struct doctor *d)
-{
-    static const char *const names[] = {"python3", NULL};
-    const char *path = doctor_program(d, names);
-
-    return path ? path : names[0];
-}
-
-static int doctor_check_framework(void *ctx, const struct pr_framework *f,
-                                  struct pr_err *err)
-{
-    struct doctor *d = ctx;
-    const char *detail = "";
-    int state;
-
-    if (f->kind != PR_FRAMEWORK_PYTHON)
-        return PR_OK;
-    state = pr_framework_find_installed(f, doctor_find_python(d), d->arena,
-                                        &detail, err);
-    if (state < 0)
-        return state;
-    doctor_extra(d, f->title, state == PR_FRAMEWORK_HERE, detail,
-                 pr_framework_remedy(f, d->arena));
-    return PR_OK;
-}
-
-void doctor_frameworks(struct doctor *d)
-{
-    struct pr_err err = {0};
-
-    if (pr_framework_each(d->arena, doctor_check_framework, d, &err))
-        doctor_extra(d, "frameworks", false,
-                     pr_arena_printf(d->arena, "%s: %s", err.where, err.msg),
-                     "put that file right");
-}
-
-/* ---- the machine, and the programs that are on it */
-
-/* The first of the names, up to NULL, that is on PATH; or NULL. */
-static const char *doctor_program(struct doctor *d, const char *const *names)
-{
-    char path[PATH_MAX];
-
-    for (; *names; names++)
-        if (pr_which(*names, path))
-            return pr_arena_str(d->arena, path);
-    return NULL;
-}
-
-static void look_at_engine(struct doctor *d, const char *name)
-{
-    struct pr_storage_opts so = {.engine = name,
-                                 .storage_type = "local_fs",
-                                 .storage_root = ".",
-                                 .block_size = 1 << 20,
-                                 .queue_depth = 8,
-                                 .fault = "",
-                                 .trace = ""};
-    struct pr_storage *st = NULL;
-    struct pr_err err = {0};
-    bool there = pr_storage_open(&so, &st, &err) == PR_OK &&
-                 strcmp(pr_storage_engine(st), name) == 0;
-
-    doctor_extra(d, pr_arena_printf(d->arena, "engine %s", name), there,
-                 there ? "works"
-                 : st  ? pr_arena_str(d->arena, pr_storage_warning(st))
-                       : pr_arena_str(d->arena, err.msg),
-                 "pread is used instead");
-    pr_storage_close(st);
-}
-
-static void look_for_program(struct doctor *d, const char *what,
-                             const char *const *names, const char *remedy)
-{
-    const char *path = doctor_program(d, names);
-
-    doctor_extra(d, what, path != NULL, path, remedy);
-}
-
-static void look_at_kernel(struct doctor *d)
-{
-    bool v2 = access("/sys/fs/cgroup/cgroup.controllers", F_OK) == 0;
-    bool v1 = access("/sys/fs/cgroup/memory", F_OK) == 0;
-    struct utsname u;
-
-    if (uname(&u) == 0)
-        doctor_found(d, "kernel", true,
-                     pr_arena_printf(d->arena, "%s %s", u.sysname, u.release),
-                     NULL);
-    doctor_found(
-        d, "processors", true,
-        pr_arena_printf(d->arena, "%ld", sysconf(_SC_NPROCESSORS_ONLN)), NULL);
-    doctor_found(d, "control groups", v1 || v2,
-                 v2   ? "v2"
-                 : v1 ? "v1"
-                      : "none",
-                 "mount /sys/fs/cgroup: out of memory is told apart by it");
-    look_at_engine(d, "io_uring");
-}
-
-void doctor_machine(struct doctor *d)
-{
-    static const char *const container[] = {
-        "docker", "podman", "apptainer", "singularity", "nvidia-docker", NULL};
-    static const char *const python[] = {"python3", NULL};
-    struct rlimit files;
-
-    look_at_kernel(d);
-    look_for_program(d, "Python", python,
-                     "only back-ends written in it need one: apt-get install "
-                     "python3");
-    doctor_frameworks(d);
-    look_for_program(d, "container program", container,
-                     "only containers need one: apt-get install podman");
-    if (getrlimit(RLIMIT_NOFILE, &files) == 0)
-        doctor_found(d, "open files", files.rlim_cur >= 1024,
-                     pr_arena_printf(d->arena, "%llu allowed",
-                                     (unsigned long long)files.rlim_cur),
-                     "raise it: ulimit -n 4096");
 }

@@ -1,6 +1,7 @@
 /* `prony parse`: numbers out of logs. */
 #include "analyse/series/pivot.h"
 #include "base/json/json.h"
+#include "base/text.h"
 #include "cli/results_args.h"
 #include "present/report/report_pivot.h"
 #include "present/report/report_results.h"
@@ -8,13 +9,6 @@
 #include <inttypes.h>
 #include <string.h>
 #include <sys/stat.h>
-
-static bool parse_ends_with(const char *s, const char *end)
-{
-    size_t n = strlen(s), k = strlen(end);
-
-    return n >= k && strcmp(s + n - k, end) == 0;
-}
 
 /* ---- files */
 
@@ -117,7 +111,7 @@ static int parse_write_files(struct cli *c, const struct pr_results *set,
     size_t each;
     int rc;
 
-    f.ext = parse_ends_with(path, ".json.gz") ? ".json.gz" : ".json";
+    f.ext = pr_text_ends_with(path, ".json.gz") ? ".json.gz" : ".json";
     f.base = pr_arena_copy(c->arena, path, strlen(path) - strlen(f.ext));
     if (params)
         f.out.params =
@@ -181,8 +175,8 @@ static int print_report(struct cli *c, const struct pr_results *set,
 
 static int parse_check_output(const char *path, struct pr_err *err)
 {
-    if (!path || parse_ends_with(path, ".json") ||
-        parse_ends_with(path, ".json.gz"))
+    if (!path || pr_text_ends_with(path, ".json") ||
+        pr_text_ends_with(path, ".json.gz"))
         return PR_OK;
     pr_fail(err, PR_E_USAGE, "",
             "--output-file wants a name that ends with "

@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/json/json.h"
 #include "base/number.h"
+#include "base/text.h"
 #include "cli/report_folder.h"
 #include "conf/read/bundled.h"
 #include "conf/read/toml.h"
@@ -43,18 +44,11 @@ const char *config_path(struct pr_arena *a, const char *path)
     return pr_arena_printf(a, "%s%s", home, path + 1);
 }
 
-static bool config_ends_with(const char *s, const char *end)
-{
-    size_t n = strlen(s), k = strlen(end);
-
-    return n >= k && strcmp(s + n - k, end) == 0;
-}
-
 /* Whether it is named as a file of YAML or TOML. */
 static bool config_is_document(const char *text)
 {
-    return config_ends_with(text, ".yaml") || config_ends_with(text, ".yml") ||
-           config_ends_with(text, ".toml");
+    return pr_text_ends_with(text, ".yaml") ||
+           pr_text_ends_with(text, ".yml") || pr_text_ends_with(text, ".toml");
 }
 
 /* "quick" for the weights of the bundled suite; else a path. */
@@ -82,16 +76,16 @@ static int config_read(struct pr_arena *a, const char *text, const char *option,
     in.name = config_find_file(a, text);
     if (!in.name)
         return pr_fail_nomem(err);
-    if (config_ends_with(text, ".cfg") || config_ends_with(text, ".ini")) {
+    if (pr_text_ends_with(text, ".cfg") || pr_text_ends_with(text, ".ini")) {
         pr_fail(err, PR_E_UNAVAIL, option, "cannot read '%s'", text);
         return pr_hint(err, "JSON, YAML and TOML can be read");
     }
     rc = pr_file_read(in.name, MAX_CONFIG, a, &in.text, &in.len, err);
     if (rc)
         return rc;
-    if (config_ends_with(text, ".yaml") || config_ends_with(text, ".yml"))
+    if (pr_text_ends_with(text, ".yaml") || pr_text_ends_with(text, ".yml"))
         return pr_yaml_read(in.text, in.len, in.name, a, ret, err);
-    if (config_ends_with(text, ".toml"))
+    if (pr_text_ends_with(text, ".toml"))
         return pr_toml_read(in.text, in.len, in.name, a, ret, err);
     return pr_json_read(&in, a, ret, NULL, err);
 }
@@ -120,15 +114,6 @@ enum { MAX_BASES = 64, SAY_NOTES = 10 };
 
 /* ---- what there is */
 
-static bool suite_dir_has_file(const char *dir, const char *name)
-{
-    char path[4096];
-
-    return (size_t)snprintf(path, sizeof path, "%s/%s", dir, name) <
-               sizeof path &&
-           access(path, F_OK) == 0;
-}
-
 /* Whether `report PATH` is about a suite: a file, or a folder that holds
  * results of one and is nothing else we know. */
 static bool is_suite_path(const char *path)
@@ -143,7 +128,7 @@ static bool is_suite_path(const char *path)
     if (!S_ISDIR(st.st_mode) || pr_suite_is_folder(path))
         return true;
     for (const char *const *name = others; *name; name++)
-        if (suite_dir_has_file(path, *name))
+        if (folder_has_file(path, *name))
             return false;
     if (pr_gpu_systems_is_tree(path)) /* its full table */
         return false;
@@ -339,7 +324,7 @@ static void print_suite_window(const struct pr_suite *s)
             most = s->tests[i].train.n;
     }
     if (s->kind != PR_SUITE_RESULTS || !rates ||
-        !suite_dir_has_file(s->path, "plan.json"))
+        !folder_has_file(s->path, "plan.json"))
         return;
     message_print(
         SAY_INFO,
@@ -431,7 +416,7 @@ static int write_suite_html(const struct suite_ask *ask,
 {
     struct pr_html_about about = {.version = PR_VERSION};
 
-    if (suite_dir_has_file(ask->path, "plan.json"))
+    if (folder_has_file(ask->path, "plan.json"))
         about.dir = ask->path;
     return pr_html_suite(r, &about, ask->html, err);
 }
@@ -472,7 +457,10 @@ static int make_suite_report(struct cli *c, const struct suite_ask *ask,
     return check_strict(ask, &r, err);
 }
 
-int suite_report(struct cli *c, const struct suite_ask *ask, struct pr_err *err)
+/* Prints the report on stdout and what is to be said of it on stderr.
+ * PR_E_THRESHOLD: strict, and a test with a weight has no figure. */
+static int suite_report(struct cli *c, const struct suite_ask *ask,
+                        struct pr_err *err)
 {
     struct reading r = {0};
     int rc = read_report_suites(c, ask, &r, err);

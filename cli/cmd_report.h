@@ -9,8 +9,6 @@
 #include "base/value.h"
 #include "cli/cli.h"
 
-/* Options that take a file of configuration or JSON right away. */
-
 /* A path with "~" and "~/…" replaced by the home directory. */
 const char *config_path(struct pr_arena *a, const char *path);
 
@@ -27,11 +25,6 @@ struct suite_ask {
     const char *html;   /* a file to write; NULL: none */
     bool penalise, compare_gpus, strict;
 };
-
-/* Prints the report on stdout and what is to be said of it on stderr.
- * PR_E_THRESHOLD: strict, and a test with a weight has no figure. */
-int suite_report(struct cli *c, const struct suite_ask *ask,
-                 struct pr_err *err) PR_MUST_CHECK;
 
 /* Warns of a run that has not come to its end. */
 void print_unfinished(const char *path, const struct pr_run_unfinished *u);

@@ -131,12 +131,6 @@ struct watcher {
     uint64_t done, total, failed;
 };
 
-/* The one that is shown: the first of those that run. */
-static const char *watcher_shown_id(const struct watcher *w)
-{
-    return w->running ? w->id[0] : NULL;
-}
-
 static void watcher_add_running(struct watcher *w, const char *id)
 {
     if (w->running < MAX_RUNNING && strlen(id) < sizeof w->id[0])
@@ -218,8 +212,8 @@ static void watcher_on_event(void *ctx, const struct pr_event *e)
     w->done = e->done;
     w->total = e->total;
     w->failed = e->failed;
-    pr_live_update(w->live, e->done, e->total, e->failed, watcher_shown_id(w),
-                   NULL);
+    pr_live_update(w->live, e->done, e->total, e->failed,
+                   w->running ? w->id[0] : NULL, NULL);
     if (e->kind == PR_EVENT_LEFTOVERS && message_level() >= SAY_WARNING)
         pr_live_message(w->live, e->reason);
     if (message_level() < SAY_INFO)
@@ -230,13 +224,6 @@ static void watcher_on_event(void *ctx, const struct pr_event *e)
              (e->kind == PR_EVENT_EXPERIMENT_END && e->status != PR_STATUS_OK &&
               e->status != PR_STATUS_SKIPPED))
         watcher_print_failure(w, e);
-}
-
-static int run_print_results(struct cli *c, const struct pr_rundir *d,
-                             struct pr_err *err)
-{
-    return run_needs_json(c) ? report_run_json(d->path, err)
-                             : report_table(c, d->path, "text", MAX_ROWS, err);
 }
 
 static void run_print_end(const struct pr_rundir *d,
@@ -274,13 +261,17 @@ static int run_and_report(struct cli *c, struct pr_rundir *d, long retry,
                                .watch_ctx = &w};
     struct pr_run_summary sum;
     struct pr_err shown = {0};
-    int rc = pr_run(&opts, &sum, err);
+    int rc = pr_run(&opts, &sum, err), shown_rc = PR_OK;
 
     c->signo = sum.signo;
     pr_live_free(w.live);
     if (sum.total && c->verb->bit & ON_PROBE && probe_chart(d->path, &shown))
         message_print_warning(shown.where, shown.msg, "");
-    if (show && sum.total && run_print_results(c, d, &shown) && !rc) {
+    if (show && sum.total)
+        shown_rc = run_needs_json(c)
+                       ? report_run_json(d->path, &shown)
+                       : report_table(c, d->path, "text", MAX_ROWS, &shown);
+    if (shown_rc && !rc) {
         *err = shown;
         rc = shown.code;
     }

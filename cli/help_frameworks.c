@@ -10,7 +10,17 @@
 
 /* ---- a page */
 
-static const char *framework_how(const struct pr_framework *f);
+/* "built in", "by a program of Prony's", "by a launcher of yours". */
+static const char *framework_how(const struct pr_framework *f)
+{
+    static const char *const words[] = {
+        [PR_FRAMEWORK_NATIVE] = "built in",
+        [PR_FRAMEWORK_PYTHON] = "by a program of Prony's",
+        [PR_FRAMEWORK_SCRIPT] = "by a launcher of yours",
+    };
+
+    return words[f->kind];
+}
 
 enum { FACT_COLUMN = 15, HELP_COLUMN = 6 };
 
@@ -260,35 +270,18 @@ struct rows {
     size_t count, cap;
 };
 
-/* "built in", "by a program of Prony's", "by a launcher of yours". */
-static const char *framework_how(const struct pr_framework *f)
-{
-    static const char *const words[] = {
-        [PR_FRAMEWORK_NATIVE] = "built in",
-        [PR_FRAMEWORK_PYTHON] = "by a program of Prony's",
-        [PR_FRAMEWORK_SCRIPT] = "by a launcher of yours",
-    };
-
-    return words[f->kind];
-}
-
 static int framework_rows_add(void *ctx, const struct pr_framework *f,
                               struct pr_err *err)
 {
     struct rows *r = ctx;
-    struct framework_row row = {.f = f};
-    struct framework_row *items =
-        pr_arena_grow(r->arena, r->items, r->count, &r->cap, sizeof row);
+    struct framework_row *row = PR_PUSH(r->arena, r);
 
-    if (!items)
+    if (!row)
         return pr_fail_nomem(err);
-    row.state =
-        pr_framework_find_installed(f, "python3", r->arena, &row.detail, err);
-    if (row.state < 0)
-        return row.state;
-    r->items = items;
-    items[r->count++] = row;
-    return PR_OK;
+    row->f = f;
+    row->state =
+        pr_framework_find_installed(f, "python3", r->arena, &row->detail, err);
+    return row->state < 0 ? row->state : PR_OK;
 }
 
 static int framework_rows_add_named(struct rows *r, const char *name,

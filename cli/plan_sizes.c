@@ -42,7 +42,7 @@ static uint64_t this_memory(void)
     return pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page : 0;
 }
 
-static double plan_mlperf_to_gib(uint64_t bytes)
+static double plan_sizes_to_gib(uint64_t bytes)
 {
     return (double)bytes / 0x1p30;
 }
@@ -96,20 +96,20 @@ static void plan_mlperf_checkpoint_text(const struct pr_mlperf *m,
                           : "",
                       (unsigned long long)m->accelerators);
     pr_buf_printf(out, "  checkpoint  %s (%.2f GiB): model %s, optimiser %s\n",
-                  pr_format_bytes(a, all), plan_mlperf_to_gib(all),
+                  pr_format_bytes(a, all), plan_sizes_to_gib(all),
                   pr_format_bytes((char[16]){0}, k->all.model_bytes),
                   pr_format_bytes(b, k->all.optimizer_bytes));
     if (subset)
         pr_buf_printf(out,
                       "  of it here  %s (%.2f GiB) by %llu of %llu "
                       "processes\n",
-                      pr_format_bytes(a, here), plan_mlperf_to_gib(here),
+                      pr_format_bytes(a, here), plan_sizes_to_gib(here),
                       (unsigned long long)k->shape.ranks,
                       (unsigned long long)k->shape.all);
     pr_buf_printf(out,
                   "  a process   %s (%.2f GiB) at most, which DLIO holds in "
                   "memory: %s for all; prony takes about %s\n",
-                  pr_format_bytes(a, k->most), plan_mlperf_to_gib(k->most),
+                  pr_format_bytes(a, k->most), plan_sizes_to_gib(k->most),
                   pr_format_bytes((char[16]){0}, here),
                   pr_format_bytes(b, k->memory));
 }
@@ -176,7 +176,7 @@ static void data_text(const struct cli *c, const struct pr_mlperf *m,
         (unsigned long long)s->files, memory ? "5 x memory" : "500 steps",
         (unsigned long long)s->by_memory, (unsigned long long)s->by_steps);
     pr_buf_printf(out, "  bytes       %s (%.2f GiB)\n",
-                  pr_format_bytes(a, s->bytes), plan_mlperf_to_gib(s->bytes));
+                  pr_format_bytes(a, s->bytes), plan_sizes_to_gib(s->bytes));
     if (s->subfolders)
         pr_buf_printf(out,
                       "  folders     %llu, for about 10,000 files in each: "
@@ -363,16 +363,11 @@ static void in_groups(char out[static CELL], uint64_t n)
     out[to] = '\0';
 }
 
-static double checkpoint_to_gib(uint64_t bytes)
-{
-    return (double)bytes / (1 << 30);
-}
-
 static void set_gib(struct pr_table *t, size_t col, uint64_t bytes)
 {
     char text[CELL];
 
-    snprintf(text, sizeof text, "%.2f", checkpoint_to_gib(bytes));
+    snprintf(text, sizeof text, "%.2f", plan_sizes_to_gib(bytes));
     pr_table_set_str(t, col, text);
 }
 
@@ -412,8 +407,8 @@ static void plan_checkpoint_add_row(void *ctx, const struct entry *e)
     set_gib(t, 7, e->all.model_bytes + e->all.optimizer_bytes);
     pr_table_set_int(t, 8, (int64_t)e->all.files);
     snprintf(text, sizeof text, "%.3f+%.3f",
-             checkpoint_to_gib(e->rank0.model_bytes),
-             checkpoint_to_gib(e->rank0.optimizer_bytes));
+             plan_sizes_to_gib(e->rank0.model_bytes),
+             plan_sizes_to_gib(e->rank0.optimizer_bytes));
     pr_table_set_str(t, 9, text);
     set_ranks(t, 10, s);
 }

@@ -91,6 +91,15 @@ struct pr_live_line *live_new(const struct cli *c, const char *unit)
     return pr_live_new(&opts);
 }
 
+bool folder_has_file(const char *dir, const char *name)
+{
+    char path[4096];
+
+    return (size_t)snprintf(path, sizeof path, "%s/%s", dir, name) <
+               sizeof path &&
+           access(path, F_OK) == 0;
+}
+
 /* ---- prony report: what kind of folder it is, and what is said of it */
 
 /*
@@ -107,15 +116,6 @@ struct report {
     struct pr_arena *arena;
     struct pr_buf *out;
 };
-
-static bool report_dir_has_file(const char *dir, const char *name)
-{
-    char path[4096];
-
-    return (size_t)snprintf(path, sizeof path, "%s/%s", dir, name) <
-               sizeof path &&
-           access(path, F_OK) == 0;
-}
 
 static void report_write_heading(struct report *r, const char *text)
 {
@@ -229,29 +229,21 @@ static int mlperf_people(struct report *r, const struct pr_value *result,
                : pr_mlperf_text(&m, id, r->format, &r->style, r->out, err);
 }
 
-static const char *report_text_at(const struct pr_value *map, const char *key,
-                                  const char *otherwise)
-{
-    const struct pr_value *v = pr_get(map, key);
-
-    return v && v->kind == PR_STR ? v->s : otherwise;
-}
-
 static int experiment_json(struct report *r, const struct pr_value *result,
                            struct pr_err *err)
 {
     const struct pr_value *results = pr_get(result, "results");
     struct pr_dlio_run run;
     struct pr_json_writer jb;
-    int rc = report_dir_has_file(r->dir, "summary.json")
+    int rc = folder_has_file(r->dir, "summary.json")
                  ? read_dlio(r, r->dir, &run, err)
                  : 1;
 
     if (rc < 0)
         return rc;
     begin_document(r, &jb);
-    pr_json_put_str(&jb, "id", report_text_at(result, "id", NULL));
-    pr_json_put_str(&jb, "status", report_text_at(result, "status", NULL));
+    pr_json_put_str(&jb, "id", pr_text_at(result, "id", NULL));
+    pr_json_put_str(&jb, "status", pr_text_at(result, "status", NULL));
     if (pr_run_data_target(result) != PR_TARGET_NONE)
         pr_json_put_bool(&jb, "target_met",
                          pr_run_data_target(result) == PR_TARGET_MET);
@@ -280,21 +272,20 @@ static int experiment_people(struct report *r, const struct pr_value *result,
     int rc;
 
     if (pr_is_probed(results))
-        return pr_probe_report(report_text_at(result, "id", r->dir), results,
+        return pr_probe_report(pr_text_at(result, "id", r->dir), results,
                                r->format, &r->style, r->out, err);
     if (r->format == PR_TABLE_CSV)
         return rows ? pr_measure_rows(rows, r->format, &r->style, r->out, err)
                     : PR_OK;
     if (pr_is_trained(results))
-        return pr_trained_report(report_text_at(result, "id", r->dir), results,
+        return pr_trained_report(pr_text_at(result, "id", r->dir), results,
                                  r->format, &r->style, r->out, err);
-    rc = pr_emulate_report(report_text_at(result, "id", r->dir),
+    rc = pr_emulate_report(pr_text_at(result, "id", r->dir),
                            results ? results : &none, r->format, &r->style,
                            r->out, err);
     if (!rc)
-        rc =
-            mlperf_people(r, result, report_text_at(result, "id", r->dir), err);
-    if (rc || !report_dir_has_file(r->dir, "summary.json"))
+        rc = mlperf_people(r, result, pr_text_at(result, "id", r->dir), err);
+    if (rc || !folder_has_file(r->dir, "summary.json"))
         return rc;
     rc = read_dlio(r, r->dir, &run, err);
     if (!rc)
@@ -341,7 +332,7 @@ static int run_dlio(struct report *r, uint64_t count, const char *id,
 
     if (!path)
         return pr_fail_nomem(err);
-    if (!report_dir_has_file(dir, "summary.json"))
+    if (!folder_has_file(dir, "summary.json"))
         return PR_OK;
     if (count > 1) {
         pr_buf_str(r->out, "\nDLIO's report of one of them: prony report ");
@@ -516,9 +507,9 @@ static int strict_experiment(struct report *r, struct pr_err *err)
 /* Where our records are, beside DLIO's if dlio_benchmark made them. */
 static int find_records(struct report *r, struct pr_err *err)
 {
-    if (!report_dir_has_file(r->dir, "plan.json") &&
-        !report_dir_has_file(r->dir, "summary.json") &&
-        report_dir_has_file(r->dir, "prony/plan.json"))
+    if (!folder_has_file(r->dir, "plan.json") &&
+        !folder_has_file(r->dir, "summary.json") &&
+        folder_has_file(r->dir, "prony/plan.json"))
         r->dir = pr_arena_printf(r->arena, "%s/prony", r->dir);
     return r->dir ? PR_OK : pr_fail_nomem(err);
 }
@@ -530,13 +521,12 @@ int report_strict(struct cli *c, const char *dir, struct pr_err *err)
 
     if (rc)
         return rc;
-    if (report_dir_has_file(r.dir, "capacity.json"))
+    if (folder_has_file(r.dir, "capacity.json"))
         return strict_capacity(&r, err);
-    if (report_dir_has_file(r.dir, "plan.json"))
+    if (folder_has_file(r.dir, "plan.json"))
         return strict_run(&r, err);
-    return report_dir_has_file(r.dir, "result.json")
-               ? strict_experiment(&r, err)
-               : PR_OK;
+    return folder_has_file(r.dir, "result.json") ? strict_experiment(&r, err)
+                                                 : PR_OK;
 }
 
 /* ---- results of GPU systems in Lambda's layout */
@@ -589,13 +579,13 @@ int report_folder(struct cli *c, const char *dir, const char *format,
     rc = find_records(&r, err);
     if (rc)
         return rc;
-    if (report_dir_has_file(r.dir, "capacity.json"))
+    if (folder_has_file(r.dir, "capacity.json"))
         rc = report_capacity(&r, err);
-    else if (report_dir_has_file(r.dir, "plan.json"))
+    else if (folder_has_file(r.dir, "plan.json"))
         rc = report_run(&r, err);
-    else if (report_dir_has_file(dir, "result.json"))
+    else if (folder_has_file(dir, "result.json"))
         rc = report_experiment(&r, err);
-    else if (report_dir_has_file(dir, "summary.json"))
+    else if (folder_has_file(dir, "summary.json"))
         rc = report_dlio(&r, err);
     else if (pr_gpu_systems_is_tree(r.dir))
         rc = report_systems(&r, err);

@@ -27,6 +27,9 @@ int report_run_json(const char *dir, struct pr_err *err) PR_MUST_CHECK;
 int report_strict(struct cli *c, const char *dir,
                   struct pr_err *err) PR_MUST_CHECK;
 
+/* Whether a file or folder of that name is in dir. */
+bool folder_has_file(const char *dir, const char *name);
+
 /* text, json, csv or md. */
 enum pr_table_format report_format(const char *name);
 

@@ -11,13 +11,6 @@ enum { MAX_FILE = 64 << 20 };
 
 /* ---- reading */
 
-static const char *text_in(const struct pr_value *map, const char *key)
-{
-    const struct pr_value *v = pr_get(map, key);
-
-    return v && v->kind == PR_STR ? v->s : NULL;
-}
-
 static struct pr_value any_in(const struct pr_value *map, const char *key,
                               enum pr_kind kind)
 {
@@ -52,12 +45,12 @@ int suite_call_read(struct cli *c, const char *path, struct suite_call *ret,
     if (ret->params.kind == PR_MAP)
         return PR_OK;
     call = pr_get(&root, "call");
-    ret->function = call ? text_in(call, "function") : NULL;
+    ret->function = pr_text_at(call, "function", NULL);
     if (!ret->function)
         return no_result(path, err);
-    ret->name = text_in(&root, "name");
-    ret->job_id = text_in(&root, "job_id");
-    ret->dataroot = text_in(&root, "dataroot");
+    ret->name = pr_text_at(&root, "name", NULL);
+    ret->job_id = pr_text_at(&root, "job_id", NULL);
+    ret->dataroot = pr_text_at(&root, "dataroot", NULL);
     if (any_in(call, "argv", PR_LIST).kind == PR_LIST)
         ret->argv = any_in(call, "argv", PR_LIST);
     ret->environ = any_in(&root, "environ", PR_MAP);
@@ -140,7 +133,7 @@ static void suite_call_set_scheme(struct maker *m,
                                   const struct suite_call *call)
 {
     const struct pr_value *scheme = pr_get(&call->job, "partition_scheme");
-    const char *type = scheme ? text_in(scheme, "type") : NULL;
+    const char *type = pr_text_at(scheme, "type", NULL);
 
     if (type)
         suite_call_set_text(m, "suite.scheme", type);

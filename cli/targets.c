@@ -117,7 +117,7 @@ static int guess_one(void *ctx, const char *name, const char *path)
     struct guess *g = ctx;
 
     (void)path;
-    if (!*g->longer && strncmp(name, g->typed, strlen(g->typed)) == 0)
+    if (!*g->longer && pr_text_starts_with(name, g->typed))
         snprintf(g->longer, sizeof g->longer, "%s", name);
     pr_nearest_offer(&g->nearest, name);
     return PR_OK;

@@ -484,11 +484,6 @@ static void reference_write_cell(struct pr_buf *out, const char *s)
     }
 }
 
-static void reference_write_code(struct pr_buf *out, const char *s)
-{
-    pr_buf_printf(out, "`%s`", s);
-}
-
 static void reference_write_fact(struct pr_buf *out, const char *label,
                                  const char *text, bool code)
 {
@@ -496,7 +491,7 @@ static void reference_write_fact(struct pr_buf *out, const char *label,
         return;
     pr_buf_printf(out, "- %s: ", label);
     if (code)
-        reference_write_code(out, text);
+        pr_buf_printf(out, "`%s`", text);
     else
         pr_buf_str(out, text);
     pr_buf_char(out, '\n');

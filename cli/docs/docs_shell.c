@@ -5,7 +5,7 @@
 
 /* ---- fish: one `complete` line an option, functions for names */
 
-static const char docs_fish_head[] =
+static const char fish_head[] =
     "# fish completion for prony. Written by \"prony __complete fish\"; do "
     "not\n"
     "# edit.\n"
@@ -162,7 +162,7 @@ void complete_fish(struct pr_buf *out)
     const struct option *o;
     const struct verb *v;
 
-    pr_buf_str(out, docs_fish_head);
+    pr_buf_str(out, fish_head);
     fish_write_names(out);
     fish_write_settings(out);
     fish_write_verbs(out);
@@ -196,12 +196,12 @@ static const char *const actions[] = {
     [WORD_TOPIC] = "_prony_topics",
 };
 
-static const char docs_zsh_head[] =
+static const char zsh_head[] =
     "#compdef prony\n"
     "# zsh completion for prony. Written by \"prony __complete zsh\"; do not "
     "edit.\n\n";
 
-static const char docs_zsh_functions[] =
+static const char zsh_functions[] =
     "\n"
     "_prony_names() {\n"
     "    _describe -t parameters parameter _prony_params\n"
@@ -358,11 +358,11 @@ void complete_zsh(struct pr_buf *out)
 {
     const struct verb *v;
 
-    pr_buf_str(out, docs_zsh_head);
+    pr_buf_str(out, zsh_head);
     zsh_write_lists(out);
     for (size_t i = 0; (v = verb_at(i)); i++)
         zsh_write_verb(out, v);
-    pr_buf_str(out, docs_zsh_functions);
+    pr_buf_str(out, zsh_functions);
 }
 
 static const char head[] = "# bash completion for prony. Written by \"prony "
