@@ -405,7 +405,7 @@ static int postprocessor_write_report(const struct post *p,
     return rc ? rc : answer_print_buf(&name, err);
 }
 
-int dlio_postprocessor(int argc, char **argv, struct pr_err *err)
+static int dlio_postprocessor(int argc, char **argv, struct pr_err *err)
 {
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(65536);
     struct post p = {.folder = "./output"};

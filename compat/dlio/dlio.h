@@ -72,6 +72,5 @@ void dlio_write_hydra_yaml(const struct dlio_args *args, const char *run_dir,
 int dlio_run(struct dlio_args *args, int *ret_signo,
              struct pr_err *err) PR_MUST_CHECK;
 int hydra_query(struct dlio_args *args, struct pr_err *err) PR_MUST_CHECK;
-int dlio_postprocessor(int argc, char **argv, struct pr_err *err) PR_MUST_CHECK;
 
 #endif

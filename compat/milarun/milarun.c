@@ -23,7 +23,50 @@
 #include <time.h>
 #include <unistd.h>
 
-int milarun_run(struct pr_arena *a, const struct milarun_args *m);
+/* ---- what all commands use */
+
+static int say_wrong(const char *what)
+{
+    message_print(SAY_CRITICAL, "milarun: error: %s\n", what);
+    return 1;
+}
+
+/* ~ and ~/x, as a shell would; milarun does so itself. */
+static const char *milarun_expand_path(struct pr_arena *a, const char *path)
+{
+    return path ? config_path(a, path) : NULL;
+}
+
+static const char *milarun_dataroot(struct pr_arena *a,
+                                    const struct milarun_args *m)
+{
+    const char *dir = m->value[M_DATAROOT];
+
+    return milarun_expand_path(a, dir ? dir : getenv("MILARUN_DATAROOT"));
+}
+
+/* Of milarun.c. */
+static int milarun_no_dataroot(void)
+{
+    return say_wrong("no dataroot specified,  please use --dataroot/-d or set "
+                     "$MILARUN_DATAROOT");
+}
+
+/* --out, or a new folder in $MILARUN_OUTROOT; NULL: neither. */
+static const char *milarun_out(struct pr_arena *a, const struct milarun_args *m)
+{
+    const char *root = getenv("MILARUN_OUTROOT");
+    time_t now = time(NULL);
+    char text[64];
+    struct tm tm;
+
+    if (m->value[M_OUT] || !root)
+        return milarun_expand_path(a, m->value[M_OUT]);
+    localtime_r(&now, &tm);
+    strftime(text, sizeof text, "%Y-%m-%d.%H:%M:%S", &tm);
+    return pr_arena_printf(a, "%s/results-%s", milarun_expand_path(a, root),
+                           text);
+}
 
 /* ---- one experiment: run and rerun */
 
@@ -32,12 +75,6 @@ int milarun_run(struct pr_arena *a, const struct milarun_args *m);
  * result file alone is kept, under the name that was asked for, or is written
  * to stdout.
  */
-
-static const char *milarun_dataroot(struct pr_arena *a,
-                                    const struct milarun_args *m);
-static int milarun_no_dataroot(void);
-static const char *milarun_out(struct pr_arena *a,
-                               const struct milarun_args *m);
 
 enum { MAX_FILE = 64 << 20 };
 
@@ -201,7 +238,7 @@ static int run_call(struct pr_arena *a, const struct suite_call *call,
     return c.signo ? 128 + c.signo : pr_code_exit_status(ended);
 }
 
-int milarun_run(struct pr_arena *a, const struct milarun_args *m)
+static int milarun_run(struct pr_arena *a, const struct milarun_args *m)
 {
     struct suite_call call = {.function = m->words[0],
                               .name = m->value[M_NAME],
@@ -273,51 +310,6 @@ static int milarun_rerun(struct pr_arena *a, const struct milarun_args *m)
     if (set_data_root(a, call.dataroot, &err))
         return milarun_print_failure(&err);
     return run_call(a, &call, m, milarun_out(a, m));
-}
-
-/* ---- what all commands use */
-
-static int say_wrong(const char *what)
-{
-    message_print(SAY_CRITICAL, "milarun: error: %s\n", what);
-    return 1;
-}
-
-/* ~ and ~/x, as a shell would; milarun does so itself. */
-static const char *milarun_expand_path(struct pr_arena *a, const char *path)
-{
-    return path ? config_path(a, path) : NULL;
-}
-
-static const char *milarun_dataroot(struct pr_arena *a,
-                                    const struct milarun_args *m)
-{
-    const char *dir = m->value[M_DATAROOT];
-
-    return milarun_expand_path(a, dir ? dir : getenv("MILARUN_DATAROOT"));
-}
-
-/* Of milarun.c. */
-static int milarun_no_dataroot(void)
-{
-    return say_wrong("no dataroot specified,  please use --dataroot/-d or set "
-                     "$MILARUN_DATAROOT");
-}
-
-/* --out, or a new folder in $MILARUN_OUTROOT; NULL: neither. */
-static const char *milarun_out(struct pr_arena *a, const struct milarun_args *m)
-{
-    const char *root = getenv("MILARUN_OUTROOT");
-    time_t now = time(NULL);
-    char text[64];
-    struct tm tm;
-
-    if (m->value[M_OUT] || !root)
-        return milarun_expand_path(a, m->value[M_OUT]);
-    localtime_r(&now, &tm);
-    strftime(text, sizeof text, "%Y-%m-%d.%H:%M:%S", &tm);
-    return pr_arena_printf(a, "%s/results-%s", milarun_expand_path(a, root),
-                           text);
 }
 
 /* ---- words for one of our verbs */
