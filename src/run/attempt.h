@@ -78,13 +78,10 @@ struct pr_attempt_what {
     const struct pr_slot *slot; /* where it runs; NULL: anywhere */
 };
 
-struct pr_attempt_running;
-
-/* Starts it. *ret_waiting is in the job's
- * arena; NULL: it has ended already, as it could not be started, and *ret has
- * the answer. Fails only when the run cannot go on; an experiment that fails,
- * cannot be started or is stopped is an answer. Free *ret with
- * pr_attempt_close. */
+/* Starts it. *ret_waiting is in the job's arena; NULL: it has ended already, as
+ * it could not be started, and *ret has the answer. Fails only when the run
+ * cannot go on; an experiment that fails, cannot be started or is stopped is an
+ * answer. Free *ret with pr_attempt_close. */
 int pr_attempt_begin(const struct pr_attempt_ctx *ctx,
                      const struct pr_attempt_what *what, struct pr_attempt *ret,
                      struct pr_attempt_running **ret_waiting,

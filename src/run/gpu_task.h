@@ -17,7 +17,7 @@
 void pr_gpu_task_finish(const struct pr_job *job, const char *log_path,
                         struct pr_attempt *a);
 
-/* The data that tasks of GPU systems in a plan read, each set once. */
+/* ---- the data that tasks in a plan read, each set once */
 
 /* A folder below the root of data. */
 struct pr_task_need {

@@ -16,6 +16,155 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+/* ---- who runs at the same time: most alone, as a group of one */
+
+enum { TICK_NS = 200000000, MAX_TOGETHER = 1024 };
+
+static const struct pr_value *
+planned_param(const struct pr_runner *r,
+              const struct pr_plan_file_experiment *p, const char *name)
+{
+    const struct pr_value *v = pr_get(&p->params, name);
+
+    return v ? v : pr_get(&r->plan.defaults, name);
+}
+
+static const char *planned_group(const struct pr_runner *r,
+                                 const struct pr_plan_file_experiment *p)
+{
+    const struct pr_value *v = planned_param(r, p, "suite.group");
+
+    return v && v->kind == PR_STR ? v->s : "";
+}
+
+static bool same_device(const struct pr_runner *r,
+                        const struct pr_plan_file_experiment *a,
+                        const struct pr_plan_file_experiment *b)
+{
+    const struct pr_value *x = planned_param(r, a, "suite.device");
+    const struct pr_value *y = planned_param(r, b, "suite.device");
+
+    return !x || !y || pr_value_equal(x, y);
+}
+
+static bool run_group_has_place_for(const struct pr_runner *r,
+                                    const struct pr_run_group *p,
+                                    const struct pr_plan_file_experiment *one)
+{
+    const struct pr_plan_file_experiment *first = &p->items[0]->planned;
+
+    if (one->repeat != first->repeat ||
+        strcmp(planned_group(r, one), planned_group(r, first)) != 0)
+        return false;
+    for (size_t i = 0; i < p->count; i++)
+        if (same_device(r, &p->items[i]->planned, one))
+            return false;
+    return true;
+}
+
+/* Whether others may belong to it, too. */
+static bool run_group_is_open(const struct pr_runner *r,
+                              const struct pr_run_group *p)
+{
+    return *planned_group(r, &p->items[0]->planned) && p->count < MAX_TOGETHER;
+}
+
+/* Adds the experiment to those that start together. *ret_added false: it does
+ * not belong to them. */
+static int run_group_add(struct pr_runner *r, struct pr_run_group *p,
+                         const struct pr_plan_file_experiment *planned,
+                         bool *ret_added, struct pr_err *err)
+{
+    struct pr_experiment_run *t, **item;
+
+    *ret_added = !p->count || run_group_has_place_for(r, p, planned);
+    if (!*ret_added)
+        return PR_OK;
+    t = PR_ARENA_NEW(r->arena, struct pr_experiment_run);
+    item = t ? PR_PUSH(r->arena, p) : NULL;
+    if (!item)
+        return pr_fail_nomem(err);
+    t->planned = *planned;
+    t->params = (struct pr_buf)PR_BUF_INIT(64 << 20);
+    t->notes = (struct pr_buf)PR_BUF_INIT(1 << 20);
+    *item = t;
+    return PR_OK;
+}
+
+static void run_group_close(struct pr_run_group *p)
+{
+    for (size_t i = 0; i < p->count; i++) {
+        if (p->items[i]->going) /* the run could not go on */
+            pr_attempt_abandon(p->items[i]->going);
+        pr_experiment_run_close(p->items[i]);
+    }
+}
+
+/* ---- waiting */
+
+/* Until when there is nothing to do. */
+static uint64_t next_due(const struct pr_runner *r,
+                         const struct pr_run_group *p)
+{
+    uint64_t next = pr_now(r->opts->clock) + TICK_NS;
+
+    for (size_t i = 0; i < p->count; i++) {
+        const struct pr_attempt_running *w = p->items[i]->going;
+        uint64_t due = w ? pr_attempt_due(w) : 0;
+        if (due && due < next)
+            next = due;
+    }
+    return next;
+}
+
+static int run_group_record_stop(struct pr_runner *r, struct pr_err *err)
+{
+    struct pr_event e = {.kind = PR_EVENT_INTERRUPT,
+                         .reason = "asked to stop by a signal"};
+
+    if (!r->stop.count || r->told)
+        return PR_OK;
+    r->told = true;
+    return pr_runner_record(r, e, err);
+}
+
+static int mind_all(struct pr_runner *r, const struct pr_run_group *p,
+                    struct pr_err *err)
+{
+    int rc;
+
+    pr_stop_read(&r->stop);
+    rc = run_group_record_stop(r, err);
+    for (size_t i = 0; i < p->count && !rc; i++)
+        if (p->items[i]->going)
+            rc = pr_attempt_check_limits(p->items[i]->going, err);
+    return rc;
+}
+
+/* Waits for the next event of the keeper, minding attempts of the group and
+ * signals meanwhile. 1: until_stop, and we were asked to; or it is due (0:
+ * never), a time of opts->clock. */
+static int run_group_wait(struct pr_runner *r, const struct pr_run_group *p,
+                          bool until_stop, uint64_t due,
+                          struct pr_child_event *ret, struct pr_err *err)
+{
+    for (;;) {
+        struct pollfd fds[2] = {{pr_keeper_fd(r->keeper), POLLIN, 0},
+                                {r->stop.fd, POLLIN, 0}};
+        int rc = pr_keeper_next(r->keeper, ret, err);
+
+        if (rc)
+            return rc < 0 ? rc : PR_OK;
+        if (pr_poll_until(r->opts->clock, fds, 2, next_due(r, p)) == 0 &&
+            r->opts->watch)
+            r->opts->watch(r->opts->watch_ctx, NULL);
+        rc = mind_all(r, p, err);
+        if (rc || (until_stop && r->stop.count) ||
+            (due && pr_now(r->opts->clock) >= due))
+            return rc ? rc : 1;
+    }
+}
+
 /* ---- suite.prepare: commands before a job, once for all its copies */
 
 /*
@@ -24,10 +173,6 @@
  * of all of the job's results: a cache that could not be dropped spoils no
  * measurement for good, but whoever reads it should know.
  */
-
-static int run_group_wait(struct pr_runner *r, const struct pr_run_group *p,
-                          bool until_stop, uint64_t due,
-                          struct pr_child_event *ret, struct pr_err *err);
 
 struct preparing {
     const char *command;
@@ -38,9 +183,9 @@ static const struct pr_value *commands_of(const struct pr_run_group *p,
                                           struct pr_experiment_run **ret_first)
 {
     for (size_t i = 0; i < p->count; i++)
-        if (!p->trips[i]->over) {
-            *ret_first = p->trips[i];
-            return p->trips[i]->suite.prepare;
+        if (!p->items[i]->over) {
+            *ret_first = p->items[i];
+            return p->items[i]->suite.prepare;
         }
     return NULL;
 }
@@ -49,8 +194,8 @@ static void prepare_add_warning(struct pr_run_group *p, const char *command,
                                 const char *why)
 {
     for (size_t i = 0; i < p->count; i++)
-        if (!p->trips[i]->over)
-            pr_collect_add_warning(&p->trips[i]->notes, "prepare: '%.200s' %s",
+        if (!p->items[i]->over)
+            pr_collect_add_warning(&p->items[i]->notes, "prepare: '%.200s' %s",
                                    command, why);
 }
 
@@ -179,163 +324,12 @@ static int run_group_prepare(struct pr_runner *r, struct pr_run_group *p,
     return rc;
 }
 
-/* ---- experiments that run at the same time: who belongs together */
-
-/* Most run alone, which is a group of one. */
-enum { TICK_NS = 200000000, MAX_TOGETHER = 1024 };
-
-static const struct pr_value *
-planned_param(const struct pr_runner *r,
-              const struct pr_plan_file_experiment *p, const char *name)
-{
-    const struct pr_value *v = pr_get(&p->params, name);
-
-    return v ? v : pr_get(&r->plan.defaults, name);
-}
-
-static const char *planned_group(const struct pr_runner *r,
-                                 const struct pr_plan_file_experiment *p)
-{
-    const struct pr_value *v = planned_param(r, p, "suite.group");
-
-    return v && v->kind == PR_STR ? v->s : "";
-}
-
-static bool same_device(const struct pr_runner *r,
-                        const struct pr_plan_file_experiment *a,
-                        const struct pr_plan_file_experiment *b)
-{
-    const struct pr_value *x = planned_param(r, a, "suite.device");
-    const struct pr_value *y = planned_param(r, b, "suite.device");
-
-    return !x || !y || pr_value_equal(x, y);
-}
-
-static bool run_group_has_place_for(const struct pr_runner *r,
-                                    const struct pr_run_group *p,
-                                    const struct pr_plan_file_experiment *one)
-{
-    const struct pr_plan_file_experiment *first = &p->trips[0]->planned;
-
-    if (one->repeat != first->repeat ||
-        strcmp(planned_group(r, one), planned_group(r, first)) != 0)
-        return false;
-    for (size_t i = 0; i < p->count; i++)
-        if (same_device(r, &p->trips[i]->planned, one))
-            return false;
-    return true;
-}
-
-/* Whether others may belong to it, too. */
-static bool run_group_is_open(const struct pr_runner *r,
-                              const struct pr_run_group *p)
-{
-    return *planned_group(r, &p->trips[0]->planned) && p->count < MAX_TOGETHER;
-}
-
-/* Adds the experiment to those that start together. *ret_added false: it does
- * not belong to them. */
-static int run_group_add(struct pr_runner *r, struct pr_run_group *p,
-                         const struct pr_plan_file_experiment *planned,
-                         bool *ret_added, struct pr_err *err)
-{
-    struct pr_experiment_run **trips, *t;
-
-    *ret_added = !p->count || run_group_has_place_for(r, p, planned);
-    if (!*ret_added)
-        return PR_OK;
-    trips = pr_arena_grow(r->arena, p->trips, p->count, &p->cap, sizeof *trips);
-    t = PR_ARENA_NEW(r->arena, struct pr_experiment_run);
-    if (!trips || !t)
-        return pr_fail_nomem(err);
-    t->planned = *planned;
-    t->params = (struct pr_buf)PR_BUF_INIT(64 << 20);
-    t->notes = (struct pr_buf)PR_BUF_INIT(1 << 20);
-    p->trips = trips;
-    trips[p->count++] = t;
-    return PR_OK;
-}
-
-static void run_group_close(struct pr_run_group *p)
-{
-    for (size_t i = 0; i < p->count; i++) {
-        if (p->trips[i]->going) /* the run could not go on */
-            pr_attempt_abandon(p->trips[i]->going);
-        pr_experiment_run_close(p->trips[i]);
-    }
-}
-
-/* ---- waiting */
-
-/* Until when there is nothing to do. */
-static uint64_t next_due(const struct pr_runner *r,
-                         const struct pr_run_group *p)
-{
-    uint64_t next = pr_now(r->opts->clock) + TICK_NS;
-
-    for (size_t i = 0; i < p->count; i++) {
-        const struct pr_attempt_running *w = p->trips[i]->going;
-        uint64_t due = w ? pr_attempt_due(w) : 0;
-        if (due && due < next)
-            next = due;
-    }
-    return next;
-}
-
-static int run_group_record_stop(struct pr_runner *r, struct pr_err *err)
-{
-    struct pr_event e = {.kind = PR_EVENT_INTERRUPT,
-                         .reason = "asked to stop by a signal"};
-
-    if (!r->stop.count || r->told)
-        return PR_OK;
-    r->told = true;
-    return pr_runner_record(r, e, err);
-}
-
-static int mind_all(struct pr_runner *r, const struct pr_run_group *p,
-                    struct pr_err *err)
-{
-    int rc;
-
-    pr_stop_read(&r->stop);
-    rc = run_group_record_stop(r, err);
-    for (size_t i = 0; i < p->count && !rc; i++)
-        if (p->trips[i]->going)
-            rc = pr_attempt_check_limits(p->trips[i]->going, err);
-    return rc;
-}
-
-/* Waits for the next event of the keeper, minding attempts of the party and
- * signals meanwhile. 1: until_stop, and we were asked to; or it is due (0:
- * never), a time of opts->clock. */
-static int run_group_wait(struct pr_runner *r, const struct pr_run_group *p,
-                          bool until_stop, uint64_t due,
-                          struct pr_child_event *ret, struct pr_err *err)
-{
-    for (;;) {
-        struct pollfd fds[2] = {{pr_keeper_fd(r->keeper), POLLIN, 0},
-                                {r->stop.fd, POLLIN, 0}};
-        int rc = pr_keeper_next(r->keeper, ret, err);
-
-        if (rc)
-            return rc < 0 ? rc : PR_OK;
-        if (pr_poll_until(r->opts->clock, fds, 2, next_due(r, p)) == 0 &&
-            r->opts->watch)
-            r->opts->watch(r->opts->watch_ctx, NULL);
-        rc = mind_all(r, p, err);
-        if (rc || (until_stop && r->stop.count) ||
-            (due && pr_now(r->opts->clock) >= due))
-            return rc ? rc : 1;
-    }
-}
-
 /* ---- a group from start to end */
 
 static bool any_going(const struct pr_run_group *p)
 {
     for (size_t i = 0; i < p->count; i++)
-        if (p->trips[i]->going)
+        if (p->items[i]->going)
             return true;
     return false;
 }
@@ -345,8 +339,8 @@ static int run_group_on_event(struct pr_runner *r, struct pr_run_group *p,
                               struct pr_err *err)
 {
     for (size_t i = 0; i < p->count; i++)
-        if (p->trips[i]->going && p->trips[i]->tag == e->tag)
-            return pr_experiment_run_on_event(r, p->trips[i], e, err);
+        if (p->items[i]->going && p->items[i]->tag == e->tag)
+            return pr_experiment_run_on_event(r, p->items[i], e, err);
     return PR_OK; /* of something that was given up */
 }
 
@@ -358,7 +352,7 @@ static int run_group_prepare_all(struct pr_runner *r, struct pr_run_group *p,
 
     *ret_any = false;
     for (size_t i = 0; i < p->count && rc >= 0; i++) {
-        struct pr_experiment_run *t = p->trips[i];
+        struct pr_experiment_run *t = p->items[i];
 
         rc = pr_runner_finished_before(r, &t->planned, err);
         t->over = rc == 1;
@@ -377,8 +371,8 @@ static int run_group_give_up(struct pr_runner *r, struct pr_run_group *p,
 
     r->give_up = r->opts->fail_fast && r->failed > failed;
     for (size_t i = 0; i < p->count && !rc && r->give_up; i++)
-        if (p->trips[i]->going)
-            rc = pr_attempt_give_up(p->trips[i]->going, err);
+        if (p->items[i]->going)
+            rc = pr_attempt_give_up(p->items[i]->going, err);
     return rc;
 }
 
@@ -394,8 +388,8 @@ static int run_group_run(struct pr_runner *r, struct pr_run_group *p,
     if (!rc && any && !r->give_up)
         rc = run_group_prepare(r, p, &stopped, err);
     for (size_t i = 0; i < p->count && !rc && !stopped && !r->give_up; i++) {
-        if (!p->trips[i]->over)
-            rc = pr_experiment_run_start(r, p->trips[i], err);
+        if (!p->items[i]->over)
+            rc = pr_experiment_run_start(r, p->items[i], err);
         rc = rc ? rc : run_group_give_up(r, p, failed, err);
     }
     while (!rc && any_going(p)) {

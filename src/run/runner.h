@@ -87,7 +87,7 @@ int pr_experiment_run_on_event(struct pr_runner *r, struct pr_experiment_run *t,
 
 /* Experiments that are started at the same time, to the end of the last one. */
 struct pr_run_group {
-    struct pr_experiment_run **trips;
+    struct pr_experiment_run **items;
     size_t count, cap;
 };
 

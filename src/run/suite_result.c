@@ -26,7 +26,7 @@
 #include <unistd.h>
 
 /* What a suite's result file is made from. */
-struct pr_suite_result_source {
+struct result_source {
     const char *dir, *id;
     struct pr_value result, params; /* result.json and params.json */
     struct pr_suite_opts suite;
@@ -108,7 +108,7 @@ static struct pr_value local_time(struct list *l, const struct pr_value *utc)
     return copy ? pr_str(copy) : pr_null();
 }
 
-static void put_program(const struct pr_suite_result_source *s, struct list *l)
+static void put_program(const struct result_source *s, struct list *l)
 {
     const struct pr_value *results = pr_get(&s->result, "results");
     const struct pr_value *elapsed =
@@ -157,8 +157,8 @@ static void gather_metrics(struct list *metrics, const struct pr_value *timing)
         list_put_over(metrics, m->members[i].key, m->members[i].value);
 }
 
-static void timings_collect(const struct pr_suite_result_source *s,
-                            struct list *timings, struct list *metrics)
+static void timings_collect(const struct result_source *s, struct list *timings,
+                            struct list *metrics)
 {
     const struct pr_value *results = pr_get(&s->result, "results");
     const struct pr_value *own;
@@ -185,7 +185,7 @@ static void timings_collect(const struct pr_suite_result_source *s,
 /* "program", our own, then every result that is called timings.NAME; and what
  * was logged last, over all of them. A metric that is null was no number: NaN,
  * as milarun writes it. */
-static int suite_result_timings(const struct pr_suite_result_source *s,
+static int suite_result_timings(const struct result_source *s,
                                 struct pr_arena *a,
                                 struct pr_value *ret_timings,
                                 struct pr_value *ret_metrics,
@@ -235,9 +235,8 @@ timings_find_column(const struct pr_value *monitor, unsigned i,
 }
 
 /* load (0 to 1), memory (MiB) and temperature of each GPU, from the monitor. */
-static int suite_result_gpus(const struct pr_suite_result_source *s,
-                             struct pr_arena *a, struct pr_value *ret,
-                             struct pr_err *err)
+static int suite_result_gpus(const struct result_source *s, struct pr_arena *a,
+                             struct pr_value *ret, struct pr_err *err)
 {
     const struct pr_value *monitor = pr_get(&s->result, "monitor");
     const struct pr_value *results = pr_get(&s->result, "results");
@@ -276,7 +275,7 @@ static int suite_result_gpus(const struct pr_suite_result_source *s,
 enum { MAX_KEYS = 128 };
 
 struct builder {
-    const struct pr_suite_result_source *s;
+    const struct result_source *s;
     struct pr_arena *a;
     struct pr_member m[MAX_KEYS];
     uint32_t n;
@@ -310,8 +309,7 @@ suite_result_make_map(struct builder *b, const struct pr_member *m, uint32_t n)
 }
 
 static const struct pr_value *
-suite_result_find_value(const struct pr_suite_result_source *s,
-                        const char *name)
+suite_result_find_value(const struct result_source *s, const char *name)
 {
     const struct pr_value *results = pr_get(&s->result, "results");
 
@@ -319,7 +317,7 @@ suite_result_find_value(const struct pr_suite_result_source *s,
 }
 
 /* "0.1": repeat and device. Returns out; NULL: it has none. */
-static const char *suite_result_job_id(const struct pr_suite_result_source *s,
+static const char *suite_result_job_id(const struct result_source *s,
                                        char out[static 64])
 {
     long long run = s->suite.run < 0 ? 0 : (long long)s->suite.run;
@@ -338,14 +336,14 @@ static const char *suite_result_job_id(const struct pr_suite_result_source *s,
 
 /* ---- what was run */
 
-static bool is_extra(const struct pr_suite_result_source *s, const char *key)
+static bool is_extra(const struct result_source *s, const char *key)
 {
     return pr_get(s->suite.extra, key) != NULL;
 }
 
 static void suite_result_add_name(struct builder *b)
 {
-    const struct pr_suite_result_source *s = b->s;
+    const struct result_source *s = b->s;
     const char *data = getenv("PRONY_DATA");
     char id[64], whole[PATH_MAX];
     const char *name = pr_arena_printf(b->a, "%s%s%s", s->suite.name,
@@ -548,7 +546,7 @@ static void put_ours(struct builder *b)
 }
 
 /* The whole, in the arena. */
-static int suite_result_compose(const struct pr_suite_result_source *s,
+static int suite_result_compose(const struct result_source *s,
                                 struct pr_arena *a, struct pr_value *ret,
                                 struct pr_err *err)
 {
@@ -638,8 +636,7 @@ static int suite_result_read_params(const char *dir, const char *id,
  * 1: there; 0: it has no result. */
 static int suite_result_load(const char *dir, const char *id,
                              const struct pr_value *params, struct pr_arena *a,
-                             struct pr_suite_result_source *ret,
-                             struct pr_err *err)
+                             struct result_source *ret, struct pr_err *err)
 {
     char path[4096 + 64], time[32];
     int rc = pr_result_read(dir, id, a, &ret->result, err);
@@ -679,7 +676,7 @@ static void suite_result_write_names(struct pr_buf *out,
 }
 
 /* DIR/<suite>[.<job>][.J<id>][.FAIL].<time>.json */
-static int suite_result_make_path(const struct pr_suite_result_source *s,
+static int suite_result_make_path(const struct result_source *s,
                                   struct pr_arena *a, const char **ret,
                                   struct pr_err *err)
 {
@@ -701,7 +698,7 @@ static int suite_result_make_path(const struct pr_suite_result_source *s,
     return *ret ? PR_OK : pr_fail_nomem(err);
 }
 
-static int suite_result_write_file(struct pr_suite_result_source *s, bool sync,
+static int suite_result_write_file(struct result_source *s, bool sync,
                                    struct pr_arena *a, struct pr_err *err)
 {
     PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(MAX_FILE);
@@ -727,7 +724,7 @@ int pr_suite_result_write(const char *dir, const char *id,
                           const struct pr_value *params, struct pr_gpus *gpus,
                           struct pr_arena *a, struct pr_err *err)
 {
-    struct pr_suite_result_source s = {.gpus = gpus};
+    struct result_source s = {.gpus = gpus};
     int rc = suite_result_is_wanted(params)
                  ? suite_result_load(dir, id, params, a, &s, err)
                  : 0;
@@ -755,7 +752,7 @@ int pr_suite_result_remove(const char *dir, const char *id,
                            const struct pr_value *params, struct pr_arena *a,
                            struct pr_err *err)
 {
-    struct pr_suite_result_source s = {0};
+    struct result_source s = {0};
     struct pr_err why = {0};
     const char *path;
     int rc = suite_result_is_wanted(params)
