@@ -27,19 +27,19 @@
  * the steady state from (base/stats/histogram.h). A rate is of the time since
  * the one before it, the first one only begins.
  */
-enum { PR_CHANNEL_TIMINGS = 8, PR_CHANNEL_TIMING_NAME = 48 };
+enum { MAX_TIMINGS = 8, TIMING_NAME = 48 };
 
-struct pr_channel_timing {
-    char task[PR_CHANNEL_TIMING_NAME];
-    char units[PR_CHANNEL_TIMING_NAME]; /* rates in others are not counted */
-    double first, last;                 /* seconds since 1970 */
-    bool broken;                        /* a rate without time, or back in it */
+struct channel_timing {
+    char task[TIMING_NAME];
+    char units[TIMING_NAME]; /* rates in others are not counted */
+    double first, last;      /* seconds since 1970 */
+    bool broken;             /* a rate without time, or back in it */
     struct pr_rateslices slices;
 };
 
 /* All zero is an empty one. */
-struct pr_channel_timings {
-    struct pr_channel_timing each[PR_CHANNEL_TIMINGS];
+struct channel_timings {
+    struct channel_timing each[MAX_TIMINGS];
     size_t count;
 };
 
@@ -319,23 +319,23 @@ void pr_channel_rates_close(struct pr_channel_rates *r)
 /* Of a timing, at most: nine hours of half seconds. */
 enum { MOST = 65536 };
 
-static void channel_timings_close(struct pr_channel_timings *t)
+static void channel_timings_close(struct channel_timings *t)
 {
     for (size_t i = 0; i < t->count; i++)
         pr_rateslices_free(&t->each[i].slices);
     t->count = 0;
 }
 
-static int channel_timing_begin(struct pr_channel_timings *t, const char *task,
+static int channel_timing_begin(struct channel_timings *t, const char *task,
                                 const char *units, double at,
                                 struct pr_err *err)
 {
-    struct pr_channel_timing *x = &t->each[t->count];
+    struct channel_timing *x = &t->each[t->count];
     int rc;
 
-    if (t->count == PR_CHANNEL_TIMINGS)
+    if (t->count == MAX_TIMINGS)
         return PR_OK;
-    *x = (struct pr_channel_timing){.first = at, .last = at};
+    *x = (struct channel_timing){.first = at, .last = at};
     snprintf(x->task, sizeof x->task, "%s", task);
     snprintf(x->units, sizeof x->units, "%s", units);
     x->broken = !isfinite(at);
@@ -344,10 +344,10 @@ static int channel_timing_begin(struct pr_channel_timings *t, const char *task,
     return rc;
 }
 
-static void channel_timing_add_rate(struct pr_channel_timing *x,
-                                    const char *units, double at, double rate)
+static void channel_timing_add_rate(struct channel_timing *x, const char *units,
+                                    double at, double rate)
 {
-    char cut[PR_CHANNEL_TIMING_NAME];
+    char cut[TIMING_NAME];
 
     snprintf(cut, sizeof cut, "%s", units);
     if (strcmp(cut, x->units) != 0)
@@ -362,7 +362,7 @@ static void channel_timing_add_rate(struct pr_channel_timing *x,
 
 /* A row with a finite rate. Of tasks, those of training are looked at: names
  * that begin with "train", and rates without a task. */
-static int channel_timings_add(struct pr_channel_timings *t,
+static int channel_timings_add(struct channel_timings *t,
                                const struct pr_channel_row *row,
                                struct pr_err *err)
 {
@@ -370,7 +370,7 @@ static int channel_timings_add(struct pr_channel_timings *t,
     double at = time && pr_value_is_number(time) ? pr_value_number(time) : NAN;
     const char *task = row->task && row->task->len ? row->task->s : "main";
     const char *units = row->units ? row->units->s : "";
-    char cut[PR_CHANNEL_TIMING_NAME];
+    char cut[TIMING_NAME];
 
     if (strncmp(task, "train", 5) != 0 && strcmp(task, "main") != 0)
         return PR_OK;
@@ -384,7 +384,7 @@ static int channel_timings_add(struct pr_channel_timings *t,
     return channel_timing_begin(t, task, units, at, err);
 }
 
-static bool channel_timings_has_task(const struct pr_channel_timings *t,
+static bool channel_timings_has_task(const struct channel_timings *t,
                                      const char *task)
 {
     for (size_t i = 0; i < t->count; i++)
@@ -422,7 +422,7 @@ static const struct pr_value *list_rates(const struct pr_rateslices *s,
     return items;
 }
 
-static int channel_timing_make_value(const struct pr_channel_timing *x,
+static int channel_timing_make_value(const struct channel_timing *x,
                                      struct pr_arena *a, struct pr_value *ret,
                                      struct pr_err *err)
 {
@@ -453,12 +453,12 @@ static int channel_timing_make_value(const struct pr_channel_timing *x,
 
 /* The i-th as milarun writes one, in the arena, and its name, "timings.train".
  * 1: there; 0: its rates do not say when; once for each. */
-static int channel_timings_get(struct pr_channel_timings *t, size_t i,
+static int channel_timings_get(struct channel_timings *t, size_t i,
                                struct pr_arena *a,
-                               char name[static PR_CHANNEL_TIMING_NAME + 8],
+                               char name[static TIMING_NAME + 8],
                                struct pr_value *ret, struct pr_err *err)
 {
-    struct pr_channel_timing *x = &t->each[i];
+    struct channel_timing *x = &t->each[i];
     bool is_main = strcmp(x->task, "main") == 0;
     int rc;
 
@@ -466,8 +466,7 @@ static int channel_timings_get(struct pr_channel_timings *t, size_t i,
     if (x->broken || !x->slices.len ||
         (is_main && channel_timings_has_task(t, "train")))
         return 0;
-    snprintf(name, PR_CHANNEL_TIMING_NAME + 8, "timings.%s",
-             is_main ? "train" : x->task);
+    snprintf(name, TIMING_NAME + 8, "timings.%s", is_main ? "train" : x->task);
     rc = channel_timing_make_value(x, a, ret, err);
     return rc ? rc : 1;
 }
@@ -490,7 +489,7 @@ struct pr_channel_scanner {
     uint64_t number;        /* of the line, empty ones counted */
     bool too_long;          /* the line is */
     struct pr_channel_rates rates;
-    struct pr_channel_timings timings;
+    struct channel_timings timings;
     struct pr_channel_sum sum;
 };
 
@@ -754,7 +753,7 @@ static int set_medians(struct pr_channel_scanner *s, struct pr_err *err)
 /* What tells when it was measured is a timing of a suite's test, too. */
 static int set_timings(struct pr_channel_scanner *s, struct pr_err *err)
 {
-    char name[sizeof prefix + PR_CHANNEL_TIMING_NAME + 16];
+    char name[sizeof prefix + TIMING_NAME + 16];
     struct pr_value v;
     int rc = 1;
 
