@@ -17,7 +17,7 @@
 /* ---- one combination of the variables */
 
 /* The experiments that it gives. */
-struct pr_variants {
+struct variants {
     struct pr_params **items;
     size_t count, cap;
 };
@@ -234,7 +234,7 @@ static int set_lists(struct maker *m, const struct pr_extension *e,
     return rc;
 }
 
-static int combine_push_variant(struct maker *m, struct pr_variants *v,
+static int combine_push_variant(struct maker *m, struct variants *v,
                                 struct pr_params *p, struct pr_err *err)
 {
     struct pr_params **item = p ? PR_PUSH(m->arena, v) : NULL;
@@ -250,7 +250,7 @@ static int combine_push_variant(struct maker *m, struct pr_variants *v,
  * would be as many copies of all parameters. */
 static int combine_apply_extension(struct maker *m,
                                    const struct pr_extension *e,
-                                   struct pr_params *p, struct pr_variants *out,
+                                   struct pr_params *p, struct variants *out,
                                    struct pr_err *err)
 {
     struct lookup l = {m->plan->scope.names, p};
@@ -278,7 +278,7 @@ static int combine_apply_extension(struct maker *m,
 }
 
 /* Without those that nothing is set in: there is nothing to run. */
-static void drop_empty(struct pr_variants *v)
+static void drop_empty(struct variants *v)
 {
     size_t kept = 0;
 
@@ -289,12 +289,12 @@ static void drop_empty(struct pr_variants *v)
 }
 
 static int run_extensions(struct maker *m, const struct pr_plan_group *g,
-                          struct pr_variants *now, struct pr_err *err)
+                          struct variants *now, struct pr_err *err)
 {
     int rc = PR_OK;
 
     for (size_t i = 0; i < g->ext_count && !rc; i++) {
-        struct pr_variants next = {0};
+        struct variants next = {0};
 
         for (size_t v = 0; v < now->count && !rc; v++)
             rc = combine_apply_extension(m, &g->exts[i], now->items[v], &next,
@@ -312,10 +312,10 @@ static int run_extensions(struct maker *m, const struct pr_plan_group *g,
  * the arena. */
 static int walk_combine(const struct pr_plan *p, const struct pr_plan_group *g,
                         const size_t *wheel, struct pr_arena *a,
-                        struct pr_variants *ret, struct pr_err *err)
+                        struct variants *ret, struct pr_err *err)
 {
     struct maker m = {p, a};
-    struct pr_variants now = {0};
+    struct variants now = {0};
     struct pr_params *base = copy_params(&m, &g->params);
     int rc;
 
@@ -353,7 +353,7 @@ struct pr_walk {
     size_t *wheel;          /* the value each variable of the group has */
     bool started;           /* the wheels stand on a combination */
     struct pr_arena *arena; /* of one combination */
-    struct pr_variants variants;
+    struct variants variants;
     size_t next_variant;
     uint64_t index;
     struct pr_expander *expander;

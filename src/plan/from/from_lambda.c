@@ -17,7 +17,7 @@
 #include <string.h>
 
 /* One task as a config has it. */
-struct pr_lambda_task {
+struct lambda_task {
     const struct pr_gpu_task *task;
     const struct pr_shell_var *var;
     const char *name; /* PyTorch_SSD_FP32 */
@@ -25,7 +25,7 @@ struct pr_lambda_task {
 };
 
 /* The first word after "args" is argument 0. */
-enum { PR_LAMBDA_ARGS = 2 };
+enum { FIRST_ARG = 2 };
 
 /* ---- fix.sh */
 
@@ -131,16 +131,16 @@ static int64_t lambda_number(const char *text)
 static const struct pr_shell_word *
 lambda_word_after(const struct pr_shell_var *v, const char *flag)
 {
-    for (size_t i = PR_LAMBDA_ARGS; i + 1 < v->count; i++)
+    for (size_t i = FIRST_ARG; i + 1 < v->count; i++)
         if (strcmp(v->words[i].text, flag) == 0)
             return &v->words[i + 1];
     return NULL;
 }
 
 /* The word that holds the batch; NULL: there is none. */
-static const struct pr_shell_word *lambda_batch(const struct pr_lambda_task *t)
+static const struct pr_shell_word *lambda_batch(const struct lambda_task *t)
 {
-    size_t place = (size_t)t->task->batch_place + PR_LAMBDA_ARGS;
+    size_t place = (size_t)t->task->batch_place + FIRST_ARG;
 
     if (t->task->batch_flag)
         return lambda_word_after(t->var, t->task->batch_flag);
@@ -157,7 +157,7 @@ static const char *lambda_word_place(struct pr_warnings *w,
 
 /* A batch of all GPUs must grow with them: that of the template, for one GPU,
  * times their number. */
-static bool lint_global(const struct pr_lambda_task *t,
+static bool lint_global(const struct lambda_task *t,
                         const struct pr_shell_word *batch, int64_t n,
                         struct pr_warnings *w)
 {
@@ -181,7 +181,7 @@ static bool lint_global(const struct pr_lambda_task *t,
 }
 
 /* "…_subset_625_…": files enough for one batch on every GPU. */
-static bool lint_subset(const struct pr_lambda_task *t, int64_t batch,
+static bool lint_subset(const struct lambda_task *t, int64_t batch,
                         struct pr_warnings *w)
 {
     const struct pr_shell_word *files =
@@ -199,7 +199,7 @@ static bool lint_subset(const struct pr_lambda_task *t, int64_t batch,
 }
 
 /* Warns of what cannot be meant. False: out of memory. */
-static bool lambda_lint(const struct pr_lambda_task *t, struct pr_warnings *w)
+static bool lambda_lint(const struct lambda_task *t, struct pr_warnings *w)
 {
     const struct pr_shell_word *batch = lambda_batch(t);
     int64_t n = batch ? lambda_number(batch->text) : 0;
@@ -351,13 +351,13 @@ static int check_word(struct reader *r, const struct pr_shell_word *w,
                       w->text, what);
 }
 
-static int set_command(struct maker *m, const struct pr_lambda_task *t)
+static int set_command(struct maker *m, const struct lambda_task *t)
 {
     struct reader *r = m->r;
     const struct pr_shell_word *words = t->var->words;
     bool old = strncmp(words[0].text, "examples/", 9) == 0;
     const struct pr_value *launch = old ? t->task->launch_old : t->task->launch;
-    size_t args = t->var->count - PR_LAMBDA_ARGS, n = 0;
+    size_t args = t->var->count - FIRST_ARG, n = 0;
     struct pr_value *items =
         PR_ARENA_ARRAY(r->scope->arena, struct pr_value, launch->len + args);
     struct pr_value list;
@@ -367,11 +367,10 @@ static int set_command(struct maker *m, const struct pr_lambda_task *t)
     for (uint32_t i = 0; i < launch->len; i++)
         items[n++] = pr_str(launch_word(r, launch->items[i].s));
     for (size_t i = 0; i < args; i++) {
-        int rc = check_word(r, &words[i + PR_LAMBDA_ARGS], "an argument");
+        int rc = check_word(r, &words[i + FIRST_ARG], "an argument");
         if (rc)
             return rc;
-        items[n++] =
-            pr_str(from_lambda_map_argument(r, &words[i + PR_LAMBDA_ARGS]));
+        items[n++] = pr_str(from_lambda_map_argument(r, &words[i + FIRST_ARG]));
     }
     for (size_t i = 0; i < n; i++)
         if (!items[i].s)
@@ -382,7 +381,7 @@ static int set_command(struct maker *m, const struct pr_lambda_task *t)
     return m->rc;
 }
 
-static void set_batch(struct maker *m, const struct pr_lambda_task *t)
+static void set_batch(struct maker *m, const struct lambda_task *t)
 {
     const struct pr_shell_word *batch = lambda_batch(t);
     int64_t n = batch ? lambda_number(batch->text) : 0, gpus = m->r->gpus;
@@ -408,7 +407,7 @@ static const char *gpu_list(struct reader *r)
 }
 
 /* What the containers of these tasks need: much shared memory, and /data. */
-static void set_places(struct maker *m, const struct pr_lambda_task *t)
+static void set_places(struct maker *m, const struct lambda_task *t)
 {
     const char *data = getenv("PRONY_DATA");
     struct pr_value mount, list;
@@ -450,8 +449,7 @@ static int set_repeats(struct maker *m)
                                        &at, r->err);
 }
 
-static int from_lambda_make_task(struct reader *r,
-                                 const struct pr_lambda_task *t,
+static int from_lambda_make_task(struct reader *r, const struct lambda_task *t,
                                  struct pr_config_part *f)
 {
     struct maker m = {r, f, {r->origin, t->var->file, t->var->line, 1}, PR_OK};
@@ -479,7 +477,7 @@ static int from_lambda_make_task(struct reader *r,
 
 static int check_args(struct reader *r, const struct pr_shell_var *v)
 {
-    if (v->count >= PR_LAMBDA_ARGS && strcmp(v->words[1].text, "args") == 0)
+    if (v->count >= FIRST_ARG && strcmp(v->words[1].text, "args") == 0)
         return PR_OK;
     pr_fail_at(r->err, PR_E_CONF, v->file, v->line, 0,
                "'%s' lacks the word args after its folder", v->name);
@@ -503,8 +501,7 @@ static int from_lambda_warn_unknown(struct reader *r,
 
 static int add_task(struct reader *r, const struct pr_shell_var *v)
 {
-    struct pr_lambda_task t = {
-        .var = v, .name = task_name(r, v), .gpus = r->gpus};
+    struct lambda_task t = {.var = v, .name = task_name(r, v), .gpus = r->gpus};
     struct pr_config_part *list;
     int rc;
 

@@ -21,10 +21,10 @@
 #include <string.h>
 
 /* Names of jobs become parts of files' names. */
-enum { PR_SUITE_NAME_MAX = 100 };
+enum { MAX_JOB_NAME = 100 };
 
 /* What a name has to be, for hints. */
-#define PR_SUITE_NAME_HINT                                       \
+#define JOB_NAME_HINT                                            \
     "1 to 100 bytes, no '/', no control characters, and no '.' " \
     "at the start"
 
@@ -122,9 +122,9 @@ int pr_devices_set(struct pr_plan_scope *s, const char *text,
 /* ---- a job's parameters */
 
 /* Of a job. The suite's is the profile's, and may be longer. */
-static bool suite_name_is_valid(const char *name)
+static bool is_job_name(const char *name)
 {
-    return pr_filename_is_safe(name) && strlen(name) <= PR_SUITE_NAME_MAX;
+    return pr_filename_is_safe(name) && strlen(name) <= MAX_JOB_NAME;
 }
 
 struct reader {
@@ -507,13 +507,13 @@ static int from_milarun_check_name(const struct reader *r)
 {
     const char *key = r->job->key;
 
-    if (suite_name_is_valid(key) && strlen(key) == r->job->key_len)
+    if (is_job_name(key) && strlen(key) == r->job->key_len)
         return PR_OK;
     pr_fail_at(r->err, PR_E_CONF, r->path, r->job->line, r->job->col,
                "'%.100s' cannot be the name of a job: it becomes part "
                "of a file's name",
                key);
-    return pr_hint(r->err, PR_SUITE_NAME_HINT);
+    return pr_hint(r->err, JOB_NAME_HINT);
 }
 
 /* The same for the profile's own name. */
