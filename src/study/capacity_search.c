@@ -39,6 +39,11 @@ enum { MAX_TARGET = 64 << 20 };
 /* Seconds of computing that a trial should last. */
 #define TRIAL_S 15.0
 
+struct target_param {
+    const char *name;
+    struct pr_value value;
+};
+
 /* ---- writing the target */
 
 /* Names that a peer's file has in a section of ours mean nothing here. */
@@ -122,8 +127,8 @@ static bool capacity_is_set(const struct pr_capacity_study *s, const char *name)
 /* As if all of it stood on the command line, so that the environment of today
  * changes nothing. */
 static int add_target_sources(struct pr_capacity_study *s, struct pr_plan *p,
-                              const struct pr_capacity_param *changes,
-                              size_t count, struct pr_err *err)
+                              const struct target_param *changes, size_t count,
+                              struct pr_err *err)
 {
     int rc = PR_OK;
 
@@ -139,9 +144,8 @@ static int add_target_sources(struct pr_capacity_study *s, struct pr_plan *p,
 
 /* A built plan of the target with some parameters changed. */
 static int capacity_make_plan(struct pr_capacity_study *s,
-                              const struct pr_capacity_param *changes,
-                              size_t count, struct pr_plan **ret,
-                              struct pr_err *err)
+                              const struct target_param *changes, size_t count,
+                              struct pr_plan **ret, struct pr_err *err)
 {
     struct pr_plan_opts opts = PR_PLAN_OPTS_INIT;
     struct pr_plan *p = pr_plan_new(&opts);
@@ -243,7 +247,7 @@ static int read_target_job(void *ctx, struct pr_job *job, struct pr_err *err)
  * capacity could be found. */
 static int capacity_target_read(struct pr_capacity_study *s, struct pr_err *err)
 {
-    const struct pr_capacity_param one[] = {
+    const struct target_param one[] = {
         {"exp.accelerators", pr_int(1)},
         {"workflow.evaluation", pr_bool(false)},
         {"workflow.checkpoint", pr_bool(false)},
@@ -381,13 +385,13 @@ static int compute_trial_shape(struct pr_capacity_study *s,
 /* ---- a trial's plan */
 
 struct changes {
-    struct pr_capacity_param list[MAX_CHANGES];
+    struct target_param list[MAX_CHANGES];
     size_t count;
 };
 
 static void set_change(struct changes *c, const char *name, struct pr_value v)
 {
-    c->list[c->count++] = (struct pr_capacity_param){name, v};
+    c->list[c->count++] = (struct target_param){name, v};
 }
 
 static void set_trial_changes(const struct pr_capacity_study *s,

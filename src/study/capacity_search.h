@@ -76,15 +76,6 @@ int pr_capacity_warn(struct pr_capacity_study *s, struct pr_err *err,
 int pr_capacity_check_interrupt(struct pr_capacity_study *s,
                                 struct pr_err *err) PR_MUST_CHECK;
 
-/* ---- the target */
-
-struct pr_capacity_param {
-    const char *name;
-    struct pr_value value;
-};
-
-/* ---- data */
-
 /* Sees to it that there are files for a trial, if the disk has room.
  * *ret_files: how many it may use, needed or fewer. */
 int pr_capacity_provide_files(struct pr_capacity_study *s, uint64_t needed,
@@ -93,7 +84,5 @@ int pr_capacity_provide_files(struct pr_capacity_study *s, uint64_t needed,
 
 /* Bytes that a sample takes in its file, more or less; 0: not known. */
 double pr_capacity_sample_bytes(const struct pr_capacity_study *s);
-
-/* ---- a trial */
 
 #endif
