@@ -68,16 +68,9 @@ static int capacity_read_options(const struct cli *c,
 
 /* ---- doing it */
 
-/* Defaults alone describe no training. */
-static bool capacity_has_targets(const struct cli *c)
-{
-    return c->rest_count || arg_get(c, A_PARAM) || arg_get(c, A_CONFIG) ||
-           arg_get(c, A_SET_FILE);
-}
-
 static int read_plan(struct cli *c, struct pr_plan **ret, struct pr_err *err)
 {
-    if (capacity_has_targets(c))
+    if (has_targets(c))
         return plan_from_args(c, ret, err);
     pr_fail(err, PR_E_USAGE, "", "nothing says whose capacity is meant");
     return pr_hint(err, "name a workload: prony capacity unet3d_h100 -d DIR; "

@@ -77,6 +77,12 @@ int set_data_root(struct pr_arena *a, const char *dir, struct pr_err *err)
 
 /* ---- targets */
 
+bool has_targets(const struct cli *c)
+{
+    return c->rest_count || arg_get(c, A_PARAM) || arg_get(c, A_CONFIG) ||
+           arg_get(c, A_SET_FILE);
+}
+
 /* A name with a slash or a known ending is a file, anything else is bundled. */
 static bool is_file_name(const char *s)
 {

@@ -11,6 +11,10 @@
 int plan_from_args(struct cli *c, struct pr_plan **ret,
                    struct pr_err *err) PR_MUST_CHECK;
 
+/* Whether anything says what is to be done: defaults alone describe no
+ * training. */
+bool has_targets(const struct cli *c);
+
 /* The file of a finished plan, by --plan or as the only target, which is taken
  * as it stands; NULL: none is named. */
 const char *finished_plan(struct cli *c);
