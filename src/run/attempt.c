@@ -21,6 +21,24 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+struct pr_attempt_running {
+    const struct pr_attempt_ctx *ctx;
+    struct pr_job *job;
+    const char *log_path;
+    struct pr_attempt *ret; /* the answer, in the end */
+    uint32_t tag;           /* the keeper's name for it */
+    const struct pr_slot *slot;
+    const struct pr_workload *workload;
+    struct pr_start start;
+    struct pr_job_container box;  /* of a container, or empty */
+    struct pr_monitored *watched; /* NULL: it is not */
+    char channel[4096];
+    uint64_t term_at, kill_at; /* monotonic; 0: not planned */
+    bool timed_out, interrupted, given_up;
+    bool box_killed; /* the container program was told to end it */
+    int stops_seen;
+};
+
 /* ---- what the end of an experiment means */
 
 static void judge_signal(struct pr_attempt *a, int signo)

@@ -7,34 +7,9 @@
 #include "launch/keeper/keeper.h"
 #include "monitor/monitor.h"
 #include "record/event.h"
-#include "run/contained.h"
 #include "workload/workload.h"
 
 #include <signal.h>
-
-/* An attempt that is under way, with what is around it. */
-struct pr_attempt_running {
-    const struct pr_attempt_ctx *ctx;
-    struct pr_job *job;
-    const char *log_path;
-    struct pr_attempt *ret; /* the answer, in the end */
-    uint32_t tag;           /* the keeper's name for it */
-    const struct pr_slot *slot;
-    const struct pr_workload *workload;
-    struct pr_start start;
-    struct pr_job_container box;  /* of a container, or empty */
-    struct pr_monitored *watched; /* NULL: it is not */
-    char channel[4096];
-    uint64_t term_at, kill_at; /* monotonic; 0: not planned */
-    bool timed_out, interrupted, given_up;
-    bool box_killed; /* the container program was told to end it */
-    int stops_seen;
-};
-
-/* The reason in the words that the program left among the last lines of its
- * log, if it has failed and left some. */
-void pr_attempt_read_reason(const char *log_path, size_t lines,
-                            struct pr_attempt *a);
 
 /* Being asked to stop: the first SIGINT, SIGTERM or SIGHUP stops cleanly, a
  * second one at once; SIGUSR1 stops after the experiment that is running. */
@@ -78,6 +53,9 @@ struct pr_attempt_what {
     const struct pr_slot *slot; /* where it runs; NULL: anywhere */
 };
 
+/* An attempt that is under way, with what is around it. */
+struct pr_attempt_running;
+
 /* Starts it. *ret_waiting is in the job's arena; NULL: it has ended already, as
  * it could not be started, and *ret has the answer. Fails only when the run
  * cannot go on; an experiment that fails, cannot be started or is stopped is an
@@ -105,6 +83,11 @@ bool pr_attempt_on_event(struct pr_attempt_running *w,
 void pr_attempt_abandon(struct pr_attempt_running *w);
 
 void pr_attempt_close(struct pr_attempt *a);
+
+/* The reason in the words that the program left among the last lines of its
+ * log, if it has failed and left some. */
+void pr_attempt_read_reason(const char *log_path, size_t lines,
+                            struct pr_attempt *a);
 
 /* What a forked child of the keeper does for workloads that start no program;
  * arg is the folder of the experiment. */

@@ -239,6 +239,7 @@ int pr_runner_read_ended(struct pr_runner *r, struct pr_err *err)
  * It holds the lock of the run directory meanwhile, so that a resumed run finds
  * everything in order.
  */
+
 /* What it said until then. */
 static int lost_collect_results(const struct pr_runner *r,
                                 const struct pr_plan_file_experiment *p,
