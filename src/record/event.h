@@ -12,7 +12,6 @@
 #include <stdint.h>
 
 /* How an experiment can end: X(name, word in files). */
-/* X(name, word in files) */
 #define PR_STATUSES(X)            \
     X(OK, "ok")                   \
     X(FAILED, "failed")           \
