@@ -15,9 +15,8 @@
 
 /* ---- warnings */
 
-/* What a plan has to say besides failing, in the order it was said; text in
+/* What a plan has to say besides failing, in the order it was given; text in
  * the arena. */
-/* In the order they were given; text in the arena. */
 struct pr_warnings {
     struct pr_arena *arena;
     const struct pr_warning *first;
