@@ -189,7 +189,7 @@ static int show_each(struct cli *c, const struct pr_model_variant *variant,
 
 struct list {
     struct cli *c;
-    struct pr_model **models;
+    struct pr_model **items;
     size_t count, cap;
     struct pr_err first; /* of those that could not be read */
 };
@@ -198,7 +198,7 @@ static int add_listed_model(void *ctx, const char *name, const char *path)
 {
     struct list *l = ctx;
     struct pr_err err = {0};
-    struct pr_model *m, **models;
+    struct pr_model *m, **item;
     int rc = pr_model_load(path, NULL, l->c->arena, &m, &err);
 
     (void)name;
@@ -208,12 +208,10 @@ static int add_listed_model(void *ctx, const char *name, const char *path)
         l->first = err;
     if (rc)
         return PR_OK;
-    models = pr_arena_grow(l->c->arena, l->models, l->count, &l->cap,
-                           sizeof *models);
-    if (!models)
+    item = PR_PUSH(l->c->arena, l);
+    if (!item)
         return PR_E_NOMEM;
-    l->models = models;
-    models[l->count++] = m;
+    *item = m;
     return PR_OK;
 }
 
@@ -234,7 +232,7 @@ static int write_model_list(const struct list *l, struct pr_buf *out,
     if (!t)
         return pr_fail_nomem(err);
     for (size_t i = 0; i < l->count; i++) {
-        const struct pr_model *m = l->models[i];
+        const struct pr_model *m = l->items[i];
 
         pr_table_row(t);
         pr_table_set_str(t, 0, m->name);
@@ -260,7 +258,7 @@ static void put_list_json(const struct list *l, struct pr_buf *out)
     pr_json_put_str(&jb, "schema", "prony.models/1");
     pr_json_open_array(&jb, "models");
     for (size_t i = 0; i < l->count; i++) {
-        const struct pr_model *m = l->models[i];
+        const struct pr_model *m = l->items[i];
 
         pr_json_open_object(&jb, NULL);
         pr_json_put_str(&jb, "name", m->name);

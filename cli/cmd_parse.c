@@ -1,6 +1,7 @@
 /* `prony parse`: numbers out of logs. */
 #include "analyse/series/pivot.h"
 #include "base/json/json.h"
+#include "base/mem.h"
 #include "base/text.h"
 #include "cli/results_args.h"
 #include "present/report/report_pivot.h"
@@ -16,26 +17,27 @@ struct files {
     struct cli *c;
     struct pr_results_out out;
     const char *base, *ext; /* "a/b", ".json.gz" */
-    const char **made;
+    const char **items;
     size_t count, cap;
 };
 
 static int parse_write_file(struct files *f, const char *path,
                             struct pr_err *err)
 {
-    const char **made =
-        pr_arena_grow(f->c->arena, f->made, f->count, &f->cap, sizeof *made);
+    const char **item;
     struct stat st;
 
-    if (!made || !path)
+    if (!path)
         return pr_fail_nomem(err);
     if (arg_get(f->c, A_OVERWRITE) && !arg_on(f->c, A_OVERWRITE) &&
         stat(path, &st) == 0) {
         pr_fail(err, PR_E_IO, path, "the file exists");
         return pr_hint(err, "leave out --no-overwrite to replace it");
     }
-    f->made = made;
-    made[f->count++] = path;
+    item = PR_PUSH(f->c->arena, f);
+    if (!item)
+        return pr_fail_nomem(err);
+    *item = path;
     return pr_results_write(&f->out, path, err);
 }
 
@@ -96,7 +98,7 @@ static int parse_print_files(const struct files *f, struct pr_err *err)
                       "created:\n[");
     for (size_t i = 0; i < f->count; i++) {
         pr_buf_str(&text, i ? ",\n    " : "\n    ");
-        pr_json_write_string(&text, f->made[i], strlen(f->made[i]));
+        pr_json_write_string(&text, f->items[i], strlen(f->items[i]));
     }
     pr_buf_str(&text, "\n]\n");
     return answer_print_buf(&text, err);
