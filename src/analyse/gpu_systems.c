@@ -1,4 +1,7 @@
-/* Which systems and tasks there are, and the threads that read their logs. */
+/*
+ * Which systems and tasks a folder of Lambda's layout has, the threads that
+ * read their logs, and what the logs of a cell say together.
+ */
 #include "analyse/gpu_systems.h"
 
 #include "base/file.h"
@@ -12,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Mean, spread and doubts. */
+/* ---- mean, spread and doubts */
 
 static void stat_add_reading(struct pr_gpu_systems_stat *s,
                              const struct pr_gpu_task_reading *r)

@@ -2,7 +2,7 @@
  * A folder of results in Lambda's layout, SYSTEM/TASK/DATE.txt with
  * benchmark.para beside, as rows of systems and cells of tasks. Logs are read
  * by several threads. present/report/report_gpu_systems.h writes Lambda's
- * tables from it, present/report/report_gpu_systems.h what can be said besides.
+ * tables from it, and what can be said besides.
  */
 #ifndef PR_ANALYSE_GPU_SYSTEMS_H
 #define PR_ANALYSE_GPU_SYSTEMS_H
@@ -81,7 +81,10 @@ bool pr_gpu_systems_is_tree(const char *dir);
 /* Whether it is the folder of one system. */
 bool pr_gpu_systems_is_system(const char *dir);
 
-/* Logs of cells: found first, then read by threads that take one at a time. */
+/* ---- logs
+ *
+ * Those of a cell are found first, then read by threads that take one at a
+ * time. */
 
 struct pr_gpu_systems_item {
     const char *path;
@@ -109,7 +112,7 @@ int pr_gpu_systems_find_logs(struct pr_gpu_systems_work *w,
 /* What a thread does, with a struct pr_gpu_systems_work. */
 void *pr_gpu_systems_read_logs(void *work);
 
-/* One task of one system, over its runs. */
+/* ---- one task of one system, over its runs */
 
 enum pr_gpu_systems_flag {
     PR_GPU_SYSTEMS_CORRECTED = 1 << 0,   /* steps not done were counted */

@@ -1,4 +1,8 @@
-/* Judging an experiment by MLPerf's rules: what all of them share. */
+/*
+ * Judging an experiment, and several runs of one benchmark, by MLPerf's rules:
+ * its workloads, the size of their data sets, the parameters that may be
+ * changed. mlperf_checks.c has the rules of trainings and checkpoints.
+ */
 #include "analyse/mlperf.h"
 
 #include "base/file.h"
@@ -12,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Looking up MLPerf's workloads. */
+/* ---- MLPerf's workloads */
 
 static const struct pr_mlperf_model models[] = {
 #define MODEL(name, model_name, tp, pp, dp) {name, model_name, tp, pp, dp},
@@ -93,7 +97,7 @@ mlperf_classify_param(const struct pr_mlperf_model *m, const char *key,
     return PR_MLPERF_NOWHERE;
 }
 
-/* How large MLPerf wants a data set: as `mlpstorage training datasize`. */
+/* ---- the size of a data set, as `mlpstorage training datasize` */
 
 enum { MEMORIES = 5, STEPS = 500, FILES_IN_FOLDER = 10000 };
 
@@ -141,7 +145,7 @@ void pr_mlperf_compute_size(const struct pr_mlperf_need *n,
     *ret = s;
 }
 
-/* Several runs of one benchmark, judged together. */
+/* ---- several runs of one benchmark */
 
 static bool mlperf_checks_add(struct pr_mlperf_checks *list, struct pr_arena *a,
                               const char *rule, enum pr_mlperf_status status,
@@ -247,7 +251,7 @@ int pr_mlperf_groups_add(struct pr_mlperf_groups *g, const struct pr_mlperf *m,
     return PR_OK;
 }
 
-/* ---- judging */
+/* ---- judging several runs */
 
 static bool mlperf_add_group_check(struct pr_mlperf_group *g,
                                    struct pr_arena *a, const char *rule,
@@ -348,10 +352,10 @@ uint64_t pr_mlperf_read_run_memory(const char *dir)
     return v && v->kind == PR_INT && v->i > 0 ? (uint64_t)v->i : 0;
 }
 
-/*
- * Whether only parameters were changed that may be: every one is compared with
- * what MLPerf's file has, or with its default where the file is silent.
- */
+/* ---- parameters
+ *
+ * Whether only those were changed that may be: every one is compared with what
+ * MLPerf's file has, or with its default where the file is silent. */
 
 enum { MAX_TEXT = 256 };
 

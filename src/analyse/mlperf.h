@@ -88,7 +88,7 @@ struct pr_mlperf_need {
 void pr_mlperf_compute_size(const struct pr_mlperf_need *n,
                             struct pr_mlperf_size *ret);
 
-/* What the files that judge by MLPerf's rules share. */
+/* ---- between the files that judge by MLPerf's rules */
 
 /* A workload of MLPerf's. */
 struct pr_mlperf_model {
@@ -155,11 +155,11 @@ void pr_mlperf_judge_checkpoint(struct pr_mlperf_judge *j);
 double pr_mlperf_result_number(const struct pr_mlperf_judge *j,
                                const char *name);
 
-/*
- * MLPerf's rules that take several runs to judge: how many there were, that
- * they had different seeds, and how far apart they are. Experiments that
- * differ in nothing but the seed are runs of one benchmark.
- */
+/* ---- several runs
+ *
+ * Rules that take several runs to judge: how many there were, that they had
+ * different seeds, and how far apart they are. Experiments that differ in
+ * nothing but the seed are runs of one benchmark. */
 
 enum { PR_MLPERF_RUNS = 5 }; /* that count */
 

@@ -1,11 +1,11 @@
-/* The rules of trainings. */
+/* MLPerf's rules for one experiment: of checkpoints, then of trainings. */
 #include "analyse/mlperf.h"
 #include "base/units.h"
 
 #include <math.h>
 #include <string.h>
 
-/* The rules of checkpoints. */
+/* ---- checkpoints */
 
 enum { SUBSET_RANKS = 8, OPERATIONS = 10, LEAST_ON_HOST = 4 };
 
@@ -180,6 +180,8 @@ void pr_mlperf_judge_checkpoint(struct pr_mlperf_judge *j)
     judge_checkpoint_cache(j);
     pr_mlperf_add_check(j, "2.2.3", PR_MLPERF_NOT_CHECKED, "5 runs are wanted");
 }
+
+/* ---- trainings */
 
 enum { SEED = 123, MAX_PREFETCH = 2 };
 

@@ -1,5 +1,6 @@
 /*
- * The search for the largest number of accelerators.
+ * The search for the largest number of accelerators, and the curve it follows:
+ * means of the trials, their spread, and how sure each point is.
  *
  * Short scouts that only read tell how fast the storage is, and so about where
  * the answer lies. Trials there close in on two neighbours, one that meets the
@@ -15,8 +16,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* From trials to a curve: means, spread, and how sure each point is. */
 
 /* Repeats that agree by chance are not that exact. */
 #define LEAST_STDEV 0.0005

@@ -1,4 +1,7 @@
-/* capacity.json read back. */
+/*
+ * capacity.json: the answer and the curve come first, then what they rest on,
+ * of which alone a search that goes on is made again.
+ */
 #include "analyse/capacity/capacity_record.h"
 
 #include "base/file.h"
@@ -9,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* capacity.json: the answer and the curve first, then what they rest on. */
+/* ---- writing */
 
 const struct pr_capacity_trial *
 pr_capacity_find_trial(const struct pr_capacity_record *r,
@@ -249,7 +252,7 @@ bool pr_capacity_add_warning(struct pr_capacity_record *r, struct pr_arena *a,
     return copy != NULL;
 }
 
-/* ---- members of an object; what is not there is otherwise */
+/* ---- reading: members of an object */
 
 static double capacity_get_number(const struct pr_value *v, const char *key,
                                   double otherwise)
@@ -281,7 +284,7 @@ static bool capacity_get_flag(const struct pr_value *v, const char *key)
     return m && m->kind == PR_BOOL && m->b;
 }
 
-/* ---- the parts */
+/* ---- reading: the parts */
 
 static bool read_trial(const struct pr_value *v, struct pr_capacity_trial *t)
 {

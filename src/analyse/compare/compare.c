@@ -11,10 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * The statistics of a comparison: moments, errors of means that hang together,
- * and variances that learn from each other. Pure functions.
- */
+/* ---- moments */
 
 static struct pr_log_estimate
 compare_difference(const struct pr_log_estimate *a,
@@ -233,10 +230,11 @@ compare_difference(const struct pr_log_estimate *a,
 }
 
 /*
- * One side of a test: from runs to one number a repeat. Devices that ran at
- * the same time shared the machine, so they are one observation, not several;
- * and since devices differ from each other, a repeat in which one is missing
- * is put right by what that device does otherwise.
+ * ---- one side of a test: from runs to one number a repeat
+ *
+ * Devices that ran at the same time shared the machine, so they are one
+ * observation, not several; and since devices differ from each other, a repeat
+ * in which one is missing is put right by what that device does otherwise.
  */
 
 /* A run that counts. */
@@ -407,7 +405,7 @@ static int compare_fill_side(const struct pr_compare_test *t,
     return PR_OK;
 }
 
-/* `--fail-if`: rules such as "slower:5%,failed", and what breaks them. */
+/* ---- --fail-if: "slower:5%,failed", and what breaks it */
 
 static const struct {
     const char *word;

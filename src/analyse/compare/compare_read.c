@@ -18,10 +18,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/*
- * Fleets: when two sides have no machine in common, their machines are repeats
- * of each other, and not tests of their own.
- */
+/* ---- fleets
+ *
+ * When two sides have no machine in common, their machines are repeats of each
+ * other, and not tests of their own. */
 
 static bool has_value(const struct pr_results *b, const char *name,
                       const struct pr_value *v)
@@ -55,11 +55,10 @@ static bool compare_has_common_value(struct pr_results *const *sets,
     return false;
 }
 
-/*
- * Which way a figure is better, from its name: the first row that matches.
- * Names are ours, DLBS's, DLIO's, milarun's and what people tend to call
- * theirs.
- */
+/* ---- which way a figure is better
+ *
+ * From its name, by the first row that matches. Names are ours, DLBS's,
+ * DLIO's, milarun's and what people tend to call theirs. */
 
 static const struct {
     const char *pattern;
@@ -129,10 +128,10 @@ static enum pr_better measure_better(const char *name)
     return PR_BETTER_UNKNOWN;
 }
 
-/*
- * Sets of tests: found by a hash of their names, since a set may have as many
- * as a plan has experiments.
- */
+/* ---- sets of tests
+ *
+ * Found by a hash of their names, since a set may have as many as a plan has
+ * experiments. */
 
 enum { FIRST_CHAINS = 64 };
 
@@ -213,8 +212,10 @@ bool pr_compare_add_run(struct pr_compare_test *t,
     return true;
 }
 
-/* Suites as sets to compare: a child is a run, its job id tells which repeat
- * and device it was. Of summaries only moments are known. */
+/* ---- suites as sets
+ *
+ * A child is a run, its job id tells which repeat and device it was. Of
+ * summaries only moments are known. */
 
 static bool compare_has_measures(const struct pr_compare_read_opts *how);
 static bool compare_is_measure_asked(const struct pr_compare_read_opts *how,

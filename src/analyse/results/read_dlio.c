@@ -1,4 +1,7 @@
-/* Folders of DLIO's results: the run and its epochs. */
+/*
+ * A folder of DLIO's results: what the run was told, its summary and epochs,
+ * the steps of every rank, and what iostat saw.
+ */
 #include "analyse/results/read_dlio.h"
 
 #include "base/file.h"
@@ -13,8 +16,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a run of DLIO's was told: from hydra's config and overrides, from our
- * own params.json, or from its log. */
+/* ---- what a run was told
+ *
+ * From hydra's config and overrides, from our own params.json, or from its
+ * log. */
 
 static int dlio_read_json(const char *dir, const char *name, struct pr_arena *a,
                           struct pr_value *ret, struct pr_err *err);
@@ -212,7 +217,7 @@ static int dlio_read_setup(const char *dir, const char *hydra,
     return PR_OK;
 }
 
-/* R_output.json, one file a rank: how long each step loaded and took. */
+/* ---- R_output.json, one a rank: how long each step loaded and took */
 
 static struct pr_dlio_phase *dlio_get_phase(struct pr_arena *a,
                                             struct pr_dlio_read_epoch *e,
@@ -436,8 +441,7 @@ static int dlio_read_ranks(const char *dir, struct pr_arena *a,
     return rc;
 }
 
-/* iostat.json beside DLIO's results: what disks and processors did in each
- * phase, and over all phases. */
+/* ---- iostat.json: disks and processors in each phase, and over all */
 
 static const char *const disk_keys[] = {
 #define X(name, key, label) key,

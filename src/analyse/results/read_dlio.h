@@ -129,7 +129,7 @@ int pr_dlio_read(const char *dir, const struct pr_dlio_opts *opts,
  * method='inclusive') has them. Sorts the series. */
 void pr_dlio_stats(double *series, size_t n, struct pr_dlio_stats *ret);
 
-/* ---- for the files of this room */
+/* ---- times */
 
 /* Microseconds of a time such as 2026-11-15T20:55:08.920473 or 11/15/26
  * 20:55:08, whatever its time zone. False: it is no time. */

@@ -1,6 +1,9 @@
 /*
  * Logs of Lambda's tasks, SYSTEM/TASK/DATE.txt: what the list of tasks says of
- * their lines (catalog/gpu_tasks.h), and what lies beside them.
+ * their lines (catalog/gpu_tasks.h), and what lies beside them. As cells of a
+ * table the last line that fits counts, and it is near the end: of a long log
+ * only the end is read first, the rest when nothing was in it. As results
+ * among others they come line by line.
  */
 #include "analyse/gpu_systems.h"
 #include "analyse/results/results_take.h"
@@ -16,11 +19,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-/*
- * Reading logs. The last line that fits counts, and it is near the end: of a
- * long log only the end is read first, the rest when nothing was in it.
- */
 
 enum {
     END_BYTES = 64 << 10,
@@ -41,7 +39,7 @@ static int by_file(const void *a, const void *b)
                   ((const struct pr_gpu_systems_log *)b)->file);
 }
 
-/* ---- what there is */
+/* ---- as cells: what there is */
 
 static void cell_read_para(const char *path, struct pr_gpu_systems_cell *cell,
                            struct pr_arena *a)
@@ -120,7 +118,7 @@ int pr_gpu_systems_find_logs(struct pr_gpu_systems_work *w,
     return rc ? pr_fail_nomem(err) : PR_OK;
 }
 
-/* ---- reading them */
+/* ---- as cells: reading */
 
 struct room {
     char *bytes;
@@ -225,6 +223,8 @@ void *pr_gpu_systems_read_logs(void *work)
     pr_free(room.bytes);
     return NULL;
 }
+
+/* ---- as results */
 
 /* A log is held as a whole; of a larger one the end. */
 enum { MAX_LOG = 64 << 20, MAX_PARA = 4096 };

@@ -1,6 +1,7 @@
 /*
- * What milabench writes of a run, one event a line. The figure is the mean of
- * the rates, without the smallest and the largest where there are five or
+ * What milabench writes of a run, a .data file with one event a line: all of
+ * it, for suites, and as one result among others. There the figure is the mean
+ * of the rates, without the smallest and the largest where there are five or
  * more, as its own report has it.
  */
 #include "analyse/results/results_take.h"
@@ -12,10 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * One .data file of milabench's: an event a line. What its own code cannot
- * bear (a sample without power, a run without an end) is unknown here.
- */
+/* ---- all of it
+ *
+ * What milabench's own code cannot bear (a sample without power, a run without
+ * an end) is unknown here. */
 
 enum { CURVE_MAX = 4096 };
 
@@ -321,6 +322,8 @@ bool pr_milabench_data_is_good(const struct pr_milabench_data *d)
     return d->no_log || d->early_stop ||
            (d->return_code == 0 && !d->nan_loss && d->rates.count);
 }
+
+/* ---- as one result */
 
 enum { MAX_RATES = 1 << 22 };
 

@@ -12,12 +12,12 @@
 #include <math.h>
 #include <string.h>
 
-/*
- * The list of rates of a rank. All that is exact is at its end: the slices
- * that count. Those before are passed over, or, for a curve, read roughly.
- */
+/* ---- the list of rates of a rank
+ *
+ * All that is exact is at its end: the slices that count. Those before are
+ * passed over, or, for a curve, read roughly. */
 
-/* ---- the part that only a curve needs */
+/* ---- rates: the part that only a curve needs */
 
 enum { MOST_PLACES = 18 };
 
@@ -188,7 +188,7 @@ static void skip_early(struct pr_json_scan *scan, struct pr_suite_slices *s)
     scan->line_start = from ? from + 1 : scan->line_start;
 }
 
-/* ---- all */
+/* ---- rates: all */
 
 static int rates_read_one(struct pr_json_scan *scan, struct pr_suite_slices *s)
 {
@@ -264,7 +264,7 @@ struct parse {
     struct pr_err *err;
 };
 
-/* ---- steps */
+/* ---- members */
 
 /* The kind of the value at the cursor by its first byte. */
 static char milarun_peek_byte(struct parse *p)

@@ -1,6 +1,7 @@
 /*
- * The set of results. Threads take files in turn; what each found stands with
- * its file, so that the order does not depend on who was faster.
+ * The set of results: read, asked, and given parameters of one's own. Threads
+ * take files in turn; what each found stands with its file, so that the order
+ * does not depend on who was faster.
  */
 #include "analyse/results/results.h"
 
@@ -344,11 +345,10 @@ double pr_results_rate(const struct pr_results_row *row)
     return (double)NAN;
 }
 
-/*
- * Parameters that follow from others of the same result: "${exp.model}, batch
- * ${exp.effective_batch}". Only what is added is expanded: what a log says is
- * what it says.
- */
+/* ---- parameters that follow from others
+ *
+ * "${exp.model}, batch ${exp.effective_batch}". Only what is added is expanded:
+ * what a log says is what it says. */
 
 struct derive {
     struct pr_results *set;

@@ -18,10 +18,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/*
- * Cutting a large list for several threads. "}, {" may stand in a text, too:
- * whether a cut was right shows when the part before it ends there.
- */
+/* ---- cutting a large list for several threads
+ *
+ * "}, {" may stand in a text, too: whether a cut was right shows when the part
+ * before it ends there. */
 
 enum { WORTH = 4 << 20, HEAD = 256 };
 
@@ -97,10 +97,7 @@ int pr_results_split_lists(struct pr_results_list *l, unsigned threads,
     return PR_OK;
 }
 
-/*
- * A tar archive as it streams by: each member that may hold results is a file
- * in turn.
- */
+/* ---- a tar archive, as it streams by */
 
 enum { BENCH_TAR_BLOCK = PR_RESULTS_TAR_BLOCK };
 
@@ -281,7 +278,7 @@ static int results_tar_end(struct pr_results_tar *t, struct pr_err *err)
                    t->name);
 }
 
-/* A zip archive: each member that may hold results is a file in turn. */
+/* ---- a zip archive */
 
 struct unzip {
     struct pr_results_reader *r;

@@ -9,11 +9,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/*
- * Files of a suite. They come in the order in which the directory has them,
- * files before folders: milarun walks like this, and its sums, and the devices
- * in its summary, follow that order.
- */
+/* ---- files of a suite
+ *
+ * They come in the order in which the directory has them, files before
+ * folders: milarun walks like this, and its sums, and the devices in its
+ * summary, follow that order. */
 
 enum { SUITE_FIND_MAX_DEPTH = 64, LOOK = 4096 };
 
@@ -177,6 +177,8 @@ bool pr_suite_is_tree(const char *path)
 
     return a && !pr_suite_find_files(&f, path, NULL) && is_enough(&f);
 }
+
+/* ---- what may hold results */
 
 enum { MAX_DEPTH = 64 };
 

@@ -1,6 +1,7 @@
 /*
  * The bytes of one file, whatever it is. Its first bytes tell: JSON, events of
- * milabench, else a log. What looks like JSON and is none was a log after all.
+ * milabench, a table, else a log. What looks like JSON and is none was a log
+ * after all.
  */
 #include "analyse/results/results_take.h"
 
@@ -11,13 +12,9 @@
 
 #include <string.h>
 
-/* Results in a table of comma-separated values. */
-
 struct pr_results_csv;
 
-/* NULL: no memory. from must outlive the rows. */
-
-/* Cutting a stream into lines, in bounded memory. */
+/* ---- lines of a stream, in bounded memory */
 
 static const char *find_line_end(const char *p, const char *end)
 {
@@ -90,11 +87,11 @@ int pr_results_line_cutter_end(struct pr_results_line_cutter *l,
     return rc;
 }
 
-/*
- * A table as text: the first line has the names, each other one is a result.
- * Fields are as RFC 4180 has them; what is a number in JSON is a number, the
- * rest is text, and an empty field is not there.
- */
+/* ---- a table of comma-separated values
+ *
+ * The first line has the names, each other one is a result. Fields are as RFC
+ * 4180 has them; what is a number in JSON is a number, the rest is text, and an
+ * empty field is not there. */
 
 enum {
     MAX_FIELD = 8 << 20,
@@ -296,6 +293,8 @@ static int results_csv_end(struct pr_results_csv *c, struct pr_err *err)
 {
     return results_csv_end_line(c, err);
 }
+
+/* ---- the intake */
 
 enum {
     HEAD = 64,           /* bytes that tell */

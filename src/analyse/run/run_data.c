@@ -1,4 +1,7 @@
-/* Reading run directories. */
+/*
+ * Reading run directories: what is missing of them, their experiments one by
+ * one, and the columns worth showing.
+ */
 #include "analyse/run/run_data.h"
 
 #include "base/file.h"
@@ -13,10 +16,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/*
+/* ---- whether a run came to its end
+ *
  * The plan says what there should be, the events what was begun and
- * interrupted, and a result is a file that is there.
- */
+ * interrupted, and a result is a file that is there. */
 
 struct events {
     struct pr_names *ids;
@@ -270,7 +273,7 @@ enum pr_run_target pr_run_data_target(const struct pr_value *result)
     return results ? by_utilisation(result, results) : PR_TARGET_NONE;
 }
 
-/* Finding the columns of a run, in one pass over its experiments. */
+/* ---- the columns of a run, in one pass over its experiments */
 
 struct seen {
     struct pr_value first;

@@ -1,6 +1,6 @@
 /*
- * Building the report. A result becomes an entry of places on each axis; the
- * entries sorted are the rows.
+ * Results by columns: what a report is told to show, and building it. A result
+ * becomes an entry of places on each axis; the entries sorted are the rows.
  */
 #include "analyse/series/pivot.h"
 
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a report is told to show. */
+/* ---- what a report is told to show */
 
 static const struct named {
     const char *names[3];

@@ -1,4 +1,7 @@
-/* Series of results: which belong where, and how they compare to a baseline. */
+/*
+ * Series of results: which belong where, how values become points in order of
+ * x, and how they compare to a baseline.
+ */
 #include "analyse/series/plot_data.h"
 
 #include "base/json/json.h"
@@ -10,8 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* From values to points: in order of x, and one y of all that are there. */
 
 #define CHANCE 0.025 /* of either side, outside of the interval */
 
@@ -238,7 +239,7 @@ int pr_plot_data_finish(struct pr_plot_data_maker *m, enum pr_plot_data_how how,
     return PR_OK;
 }
 
-/* Series as DLBS writes them. */
+/* ---- series as DLBS writes them */
 
 static struct pr_value make_point_value(const struct pr_plot_data_point *p)
 {

@@ -82,7 +82,7 @@ int pr_plot_data_read_rates(const struct pr_results *set,
 int pr_plot_data_write_json(const struct pr_plot_data *s, struct pr_buf *out,
                             struct pr_err *err) PR_MUST_CHECK;
 
-/* What makes series: values with their place, put in order at the end. */
+/* ---- values with their place, put in order at the end */
 
 struct pr_plot_data_value {
     uint32_t series, x; /* numbers of both */

@@ -1,4 +1,12 @@
-/* Points to the tables of DLBS's summary builder, with its formulas. */
+/*
+ * Results to points, and points to the tables of DLBS's summary builder, with
+ * its formulas.
+ *
+ * A point is which network, on what, with which batch, and how long. Names
+ * become numbers, points are found by hashing, so that a hundred thousand
+ * results take one pass, in each thread that reads them. Sums are kept to
+ * twice the digits, so that they do not depend on who was first.
+ */
 #include "analyse/series/scaling.h"
 
 #include "base/mem.h"
@@ -10,13 +18,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/*
- * Results to points: which network, on what, with which batch, how long.
- * Names become numbers, points are found by hashing, so that a hundred
- * thousand results take one pass, in each thread that reads them. Sums are
- * kept to twice the digits, so that they do not depend on who was first.
- */
 
 /* What is looked at, and after these the target where it is none of them. */
 enum field {
@@ -789,6 +790,8 @@ double pr_scaling_half_width(struct pr_scaling_student_t *last, uint64_t n,
         *last = (struct pr_scaling_student_t){n, pr_student_t(0.025, freedom)};
     return last->t * sqrt(m2 / (double)(n - 1) / (double)n);
 }
+
+/* ---- the tables */
 
 /* Cells of a report; beyond this nobody reads it, and memory ends. */
 enum { MAX_CELLS = 20000000 };

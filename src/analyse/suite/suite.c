@@ -1,4 +1,7 @@
-/* What a path is, and the suite that is made of it. */
+/*
+ * What a path is, and the suite that is made of it: figures of its runs, which
+ * become tests.
+ */
 #include "analyse/suite/suite.h"
 
 #include "analyse/gpu_systems.h"
@@ -16,10 +19,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/*
- * Figures of suites, with the digits of numpy's: sums are taken in its order
- * (base/stats/statistics.h).
- */
+/* ---- figures
+ *
+ * They have the digits of numpy's: sums are taken in its order
+ * (base/stats/statistics.h). */
 
 void pr_suite_compute_stats(const double *v, size_t n,
                             struct pr_suite_stats *ret)
@@ -123,7 +126,7 @@ void pr_suite_slices_end(const struct pr_suite_slices *s,
     };
 }
 
-/* Runs become tests: counted, their figures put together. */
+/* ---- runs become tests */
 
 struct group {
     const char *name;
@@ -131,7 +134,7 @@ struct group {
     size_t first;
 };
 
-/* ---- one test */
+/* ---- runs become tests: one of them */
 
 struct gather {
     struct pr_suite_build *w;
@@ -281,7 +284,7 @@ static int make_test(struct pr_suite_build *w, struct pr_suite_test *t,
     return rc;
 }
 
-/* ---- all */
+/* ---- runs become tests: all */
 
 static int by_group_name(const void *a, const void *b)
 {

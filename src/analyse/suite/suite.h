@@ -3,9 +3,8 @@
  * milarun, milabench or Prony left of them, summed up, scored and compared.
  *
  *     result files, .data files ──┐
- *     a summary, a baseline ──────┼─▶ struct pr_suite ─▶ struct
- * pr_suite_score_report a run directory ────────────┘      (tests) (rows and
- * scores)
+ *     a summary, a baseline ──────┼─▶ struct pr_suite ─▶ pr_suite_report
+ *     a run directory ────────────┘      (tests)         (rows and scores)
  *
  * What is not known is NaN, or NULL. Everything lives as long as its suite.
  */

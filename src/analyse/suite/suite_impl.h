@@ -1,4 +1,7 @@
-/* What the readers of suites share. */
+/*
+ * A suite under construction: the readers of each kind of source fill items,
+ * which become tests.
+ */
 #ifndef PR_ANALYSE_SUITE_IMPL_H
 #define PR_ANALYSE_SUITE_IMPL_H
 

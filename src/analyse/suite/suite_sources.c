@@ -1,6 +1,6 @@
 /*
- * A folder of result files. Threads take files in turn; what each file gave
- * stands in its own place, so that nothing depends on who was faster.
+ * Where suites come from: run directories of ours, results of GPU systems, and
+ * folders of result files.
  */
 #include "analyse/gpu_systems.h"
 #include "analyse/run/run_data.h"
@@ -18,11 +18,11 @@
 #include <string.h>
 #include <unistd.h>
 
-/*
- * A run directory of ours as a suite: repeats of an experiment are the runs of
- * a test, its throughput is the rate. A test is named after exp.name; where a
- * name stands for several experiments of a repeat, their places are appended.
- */
+/* ---- a run directory
+ *
+ * Repeats of an experiment are the runs of a test, its throughput is the rate.
+ * A test is named after exp.name; where a name stands for several experiments
+ * of a repeat, their places are appended. */
 
 struct list {
     struct pr_suite_build *w;
@@ -222,11 +222,11 @@ int pr_suite_read_run(struct pr_suite_build *w, struct pr_err *err)
     return rc ? rc : pr_suite_group_runs(w, l.items, l.count, err);
 }
 
-/*
- * Results of a GPU system in Lambda's layout as a suite: a task is a test,
- * named as its folder, PyTorch_SSD_FP32, as in our own runs of it; its logs
- * are the runs. A system has whole GPUs to itself, so a suite is of one.
- */
+/* ---- a GPU system
+ *
+ * Of results in Lambda's layout a task is a test, named as its folder,
+ * PyTorch_SSD_FP32, as in our own runs of it; its logs are the runs. A system
+ * has whole GPUs to itself, so a suite is of one. */
 
 struct tree {
     struct pr_suite_build *w;
@@ -237,7 +237,7 @@ struct tree {
     size_t count, cap;
 };
 
-/* ---- which system */
+/* ---- a GPU system: which */
 
 /* A system's own folder: the one above it is the tree. */
 static int split_system_path(struct tree *t, struct pr_err *err)
@@ -290,7 +290,7 @@ static int choose_system_row(struct tree *t, const struct pr_gpu_systems *g,
                    n > 2 ? ", …" : "");
 }
 
-/* ---- runs */
+/* ---- a GPU system: runs */
 
 static const char *what_failed(const struct pr_gpu_task_reading *r)
 {
@@ -391,6 +391,8 @@ int pr_suite_read_systems(struct pr_suite_build *w,
         rc = add_system(&t, row, err);
     return rc ? rc : pr_suite_group_runs(w, t.items, t.count, err);
 }
+
+/* ---- a folder of result files */
 
 enum { MAX_THREADS = 16, PER_THREAD = 64, PIECE = 65536 };
 
