@@ -1,4 +1,7 @@
-/* The live progress: when to write, and where. */
+/*
+ * The live progress: the words, the bar and the guess at what remains; when to
+ * write, and where.
+ */
 #include "present/live.h"
 
 #include "base/buf.h"
@@ -18,8 +21,6 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
-
-/* What live.c (when to write) and live_line.c (what to write) share. */
 
 enum pr_live_channel {
     PR_LIVE_OFF,
@@ -47,7 +48,7 @@ struct pr_live_line {
     double item_s;
 };
 
-/* The live progress: the words, the bar and the guess at what remains. */
+/* ---- what is written */
 
 enum { BAR_COLUMNS = 14, LEAST_LABEL = 8 };
 
@@ -229,6 +230,8 @@ static void live_add_object(struct pr_live_line *l, uint64_t now_ns,
 #define PLAIN_EVERY (30 * SECOND)
 
 static const char erase[] = "\r\x1b[K";
+
+/* ---- when and where */
 
 static uint64_t now_of(const struct pr_live_line *l)
 {

@@ -1,7 +1,13 @@
 /*
- * How things look on every canvas. Series differ in colour, in dashes and in
- * the shape of their dots, so that they can be told apart in grey and by
- * people who see fewer colours; the colours follow Okabe and Ito, and Tol.
+ * How things look on every canvas, and an SVG image of its own. Series differ
+ * in colour, in dashes and in the shape of their dots, so that they can be told
+ * apart in grey and by people who see fewer colours; the colours follow Okabe
+ * and Ito, and Tol.
+ *
+ * The image has no scripts, is light or dark as the reader's screen is, and its
+ * text is left to be text. Roles and series are classes, set for light screens
+ * and again for dark ones; programs that know no media queries draw the light
+ * ones.
  */
 #include "present/chart/canvas_svg.h"
 
@@ -10,13 +16,6 @@
 #include <math.h>
 #include <string.h>
 #include <strings.h>
-
-/*
- * An SVG image of its own: no scripts, light or dark as the reader's screen
- * is, its text left to be text. Roles and series are classes, set for light
- * screens and again for dark ones; programs that know no media queries draw
- * the light ones.
- */
 
 #define COLUMN 0.6 /* of the size of the font: nobody knows the reader's */
 

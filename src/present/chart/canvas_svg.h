@@ -126,7 +126,7 @@ struct pr_canvas {
  * PR_E_UNAVAIL with a remedy. */
 int pr_canvas_libraries(char out[static 64], struct pr_err *err) PR_MUST_CHECK;
 
-/* The kinds of canvas, and what they share. */
+/* ---- the kinds, and what they share */
 
 extern const struct pr_canvas_kind pr_canvas_svg, pr_canvas_png, pr_canvas_pdf;
 

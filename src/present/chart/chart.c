@@ -1,5 +1,8 @@
-/* A chart from its data: what is shown, how large everything is, and the
- * pieces in the order in which they are drawn. */
+/*
+ * A chart from its data: what is shown, how large everything is, and what is
+ * drawn around and across the series, in order. chart_axis.c has the axes,
+ * chart_marks.c what series show.
+ */
 #include "present/chart/chart.h"
 
 #include "base/mem.h"
@@ -10,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Text in a chart: made harmless, and no wider than its place. */
+/* ---- text: made harmless, and no wider than its place */
 
 enum { TEXT_MAX = 1 << 16 };
 
@@ -72,7 +75,7 @@ static void chart_put_text(struct pr_canvas *v, const struct pr_label *l,
         v->kind->text(v, &fit);
 }
 
-/* What stands around the curves: axes, grid and legend. */
+/* ---- what stands around the curves */
 
 enum {
     LABEL = 13,        /* size of the labels of axes */
@@ -115,7 +118,7 @@ static void put_axis_title(const struct pr_chart_plot *p, const char *text,
     chart_put_text(p->v, l, room);
 }
 
-/* ---- x */
+/* ---- around: x */
 
 static void put_tick(const struct pr_chart_plot *p, double x, const char *text)
 {
@@ -196,7 +199,7 @@ static double chart_fit_names(struct pr_chart_plot *p)
     return PR_CHART_TEXT + p->x_room * sin(angle) + 4;
 }
 
-/* ---- y */
+/* ---- around: y */
 
 static void put_y_axis(const struct pr_chart_plot *p)
 {
@@ -239,7 +242,7 @@ static void chart_put_axes(const struct pr_chart_plot *p)
     put_zero(p);
 }
 
-/* ---- legend */
+/* ---- around: legend */
 
 static bool has_legend(const struct pr_chart_plot *p)
 {
@@ -354,8 +357,10 @@ static void chart_put_legend(const struct pr_chart_plot *p, double y)
     p->v->kind->end(p->v);
 }
 
-/* The two lines of a chart that stand for numbers, threshold and mark, and
- * their labels, put where they hide least. */
+/* ---- threshold and mark
+ *
+ * The two lines of a chart that stand for numbers, and their labels, put where
+ * they hide least. */
 
 enum { LABEL_H = 18, AWAY = 8, CLEAR = 5 };
 
@@ -377,7 +382,7 @@ static bool has_threshold(const struct pr_chart_plot *p)
            !(p->y.is_log && p->c->threshold <= 0);
 }
 
-/* ---- where there is room */
+/* ---- threshold and mark: where there is room */
 
 /* Cuts [*t0, *t1] of a line to where from + t * by is between 0 and room. */
 static bool chart_clip_line(double from, double by, double room, double *t0,
@@ -475,7 +480,7 @@ static size_t chart_find_place(const struct pr_chart_plot *p,
     return best;
 }
 
-/* ---- lines */
+/* ---- threshold and mark: lines */
 
 static void chart_put_stroke(const struct pr_chart_plot *p, enum pr_role role,
                              double x1, double y1, double x2, double y2)
@@ -500,7 +505,7 @@ static void chart_put_lines(const struct pr_chart_plot *p)
     }
 }
 
-/* ---- labels */
+/* ---- threshold and mark: labels */
 
 /* It keeps to the side where the line is that it belongs to: on some canvases
  * its width is a guess. */
@@ -597,6 +602,8 @@ static void chart_put_labels(const struct pr_chart_plot *p)
             threshold.x + threshold.w / 2 > p->area.x + p->area.w / 2, &t);
     }
 }
+
+/* ---- the whole */
 
 enum {
     SIDE = 24,     /* margin at the right, and of text at the left */

@@ -84,7 +84,7 @@ int pr_chart_draw_panels(const struct pr_chart *charts, size_t count,
                          const struct pr_canvas_kind *kind, struct pr_buf *out,
                          struct pr_err *err) PR_MUST_CHECK;
 
-/* What the files of the chart share: axes, text, and the plot. */
+/* ---- between the files of the chart */
 
 enum {
     PR_AXIS_TICKS = 40,
@@ -143,8 +143,6 @@ double pr_axis_at(const struct pr_axis *a, double v);
 /* The label of a tick. Returns out. */
 const char *pr_axis_label(const struct pr_axis *a, double v,
                           char out[static PR_AXIS_LABEL]);
-
-/* ---- between the files of the axes */
 
 /* The width of the widest label. */
 double pr_axis_widest(const struct pr_axis *a, struct pr_canvas *v);

@@ -5,8 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Units along an axis: which one its numbers are counted in, and how a tick
- * says it. */
+/* ---- units: what numbers are counted in, and how a tick says it */
 
 #define MICRO "\xc2\xb5" /* µ */
 
@@ -120,8 +119,10 @@ double pr_axis_widest(const struct pr_axis *a, struct pr_canvas *v)
     return most;
 }
 
-/* Logarithmic axes: powers of two where x counts things, else powers of ten
- * with what lies between them. */
+/* ---- logarithmic axes
+ *
+ * Powers of two where x counts things, else powers of ten with what lies
+ * between them. */
 
 enum { CHART_AXIS_LOG_GAP = 14, Y_APART = 28, CHART_AXIS_LOG_Y_TICKS = 10 };
 
@@ -218,6 +219,8 @@ void pr_axis_y_log(struct pr_axis *a, const struct pr_axis_wish *w)
     axis_set_log_ends(a, w);
     decimal_ticks(a, fmin(CHART_AXIS_LOG_Y_TICKS, fmax(2, w->room / Y_APART)));
 }
+
+/* ---- all axes */
 
 enum { X_TICKS = 10, Y_TICKS = 6, GAP = 14, DECIMALS = 5, LABEL_DIGITS = 6 };
 

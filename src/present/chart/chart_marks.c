@@ -1,14 +1,13 @@
 /*
- * Lines and dots. Of a curve with more points than there are pixels, each
- * column of pixels keeps its first, least, greatest and last one, so that
- * nothing that could be seen is lost.
+ * What series show: bars and boxes, side by side at each name of the x axis,
+ * dots, lines and error bars. Of a curve with more points than there are
+ * pixels, each column of pixels keeps its first, least, greatest and last one,
+ * so that nothing that could be seen is lost.
  */
 #include "present/chart/chart.h"
 
 #include <math.h>
 #include <stdio.h>
-
-/* Bars and boxes: side by side at each name of the x axis. */
 
 enum { WIDEST = 64, HATCHES = 5, HATCH_APART = 7, FAR_DOT = 3 };
 

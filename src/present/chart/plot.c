@@ -1,5 +1,8 @@
-/* Series as a chart. Bars and boxes stand at names, also where these are
- * numbers; lines have an axis of numbers where all x are. */
+/*
+ * Series as a chart: what --chart-opts says, what series are called, and what
+ * stands where. Bars and boxes stand at names, also where these are numbers;
+ * lines have an axis of numbers where all x are.
+ */
 #include "present/chart/plot.h"
 
 #include "base/json/json.h"
@@ -9,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What --chart-opts says, and what series are called. */
+/* ---- what --chart-opts says */
 
 #define WHERE "--chart-opts"
 

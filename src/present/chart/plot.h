@@ -27,8 +27,6 @@ int pr_plot_draw(const struct pr_plot_data *s, const struct pr_plot_opts *o,
                  const struct pr_canvas_kind *kind, struct pr_buf *out,
                  struct pr_err *err) PR_MUST_CHECK;
 
-/* What the files of the plot share. */
-
 /* Options of a chart, as told or as is usual. */
 struct pr_plot_look {
     struct pr_chart chart;         /* texts, scales and sizes are set */

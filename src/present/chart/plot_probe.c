@@ -1,6 +1,10 @@
 /*
+ * The charts of a probe and of a search for the capacity.
+ *
  * probe.svg: for each experiment a bar for data alone, computing alone and
- * both, with the deviation of its trials.
+ * both, with the deviation of its trials. capacity.svg: utilisation over the
+ * number of accelerators. Trials are dots; the line between them is what is
+ * expected there: level up to the knee, then falling as 1/n.
  */
 #include "present/chart/plot_probe.h"
 
@@ -15,11 +19,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/*
- * capacity.svg: utilisation over the number of accelerators. Trials are dots;
- * the line between them is what is expected there: level up to the knee, then
- * falling as 1/n.
- */
+/* ---- capacity.svg */
 
 enum { LINE_POINTS = 800 }; /* about so many */
 
@@ -130,6 +130,8 @@ int pr_capacity_svg(const struct pr_capacity_record *r, struct pr_buf *out,
     series[1].count = c.count;
     return capacity_draw_chart(r, &c, series, out, err);
 }
+
+/* ---- probe.svg */
 
 enum { PHASES = 3, MOST = 24 }; /* experiments in a chart */
 

@@ -1,4 +1,4 @@
-/* What the files of the HTML report share: a writer, and its sections. */
+/* The writer of an HTML report, and the sections of one. */
 #ifndef PR_PRESENT_HTML_IMPL_H
 #define PR_PRESENT_HTML_IMPL_H
 

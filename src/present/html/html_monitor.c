@@ -1,7 +1,7 @@
 /*
  * What run directories hold over time: rates that programs told, times of
- * steps, and what the monitor saw. A picture for each column, the experiments
- * over one another.
+ * steps, and what the monitor saw, a picture for each column, the experiments
+ * over one another. And devices side by side, of suites and of their monitor.
  */
 #include "analyse/series/plot_data.h"
 #include "present/html/html_impl.h"
@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Devices side by side: each as a share of the best one. */
+/* ---- devices side by side, each as a share of the best one */
 
 static const char *html_share_class(double share)
 {
@@ -58,7 +58,7 @@ static void put_matrix(struct pr_html *h, const struct pr_suite_matrix *m)
     pr_html_raw(h, "</tbody></table></div>\n");
 }
 
-/* ---- without the option: from what tests know */
+/* ---- devices: from what tests know */
 
 static size_t find_id(const char **ids, size_t n, const char *id)
 {

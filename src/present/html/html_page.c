@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Text for HTML. */
+/* ---- escaping */
 
 static void html_escape_marks(struct pr_buf *out, const char *s, size_t len)
 {
@@ -224,7 +224,7 @@ void pr_html_section_end(struct pr_html *h)
     pr_html_raw(h, "</section>\n");
 }
 
-/* At the top of the page of a run that has not come to its end. */
+/* ---- of a run that has not come to its end, at the top */
 
 void pr_html_unfinished(struct pr_html *h, const struct pr_run_unfinished *u)
 {

@@ -1,4 +1,7 @@
-/* A run directory as a page, whatever its experiments are. */
+/*
+ * A run directory as a page, whatever its experiments are; its machine and its
+ * failures, which the page of a suite has, too.
+ */
 #include "analyse/run/run_data.h"
 #include "base/json/json.h"
 #include "present/html/html_impl.h"
@@ -13,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The machine: what env.json of a run directory says, flat. */
+/* ---- the machine: env.json, flat */
 
 enum { MAX_ENV = 16 << 20, MAX_ROWS = 600, MAX_DEPTH = 12, MAX_TEXT = 400 };
 
@@ -154,8 +157,7 @@ void pr_html_environment(struct pr_html *h, const char *dir)
     html_put_env(h, &env);
 }
 
-/* What went wrong: runs that failed with the end of their logs, and files that
- * could not be read. */
+/* ---- what went wrong: failures with the end of their logs, unread files */
 
 /* Reads the last bytes of a file into the arena; "" where it cannot be. */
 static const char *html_tail(const char *dir, const char *path,
@@ -485,7 +487,7 @@ static int put_curves(struct pr_html *h, const char *dir, struct pr_err *err)
     return rc;
 }
 
-/* ---- failures */
+/* ---- failures of a run */
 
 static void put_failure(struct pr_html *h, const char *dir,
                         const struct pr_run_data_row *row, struct pr_arena *a)

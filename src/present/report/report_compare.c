@@ -1,6 +1,6 @@
 /*
- * A comparison for people: a sentence, a table a pair, and notes. The same
- * numbers for programs are in compare_json.c.
+ * A comparison for people: a sentence, a table a pair, and notes; and the same
+ * numbers for programs.
  */
 #include "present/report/report_compare.h"
 
@@ -12,11 +12,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What the files that show comparisons share. */
-
 enum { PR_CHANGE_TEXT = 64 };
 
-/* A comparison for programs: JSON and CSV. */
+/* ---- JSON */
 
 static const char *better_word(enum pr_better b)
 {

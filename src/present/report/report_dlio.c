@@ -1,4 +1,8 @@
-/* The report of DLIO's post-processor: its structure and figures. */
+/*
+ * Results in DLIO's form: our own reading of them, by phase, by rank and as
+ * JSON, and the report of DLIO's post-processor, with its structure and
+ * figures.
+ */
 #include "present/report/report_dlio.h"
 
 #include "present/screen.h"
@@ -7,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Our own reading of DLIO's results: by phase, by rank, and as JSON. */
+/* ---- our own reading */
 
 /* What the ranks of a phase did together. */
 struct total {
@@ -251,6 +255,8 @@ void pr_dlio_report_json(const struct pr_dlio_run *run,
     dlio_write_table(rank_table(run), jb, "ranks");
     dlio_write_metric(pr_get(&run->summary, "metric"), jb);
 }
+
+/* ---- the report of DLIO's post-processor */
 
 /* Where the columns of figures begin, and the line above them. */
 enum { LABEL_WIDTH = 35, LINE_WIDTH = 90 };

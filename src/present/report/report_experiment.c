@@ -1,5 +1,8 @@
-/* Reports of emulated experiments. Names of figures say their units, so that
- * new ones need nothing here. */
+/*
+ * Reports of experiments, by what they did: trained a network, were probed,
+ * emulated one. Names of figures say their units, so that new ones need nothing
+ * here.
+ */
 #include "present/report/report_experiment.h"
 
 #include "base/json/json_write.h"
@@ -14,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Reports of experiments that trained a network. */
+/* ---- trained */
 
 enum { PLOT_WIDTH = 60, MAX_LAYERS = 40 };
 
@@ -98,7 +101,7 @@ static int trained_print_measures(const struct pr_value *results,
     return rc;
 }
 
-/* ---- the loss */
+/* ---- trained: the loss */
 
 static int trained_print_loss(const struct pr_value *results,
                               enum pr_table_format format, struct pr_buf *out,
@@ -127,7 +130,7 @@ static int trained_print_loss(const struct pr_value *results,
     return PR_OK;
 }
 
-/* ---- the layers, the slowest first */
+/* ---- trained: the layers, the slowest first */
 
 static double trained_read_number(const struct pr_value *map, const char *key)
 {
@@ -192,7 +195,7 @@ int pr_trained_report(const char *id, const struct pr_value *results,
     return rc ? rc : trained_print_layers(results, format, style, out, err);
 }
 
-/* ---- a whole run */
+/* ---- trained: a whole run */
 
 struct trained_report_reports {
     enum pr_table_format format;
@@ -253,7 +256,7 @@ int pr_trained_report_json(const char *dir, struct pr_json_writer *jb,
     return rc;
 }
 
-/* Reports of experiments that were probed. */
+/* ---- probed */
 
 static const char *const phases[] = {"io", "synthetic", "full"};
 
@@ -376,6 +379,8 @@ int pr_probe_report_run(const char *dir, enum pr_table_format format,
     return pr_run_each_result(dir, probe_add_report, &r, err);
 }
 
+/* ---- emulated */
+
 static bool has_list(const struct pr_value *results, const char *name)
 {
     const struct pr_value *v = results ? pr_get(results, name) : NULL;
@@ -426,7 +431,7 @@ int pr_emulate_verdicts(const char *dir, uint64_t max, struct pr_buf *out,
     return rc;
 }
 
-/* ---- one experiment */
+/* ---- emulated: one experiment */
 
 enum { MAX_ACCELERATORS = 32 }; /* rows of a table */
 
@@ -518,7 +523,7 @@ int pr_emulate_report(const char *id, const struct pr_value *results,
               : emulate_print_measures(results, true, format, style, out, err);
 }
 
-/* ---- a whole run */
+/* ---- emulated: a whole run */
 
 struct reports {
     enum pr_table_format format;

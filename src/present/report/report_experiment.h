@@ -1,5 +1,6 @@
-/* What emulated experiments found, for people: the verdict, the figures, by
- * epoch and by accelerator. From the results map of result.json. */
+/*
+ * What experiments found, for people, from the results map of result.json.
+ */
 #ifndef PR_PRESENT_REPORT_EXPERIMENT_H
 #define PR_PRESENT_REPORT_EXPERIMENT_H
 
@@ -35,8 +36,7 @@ int pr_measure_rows(const struct pr_value *list, enum pr_table_format format,
                     const struct pr_table_style *style, struct pr_buf *out,
                     struct pr_err *err) PR_MUST_CHECK;
 
-/* What experiments found that were probed, for people: the verdict, and the
- * three phases. From the results map of result.json. */
+/* ---- probed: the verdict, and the three phases */
 
 /* Whether a results map (may be NULL) is of such an experiment. */
 bool pr_is_probed(const struct pr_value *results);
@@ -52,9 +52,9 @@ int pr_probe_report_run(const char *dir, enum pr_table_format format,
                         const struct pr_table_style *style, struct pr_buf *out,
                         struct pr_err *err) PR_MUST_CHECK;
 
-/* What experiments found that trained a network, or let one infer, for people:
- * the verdict, the figures, the loss, the layers. From the results map of
- * result.json; native and frameworks report the same. */
+/* ---- trained, or inferring: the verdict, the figures, the loss, the layers
+ *
+ * native and frameworks report the same. */
 
 /* Whether a results map (may be NULL) is of such an experiment. */
 bool pr_is_trained(const struct pr_value *results);

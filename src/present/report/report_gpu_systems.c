@@ -1,7 +1,9 @@
 /*
- * Numbers are written as Python writes them, and computed in its order: a sum
- * over logs, divided by their number and a little more, rounded to two places,
- * cut. Published tables depend on each of these steps.
+ * Lambda's tables, and our own of the same results.
+ *
+ * In Lambda's numbers are written as Python writes them, and computed in its
+ * order: a sum over logs, divided by their number and a little more, rounded to
+ * two places, cut. Published tables depend on each of these steps.
  */
 #include "present/report/report_gpu_systems.h"
 
@@ -15,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The table, a row for each task of each system. */
+/* ---- our own: a row for each task of each system */
 
 enum column {
     SYSTEM,
@@ -148,6 +150,8 @@ int pr_gpu_systems_report(const struct pr_gpu_systems *g,
     pr_table_free(t);
     return rc;
 }
+
+/* ---- Lambda's tables */
 
 /* A name that needs it is quoted as Python's csv does. */
 static void gpu_systems_write_name(struct pr_buf *out, const char *name)

@@ -1,4 +1,7 @@
-/* Lambda's CSV tables, byte for byte as its scripts write them. */
+/*
+ * Results in Lambda's layout: its CSV tables, byte for byte as its scripts
+ * write them, and a report of our own.
+ */
 #ifndef PR_PRESENT_REPORT_GPU_SYSTEMS_H
 #define PR_PRESENT_REPORT_GPU_SYSTEMS_H
 
@@ -17,11 +20,11 @@ void pr_gpu_systems_csv_batches(const struct pr_gpu_systems *g,
                                 const struct pr_gpu_systems_opts *o,
                                 struct pr_buf *out);
 
-/*
- * What results in Lambda's layout are worth: for each task of each system how
- * many runs count, their mean and spread, what failed and why, what cannot be
- * believed, and what a figure costs.
- */
+/* ---- our own
+ *
+ * What the results are worth: for each task of each system how many runs count,
+ * their mean and spread, what failed and why, what cannot be believed, and what
+ * a figure costs. */
 
 /* g was read with full. Appends the table and, as text, what to know of it. */
 int pr_gpu_systems_report(const struct pr_gpu_systems *g,

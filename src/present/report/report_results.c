@@ -1,4 +1,7 @@
-/* Writing results as one JSON document, piece by piece. */
+/*
+ * A set of results: a summary of it, and all of it as one JSON document, piece
+ * by piece.
+ */
 #include "present/report/report_results.h"
 
 #include "base/codec/deflate.h"
@@ -12,7 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What a set of results has: how many, and of what. */
+/* ---- summary: how many, and of what */
 
 enum { SHOWN = 8 };
 
@@ -111,7 +114,7 @@ int pr_results_summary_json(const struct pr_results *set, struct pr_buf *out,
     return rc;
 }
 
-/* ---- for people */
+/* ---- summary: for people */
 
 /* "gpu, cpu", the first of them; text without quotes. */
 static void list_words(const struct values *v, struct pr_buf *out)
@@ -256,7 +259,7 @@ int pr_results_summary_text(const struct pr_results *set,
 
 enum { FLUSH = 1 << 20, ROOM = 256 << 10, LEVEL = 6 };
 
-/* Where text goes: a file, through deflate or not. */
+/* ---- where text goes: a file, through deflate or not */
 struct sink {
     struct pr_new_file file;
     struct pr_deflate *z;

@@ -1,4 +1,7 @@
-/* Run directories to tables. */
+/*
+ * A run directory as a report: JSON, warnings, and the table; and going through
+ * its results, with the lines that all reports of experiments share.
+ */
 #include "present/report/report_run.h"
 
 #include "analyse/run/run_data.h"
@@ -12,7 +15,7 @@
 
 #include <string.h>
 
-/* Run directories to JSON, experiment by experiment. */
+/* ---- JSON, experiment by experiment */
 
 /* What of a result goes into the document, in this order. */
 static const char *const keys[] = {
@@ -126,7 +129,7 @@ int pr_run_json(const char *dir, pr_json_sink *sink, void *ctx,
     return rc;
 }
 
-/* Gathering the warnings of a run, in one pass over its experiments. */
+/* ---- warnings, in one pass over the experiments */
 
 struct finder {
     struct pr_names *texts;
@@ -217,7 +220,7 @@ int pr_run_warnings(const char *dir, uint32_t max, struct pr_buf *out,
     return rc;
 }
 
-/* Going through the results of a run's experiments, in one pass. */
+/* ---- going through results */
 
 int pr_run_each_result(const char *dir, pr_results_call *call, void *ctx,
                        struct pr_err *err)
@@ -243,7 +246,7 @@ const char *pr_run_result_verdict(const struct pr_value *results)
     return v && v->kind == PR_STR ? v->s : NULL;
 }
 
-/* Titles and headings, as text or Markdown. */
+/* ---- titles and headings, as text or Markdown */
 
 void pr_report_title(struct pr_buf *out, enum pr_table_format format,
                      const char *id, const struct pr_value *results)
@@ -288,6 +291,8 @@ void pr_report_slowest(struct pr_buf *out, enum pr_table_format format,
                       format == PR_TABLE_MARKDOWN ? "\n" : "", what, text[MEAN],
                       text[P50], text[MAX]);
 }
+
+/* ---- the table */
 
 struct layout {
     struct pr_run_columns found;

@@ -1,5 +1,8 @@
-/* A run as a table: one row an experiment, a column for each parameter that
- * varies, the status, and the figures. */
+/*
+ * A run as a table: one row an experiment, a column for each parameter that
+ * varies, the status, and the figures. And what reports of its experiments
+ * share.
+ */
 #ifndef PR_PRESENT_REPORT_RUN_H
 #define PR_PRESENT_REPORT_RUN_H
 
@@ -12,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Lines that reports of experiments share. */
+/* ---- lines that reports of experiments share */
 
 /* "ID: verdict", where the results give one. */
 void pr_report_title(struct pr_buf *out, enum pr_table_format format,
@@ -29,7 +32,7 @@ void pr_report_slowest(struct pr_buf *out, enum pr_table_format format,
                        const char *what, const struct pr_value *results,
                        const char *const names[4]);
 
-/* Going through the results of a run's experiments. */
+/* ---- going through the results of a run's experiments */
 
 /* results: the map of result.json; NULL when there is none. Not PR_OK: stop,
  * and that is returned. */
@@ -42,7 +45,7 @@ int pr_run_each_result(const char *dir, pr_results_call *call, void *ctx,
 /* results.verdict, in plain words; NULL: none. */
 const char *pr_run_result_verdict(const struct pr_value *results);
 
-/* A run as one JSON document: `prony run --format json`. */
+/* ---- as one JSON document: `prony run --format json` */
 
 typedef int pr_json_sink(void *ctx, const char *data, size_t len,
                          struct pr_err *err);
@@ -64,7 +67,7 @@ int pr_run_table(const char *dir, enum pr_table_format format,
 /* "5 experiments: 4 ok, 1 failed". */
 void pr_run_counts(const struct pr_run_columns *c, struct pr_buf *out);
 
-/* The warnings of a run's experiments, each text once. */
+/* ---- the warnings of a run's experiments, each text once */
 
 /* Lines "warning: TEXT (3 experiments)", at most max of them. */
 int pr_run_warnings(const char *dir, uint32_t max, struct pr_buf *out,

@@ -1,4 +1,7 @@
-/* A report of a suite as milarun prints it. */
+/*
+ * Reports of suites: letter by letter as milarun and milabench print them, and
+ * for CSV and Markdown.
+ */
 #include "present/report/report_suite.h"
 
 #include "base/text.h"
@@ -9,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Tables of reports that others wrote first, letter by letter. */
+/* ---- tables of reports that others wrote first */
 
 /* Room for so many rows and columns. */
 static void text_frame_init(struct pr_text_frame *f, struct pr_arena *a,
@@ -214,7 +217,7 @@ static void text_frame_section(struct pr_buf *out, const char *title)
     text_frame_put_rule(out, '-', text_frame_length(title));
 }
 
-/* Suites as CSV and Markdown: one row for each test, raw numbers. */
+/* ---- CSV and Markdown: one row for each test, raw numbers */
 
 enum { NAME, WEIGHT, N, FAIL, PERF, STD, ADJ, FAIR, PEAK, FIXED };
 
@@ -351,7 +354,7 @@ int pr_suite_table(const struct pr_suite_report *r, enum pr_table_format format,
     return rc;
 }
 
-/* The report of milabench's runs, as it prints it. */
+/* ---- milabench's report */
 
 #define NUMBER(name, value)                                                  \
     static double name(const struct pr_suite_row *r)                         \
@@ -535,6 +538,8 @@ int pr_milabench_text(const struct pr_suite_report *r, struct pr_buf *out,
     }
     return pr_buf_ok(out) ? PR_OK : pr_fail_nomem(err);
 }
+
+/* ---- milarun's report */
 
 static const struct pr_text_frame_number whole = {0, 0, false, "NaN"};
 static const struct pr_text_frame_number fixed = {10, 2, false, "NaN"};

@@ -1,4 +1,4 @@
-/* Cells that line up as pandas and milabench print them. */
+/* Reports of suites, and cells that line up as pandas prints them. */
 #ifndef PR_PRESENT_REPORT_SUITE_H
 #define PR_PRESENT_REPORT_SUITE_H
 
@@ -40,11 +40,11 @@ void pr_text_frame_devices(const struct pr_suite_matrix *m,
                            const struct pr_text_frame_devices *look,
                            struct pr_arena *a, struct pr_buf *out);
 
-/*
- * The report of a suite: as text, letter by letter what milarun prints of its
- * own data; as JSON with all three scores; as a table for CSV and Markdown.
- * Names from files are made harmless on the way.
- */
+/* ---- the reports
+ *
+ * As text, letter by letter what milarun prints of its own data; as JSON with
+ * all three scores; as a table for CSV and Markdown. Names from files are made
+ * harmless on the way. */
 
 int pr_suite_text(const struct pr_suite_report *r, struct pr_buf *out,
                   struct pr_err *err) PR_MUST_CHECK;

@@ -1,4 +1,7 @@
-/* Suites as JSON: milarun's summary, and the report with all its scores. */
+/*
+ * Suites as JSON: milarun's summary, and the report with all its scores; what
+ * any report says of a run that has not come to its end.
+ */
 #include "present/report/report_suite_json.h"
 
 #include "base/json/json.h"
@@ -9,7 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-/* What a report says of a run that has not come to its end. */
+/* ---- a run that has not come to its end */
 
 static void unfinished_print_names(const struct pr_run_unfinished *u,
                                    struct pr_buf *out)

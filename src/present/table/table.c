@@ -1,4 +1,4 @@
-/* A typed table: its columns and cells. */
+/* A typed table: its columns and cells, and every way to print it. */
 #include "present/table/table.h"
 
 #include "base/mem.h"
@@ -13,9 +13,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-/* What the files of the table share: table.c keeps the cells, table_cell.c
- * makes text of them, table_text.c and table_data.c print. */
 
 struct pr_table {
     struct pr_arena *arena;
@@ -52,7 +49,7 @@ struct table_look {
     char header[160]; /* title and unit, clean */
 };
 
-/* Tables for programs: CSV and JSON, with raw numbers. */
+/* ---- for programs: CSV and JSON, with raw numbers */
 
 /* Control characters other than tab and line end would reach the terminal of
  * whoever looks at the file: they become \x1b and the like. */
@@ -152,10 +149,10 @@ void pr_table_json(const struct pr_table *t, struct pr_json_writer *jb,
     pr_json_close(jb);
 }
 
-/*
- * Cells as text. The numbers of a column share their unit and decimals, so
- * that the eye can compare them; the unit stands in the header.
- */
+/* ---- cells as text
+ *
+ * The numbers of a column share their unit and decimals, so that the eye can
+ * compare them; the unit stands in the header. */
 
 #define HUGE_NUMBER 1e15 /* more digits than a double has */
 
@@ -335,7 +332,7 @@ static void table_cell_text(const struct pr_table *t, size_t row, size_t col,
         table_add_number(&t->cols[col], v, look, ascii, out);
 }
 
-/* Tables as HTML: one element, class "sort", for a page that has a style. */
+/* ---- HTML: one element, class "sort", for a page that has a style */
 
 #define NOTHING "–"
 
@@ -410,7 +407,7 @@ static int table_html(const struct pr_table *t, struct pr_buf *out,
     return PR_OK;
 }
 
-/* Tables for people: aligned text, and Markdown. */
+/* ---- for people: aligned text, and Markdown */
 
 enum { GAP = 2, LEAST_WIDTH = 6 };
 
