@@ -147,9 +147,27 @@ void pr_mlperf_compute_size(const struct pr_mlperf_need *n,
 
 /* ---- several runs of one benchmark */
 
+/* Appends to a list; false when out of memory. */
 static bool mlperf_checks_add(struct pr_mlperf_checks *list, struct pr_arena *a,
                               const char *rule, enum pr_mlperf_status status,
-                              const char *fmt, va_list args);
+                              const char *fmt, va_list args)
+{
+    struct pr_mlperf_check *c = PR_ARENA_NEW(a, struct pr_mlperf_check);
+    char text[2048];
+
+    vsnprintf(text, sizeof text, fmt, args);
+    if (!c || !(c->text = pr_arena_str(a, text)))
+        return false;
+    c->rule = rule;
+    c->status = status;
+    list->by_status[status]++;
+    if (list->last)
+        list->last->next = c;
+    else
+        list->first = c;
+    list->last = c;
+    return true;
+}
 
 /* What runs of one benchmark may differ in. */
 static bool may_differ(const char *key)
@@ -539,17 +557,9 @@ const char *pr_mlperf_verdict_word(enum pr_mlperf_verdict v)
     return words[v];
 }
 
-static const char *mlperf_get_text(const struct pr_value *params,
-                                   const char *key)
-{
-    const struct pr_value *v = pr_get(params, key);
-
-    return v && v->kind == PR_STR ? v->s : "";
-}
-
 bool pr_mlperf_is_asked(const struct pr_value *params)
 {
-    const char *division = mlperf_get_text(params, "mlperf.division");
+    const char *division = pr_text_at(params, "mlperf.division", "");
 
     return *division && strcmp(division, "none") != 0;
 }
@@ -570,32 +580,10 @@ static bool has_its_samples(const struct pr_mlperf_model *m,
 bool pr_mlperf_is_concerned(const struct pr_value *params)
 {
     const struct pr_mlperf_model *m =
-        mlperf_find_model(mlperf_get_text(params, "model.name"));
+        mlperf_find_model(pr_text_at(params, "model.name", ""));
 
-    return strcmp(mlperf_get_text(params, "exp.workload"), "emulate") == 0 &&
+    return strcmp(pr_text_at(params, "exp.workload", ""), "emulate") == 0 &&
            (pr_mlperf_is_asked(params) || (m && has_its_samples(m, params)));
-}
-
-/* Appends to a list; false when out of memory. */
-static bool mlperf_checks_add(struct pr_mlperf_checks *list, struct pr_arena *a,
-                              const char *rule, enum pr_mlperf_status status,
-                              const char *fmt, va_list args)
-{
-    struct pr_mlperf_check *c = PR_ARENA_NEW(a, struct pr_mlperf_check);
-    char text[2048];
-
-    vsnprintf(text, sizeof text, fmt, args);
-    if (!c || !(c->text = pr_arena_str(a, text)))
-        return false;
-    c->rule = rule;
-    c->status = status;
-    list->by_status[status]++;
-    if (list->last)
-        list->last->next = c;
-    else
-        list->first = c;
-    list->last = c;
-    return true;
 }
 
 void pr_mlperf_add_check(struct pr_mlperf_judge *j, const char *rule,
@@ -681,7 +669,7 @@ static void set_facts(struct pr_mlperf_judge *j)
 
 static void judge_model(struct pr_mlperf_judge *j)
 {
-    const char *name = mlperf_get_text(j->in->params, "model.name");
+    const char *name = pr_text_at(j->in->params, "model.name", "");
 
     if (j->model)
         return;
@@ -702,7 +690,7 @@ int pr_mlperf_judge_experiment(const struct pr_mlperf_in *in,
         .in = in,
         .arena = a,
         .ret = &found,
-        .model = mlperf_find_model(mlperf_get_text(in->params, "model.name")),
+        .model = mlperf_find_model(pr_text_at(in->params, "model.name", "")),
         .err = err};
     int rc = mlperf_read_options(&j);
 

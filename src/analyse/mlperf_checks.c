@@ -9,11 +9,6 @@
 
 enum { SUBSET_RANKS = 8, OPERATIONS = 10, LEAST_ON_HOST = 4 };
 
-static bool is_subset(const struct pr_mlperf_judge *j)
-{
-    return strcmp(j->checkpoint.mode, "subset") == 0;
-}
-
 /* A part of the ranks, on one machine. */
 static void judge_subset(struct pr_mlperf_judge *j)
 {
@@ -56,7 +51,7 @@ static void judge_ranks(struct pr_mlperf_judge *j)
     const struct pr_mlperf *r = j->ret;
     uint64_t mp = j->model->tensor * j->model->pipeline;
 
-    if (is_subset(j)) {
+    if (strcmp(j->checkpoint.mode, "subset") == 0) {
         judge_subset(j);
         return;
     }

@@ -74,13 +74,20 @@ static bool is_full_trial_of(const struct pr_capacity_trial *t, uint64_t n)
     return t->kind == PR_CAPACITY_FULL && t->accelerators == n;
 }
 
+/* A disturbance only takes time: what meets the threshold even so is met. */
+static bool is_trial_spoilt(const struct pr_capacity_opts *o,
+                            const struct pr_capacity_trial *t)
+{
+    return t->figures.disturbed && !(t->utilisation >= o->threshold);
+}
+
 /* Runs that were spoilt count where there are no others. */
 static bool is_trial_counted(const struct pr_capacity_opts *o,
                              const struct pr_capacity_point *p,
                              const struct pr_capacity_trial *t)
 {
     return is_full_trial_of(t, p->accelerators) &&
-           (p->figures.disturbed || !pr_capacity_is_spoilt(o, t));
+           (p->figures.disturbed || !is_trial_spoilt(o, t));
 }
 
 static void mark_discarded_trials(const struct pr_capacity_opts *o,
@@ -93,7 +100,7 @@ static void mark_discarded_trials(const struct pr_capacity_opts *o,
     for (size_t i = 0; i < count; i++)
         if (is_full_trial_of(&trials[i], p->accelerators)) {
             all++;
-            p->discarded += pr_capacity_is_spoilt(o, &trials[i]);
+            p->discarded += is_trial_spoilt(o, &trials[i]);
         }
     p->figures.disturbed = p->discarded == all;
     if (p->figures.disturbed)
@@ -236,9 +243,6 @@ enum {
     SPOILT = 3,     /* runs of a number, until it is taken as it is */
 };
 
-/* Utilisation that far below the first point's is beyond the knee. */
-#define KNEE 0.02
-
 static uint64_t clamp_accelerators(double x, uint64_t low, uint64_t high)
 {
     if (!(x > (double)low))
@@ -312,7 +316,7 @@ static unsigned points_above(const struct pr_capacity_curve *c, uint64_t n)
 static bool is_beyond_knee(const struct pr_capacity_curve *c,
                            const struct pr_capacity_point *p)
 {
-    return p->utilisation < pr_capacity_top_utilisation(c) - KNEE;
+    return p->utilisation < pr_capacity_top_utilisation(c) - PR_CAPACITY_KNEE;
 }
 
 /* Beyond the knee 1/n tells where the threshold is. Where it has told too
@@ -423,12 +427,12 @@ static uint64_t once_more(const struct pr_capacity_opts *o,
     const struct pr_capacity_trial *last = &trials[count - 1];
     unsigned tries = 0;
 
-    if (last->kind != PR_CAPACITY_FULL || !pr_capacity_is_spoilt(o, last))
+    if (last->kind != PR_CAPACITY_FULL || !is_trial_spoilt(o, last))
         return 0;
     for (size_t i = 0; i < count; i++)
         if (trials[i].kind == last->kind &&
             trials[i].accelerators == last->accelerators) {
-            if (!pr_capacity_is_spoilt(o, &trials[i]))
+            if (!is_trial_spoilt(o, &trials[i]))
                 return 0; /* there is a better one */
             tries++;
         }

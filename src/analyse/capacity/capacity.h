@@ -60,13 +60,6 @@ struct pr_capacity_opts {
                           as the threshold asks; 0: not known, no scouting */
 };
 
-/* A disturbance only takes time: what meets the threshold even so is met. */
-static inline bool pr_capacity_is_spoilt(const struct pr_capacity_opts *o,
-                                         const struct pr_capacity_trial *t)
-{
-    return t->figures.disturbed && !(t->utilisation >= o->threshold);
-}
-
 /* ---- the curve */
 
 struct pr_capacity_point {
@@ -135,6 +128,9 @@ void pr_capacity_find_answer(const struct pr_capacity_opts *o,
 /* The utilisation of accelerators that do not wait for data: 1, or that of the
  * first point where they wait for each other. */
 double pr_capacity_top_utilisation(const struct pr_capacity_curve *c);
+
+/* Utilisation that far below the top is beyond the knee. */
+#define PR_CAPACITY_KNEE 0.02
 
 /* Where waiting begins: the number of accelerators from which on utilisation
  * is more than 2 % below the top. 0: nowhere. */

@@ -254,34 +254,12 @@ bool pr_capacity_add_warning(struct pr_capacity_record *r, struct pr_arena *a,
 
 /* ---- reading: members of an object */
 
-static double capacity_get_number(const struct pr_value *v, const char *key,
-                                  double otherwise)
-{
-    const struct pr_value *m = pr_get(v, key);
-
-    return m && pr_value_is_number(m) ? pr_value_number(m) : otherwise;
-}
-
 static uint64_t capacity_get_count(const struct pr_value *v, const char *key,
                                    uint64_t otherwise)
 {
-    double f = capacity_get_number(v, key, (double)otherwise);
+    double f = pr_number_at(v, key, (double)otherwise);
 
     return f >= 0 && f < 1e18 ? (uint64_t)f : otherwise;
-}
-
-static const char *capacity_get_text(const struct pr_value *v, const char *key)
-{
-    const struct pr_value *m = pr_get(v, key);
-
-    return m && m->kind == PR_STR ? m->s : "";
-}
-
-static bool capacity_get_flag(const struct pr_value *v, const char *key)
-{
-    const struct pr_value *m = pr_get(v, key);
-
-    return m && m->kind == PR_BOOL && m->b;
 }
 
 /* ---- reading: the parts */
@@ -293,26 +271,26 @@ static bool read_trial(const struct pr_value *v, struct pr_capacity_trial *t)
 
     *t = (struct pr_capacity_trial){0};
     while (kind < PR_CAPACITY_KIND_COUNT &&
-           strcmp(capacity_get_text(v, "kind"),
+           strcmp(pr_text_at(v, "kind", ""),
                   pr_capacity_kind_word((enum pr_capacity_kind)kind)) != 0)
         kind++;
     t->kind = (enum pr_capacity_kind)kind;
     t->accelerators = capacity_get_count(v, "accelerators", 0);
-    snprintf(t->name, sizeof t->name, "%s", capacity_get_text(v, "name"));
-    t->utilisation = capacity_get_number(v, "utilisation", NAN);
-    t->samples_per_second = capacity_get_number(v, "samples_per_second", NAN);
-    t->mb_per_second = capacity_get_number(v, "mb_per_second", NAN);
-    t->seconds = capacity_get_number(v, "seconds", 0);
-    f->cached_share = capacity_get_number(v, "cached_share", NAN);
-    f->cpu_share = capacity_get_number(v, "cpu_share", NAN);
-    f->decode_share = capacity_get_number(v, "decode_share", NAN);
-    f->device_busy_share = capacity_get_number(v, "device_busy_share", NAN);
-    f->network_share = capacity_get_number(v, "network_share", NAN);
-    f->wait_share = capacity_get_number(v, "wait_share", NAN);
-    f->barrier_share = capacity_get_number(v, "barrier_share", NAN);
-    f->disturbed = capacity_get_flag(v, "disturbed");
+    snprintf(t->name, sizeof t->name, "%s", pr_text_at(v, "name", ""));
+    t->utilisation = pr_number_at(v, "utilisation", NAN);
+    t->samples_per_second = pr_number_at(v, "samples_per_second", NAN);
+    t->mb_per_second = pr_number_at(v, "mb_per_second", NAN);
+    t->seconds = pr_number_at(v, "seconds", 0);
+    f->cached_share = pr_number_at(v, "cached_share", NAN);
+    f->cpu_share = pr_number_at(v, "cpu_share", NAN);
+    f->decode_share = pr_number_at(v, "decode_share", NAN);
+    f->device_busy_share = pr_number_at(v, "device_busy_share", NAN);
+    f->network_share = pr_number_at(v, "network_share", NAN);
+    f->wait_share = pr_number_at(v, "wait_share", NAN);
+    f->barrier_share = pr_number_at(v, "barrier_share", NAN);
+    f->disturbed = pr_bool_at(v, "disturbed", false);
     snprintf(f->storage_kind, sizeof f->storage_kind, "%s",
-             capacity_get_text(v, "storage_kind"));
+             pr_text_at(v, "storage_kind", ""));
     return kind < PR_CAPACITY_KIND_COUNT && t->accelerators &&
            (t->kind != PR_CAPACITY_FULL || !isnan(t->utilisation));
 }
@@ -368,22 +346,22 @@ static int capacity_check_options(const struct pr_capacity_record *r,
 static void capacity_record_read_options(const struct pr_value *root,
                                          struct pr_capacity_record *r)
 {
-    r->target = capacity_get_text(root, "target");
-    r->model = capacity_get_text(root, "model");
-    r->accelerator = capacity_get_text(root, "accelerator");
+    r->target = pr_text_at(root, "target", "");
+    r->model = pr_text_at(root, "model", "");
+    r->accelerator = pr_text_at(root, "accelerator", "");
     r->opts = (struct pr_capacity_opts){
-        .threshold = capacity_get_number(root, "threshold", 0),
-        .confidence = capacity_get_number(root, "confidence", 0),
+        .threshold = pr_number_at(root, "threshold", 0),
+        .confidence = pr_number_at(root, "confidence", 0),
         .min = capacity_get_count(root, "min", 0),
         .max = capacity_get_count(root, "max", 0),
         .repeats = (unsigned)capacity_get_count(root, "repeats", 0),
-        .need = capacity_get_number(root, "samples_per_second_each", 0),
+        .need = pr_number_at(root, "samples_per_second_each", 0),
     };
     r->asked_max = capacity_get_count(root, "asked_max", r->opts.max);
     r->steps = capacity_get_count(root, "steps", 0);
     r->throttle = capacity_get_count(root, "throttle", 0);
-    r->no_generate = capacity_get_flag(root, "no_generate");
-    r->done = capacity_get_flag(root, "done");
+    r->no_generate = pr_bool_at(root, "no_generate", false);
+    r->done = pr_bool_at(root, "done", false);
 }
 
 int pr_capacity_record_read(const char *dir, struct pr_arena *a,
@@ -402,7 +380,7 @@ int pr_capacity_record_read(const char *dir, struct pr_arena *a,
         rc = pr_json_read(&in, a, &root, NULL, err);
     if (rc)
         return rc;
-    if (strcmp(capacity_get_text(&root, "schema"), PR_CAPACITY_SCHEMA) != 0)
+    if (strcmp(pr_text_at(&root, "schema", ""), PR_CAPACITY_SCHEMA) != 0)
         return pr_fail(err, PR_E_FORMAT, path, "is not of the schema %s",
                        PR_CAPACITY_SCHEMA);
     capacity_record_read_options(&root, &r);

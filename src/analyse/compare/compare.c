@@ -411,7 +411,7 @@ static const struct {
     const char *word;
     enum pr_compare_verdict verdict;
     bool limit; /* may have one */
-} compare_fail_words[] = {
+} rule_words[] = {
     {"slower", PR_VERDICT_SLOWER, true},
     {"faster", PR_VERDICT_FASTER, true},
     {"unclear", PR_VERDICT_UNCLEAR, false},
@@ -453,14 +453,12 @@ static int read_rule(const char *text, size_t len, struct pr_compare_rule *ret,
     const char *colon = memchr(text, ':', len);
     size_t word = colon ? (size_t)(colon - text) : len;
 
-    for (size_t i = 0;
-         i < sizeof compare_fail_words / sizeof *compare_fail_words; i++) {
-        if (strlen(compare_fail_words[i].word) != word ||
-            memcmp(compare_fail_words[i].word, text, word))
+    for (size_t i = 0; i < sizeof rule_words / sizeof *rule_words; i++) {
+        if (strlen(rule_words[i].word) != word ||
+            memcmp(rule_words[i].word, text, word))
             continue;
-        *ret =
-            (struct pr_compare_rule){.verdict = compare_fail_words[i].verdict};
-        if (!colon || (compare_fail_words[i].limit &&
+        *ret = (struct pr_compare_rule){.verdict = rule_words[i].verdict};
+        if (!colon || (rule_words[i].limit &&
                        read_limit(colon + 1, len - word - 1, &ret->over)))
             return PR_OK;
     }

@@ -5,6 +5,8 @@
  */
 #include "analyse/compare/compare.h"
 
+#include "base/stats/statistics.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -40,17 +42,10 @@ static double log_to_percent(double log)
     return 100 * expm1(log);
 }
 
-static int by_double_value(const void *a, const void *b)
-{
-    const double *x = a, *y = b;
-
-    return (*x > *y) - (*x < *y);
-}
-
 /* Sorts v. */
 static double sort_for_median(double *v, size_t n)
 {
-    qsort(v, n, sizeof *v, by_double_value);
+    qsort(v, n, sizeof *v, pr_double_compare);
     return n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
 }
 

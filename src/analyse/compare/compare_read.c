@@ -217,11 +217,22 @@ bool pr_compare_add_run(struct pr_compare_test *t,
  * A child is a run, its job id tells which repeat and device it was. Of
  * summaries only moments are known. */
 
-static bool compare_has_measures(const struct pr_compare_read_opts *how);
-static bool compare_is_measure_asked(const struct pr_compare_read_opts *how,
-                                     const char *name);
-
 enum { CURVE = 256 };
+
+/* Whether figures are named, and whether this is one of them. */
+static bool compare_is_measure_asked(const struct pr_compare_read_opts *how,
+                                     const char *name)
+{
+    for (size_t i = 0; how->measures && how->measures[i]; i++)
+        if (fnmatch(how->measures[i], name, 0) == 0)
+            return true;
+    return how->all_measures;
+}
+
+static bool compare_has_measures(const struct pr_compare_read_opts *how)
+{
+    return how->all_measures || (how->measures && how->measures[0]);
+}
 
 static bool is_measure_wanted(const struct pr_compare_read_opts *how,
                               const char *name)
@@ -414,22 +425,6 @@ static bool says_nothing(const char *name)
     return false;
 }
 
-static bool compare_is_param_varied(const struct pr_results *b,
-                                    const char *name)
-{
-    const struct pr_value *first =
-        pr_get(&pr_results_row_at(b, 0)->params, name);
-
-    for (size_t i = 1; i < pr_results_size(b); i++) {
-        const struct pr_value *v =
-            pr_get(&pr_results_row_at(b, i)->params, name);
-
-        if (!v != !first || (v && !pr_value_equal(v, first)))
-            return true;
-    }
-    return false;
-}
-
 static void add_varied_name(struct reading *r, const char *name)
 {
     for (size_t i = 0; i < r->varied_count; i++)
@@ -469,7 +464,7 @@ static int compare_find_varied(struct reading *r, const struct pr_results *b,
         const char *copy;
 
         if (says_nothing(name) || (d && !pr_run_data_is_varied(d, name)) ||
-            !compare_is_param_varied(b, name))
+            !pr_results_is_varied(b, name))
             continue;
         copy = pr_arena_str(r->arena, name);
         if (!copy) {
@@ -538,21 +533,6 @@ static bool is_speed_measure(const char *name)
     enum pr_better b = measure_better(name);
 
     return b == PR_BETTER_FASTER || b == PR_BETTER_SHORTER;
-}
-
-/* Whether figures are named, and whether this is one of them. */
-static bool compare_is_measure_asked(const struct pr_compare_read_opts *how,
-                                     const char *name)
-{
-    for (size_t i = 0; how->measures && how->measures[i]; i++)
-        if (fnmatch(how->measures[i], name, 0) == 0)
-            return true;
-    return how->all_measures;
-}
-
-static bool compare_has_measures(const struct pr_compare_read_opts *how)
-{
-    return how->all_measures || (how->measures && how->measures[0]);
 }
 
 /* The one figure that is the speed of a row, by habit; or NULL. */

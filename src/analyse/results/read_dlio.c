@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "base/json/json.h"
+#include "base/stats/statistics.h"
 #include "conf/read/yaml.h"
 
 #include <ctype.h>
@@ -219,9 +220,27 @@ static int dlio_read_setup(const char *dir, const char *hydra,
 
 /* ---- R_output.json, one a rank: how long each step loaded and took */
 
+/* The phase of an epoch, made when it is new. NULL: out of memory. */
 static struct pr_dlio_phase *dlio_get_phase(struct pr_arena *a,
                                             struct pr_dlio_read_epoch *e,
-                                            const char *name);
+                                            const char *name)
+{
+    struct pr_dlio_phase *p;
+
+    for (p = e->phases; p; p = p->next)
+        if (strcmp(p->name, name) == 0)
+            return p;
+    p = PR_ARENA_NEW(a, struct pr_dlio_phase);
+    if (!p)
+        return NULL;
+    p->name = name;
+    p->start = p->end = p->duration = "";
+    p->seconds = (double)NAN;
+    p->evaluation = strncmp(name, "eval", 4) == 0;
+    *(e->last ? &e->last->next : &e->phases) = p;
+    e->last = p;
+    return p;
+}
 
 enum { MAX_RANKS = 10000000 };
 
@@ -253,21 +272,19 @@ static int find_ranks(const char *dir, struct pr_arena *a, struct numbers *ret,
 {
     DIR *d = opendir(dir);
     struct dirent *e;
-    uint64_t rank, *items;
+    uint64_t rank, *item;
 
     if (!d)
         return pr_fail_errno(err, PR_E_IO, dir, "cannot open");
     while ((e = readdir(d)) && ret->count < MAX_RANKS) {
         if (!parse_rank_name(e->d_name, &rank))
             continue;
-        items =
-            pr_arena_grow(a, ret->items, ret->count, &ret->cap, sizeof *items);
-        if (!items) {
+        item = PR_PUSH(a, ret);
+        if (!item) {
             closedir(d);
             return pr_fail_nomem(err);
         }
-        ret->items = items;
-        items[ret->count++] = rank;
+        *item = rank;
     }
     closedir(d);
     if (ret->count)
@@ -286,13 +303,6 @@ static double sum_number_list(const struct pr_value *list)
             isfinite(pr_value_number(&list->items[i])))
             sum += pr_value_number(&list->items[i]);
     return (double)sum;
-}
-
-static double number_or_nan(const struct pr_value *map, const char *key)
-{
-    const struct pr_value *v = map ? pr_get(map, key) : NULL;
-
-    return v && pr_value_is_number(v) ? pr_value_number(v) : (double)NAN;
 }
 
 /* Adds a rank's samples a second, step by step; steps that not all ranks have
@@ -349,8 +359,8 @@ static int read_phase(struct pr_arena *a, const struct pr_dlio_run *run,
         .load_s = sum_number_list(lists[0]),
         .proc_s = sum_number_list(lists[1]),
         .compute_s = sum_number_list(lists[2]),
-        .au = number_or_nan(pr_get(epoch, "au"), p->name),
-        .throughput = number_or_nan(pr_get(epoch, "throughput"), p->name)};
+        .au = pr_number_at(pr_get(epoch, "au"), p->name, NAN),
+        .throughput = pr_number_at(pr_get(epoch, "throughput"), p->name, NAN)};
     p->steps_known = true;
     if (!lists[1] || lists[1]->kind != PR_LIST)
         return PR_OK;
@@ -661,13 +671,6 @@ static int dlio_read_json(const char *dir, const char *name, struct pr_arena *a,
     return rc == PR_E_NOMEM ? rc : rc == PR_OK;
 }
 
-static int by_series_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
 /* Python's inclusive cut point i of 100. */
 static double cut_point(const double *sorted, size_t n, size_t i)
 {
@@ -687,7 +690,7 @@ void pr_dlio_stats(double *series, size_t n, struct pr_dlio_stats *ret)
     *ret = (struct pr_dlio_stats){.n = n};
     if (n < 2)
         return;
-    qsort(series, n, sizeof *series, by_series_value);
+    qsort(series, n, sizeof *series, pr_double_compare);
     for (size_t i = 0; i < n; i++)
         sum += series[i];
     mean = sum / n;
@@ -771,28 +774,6 @@ static double seconds_between(const char *start, const char *end)
     if (!pr_dlio_parse_time(start, &from) || !pr_dlio_parse_time(end, &to))
         return (double)NAN;
     return (double)(to - from) / 1e6;
-}
-
-/* The phase of an epoch, made when it is new. NULL: out of memory. */
-static struct pr_dlio_phase *dlio_get_phase(struct pr_arena *a,
-                                            struct pr_dlio_read_epoch *e,
-                                            const char *name)
-{
-    struct pr_dlio_phase *p;
-
-    for (p = e->phases; p; p = p->next)
-        if (strcmp(p->name, name) == 0)
-            return p;
-    p = PR_ARENA_NEW(a, struct pr_dlio_phase);
-    if (!p)
-        return NULL;
-    p->name = name;
-    p->start = p->end = p->duration = "";
-    p->seconds = (double)NAN;
-    p->evaluation = strncmp(name, "eval", 4) == 0;
-    *(e->last ? &e->last->next : &e->phases) = p;
-    e->last = p;
-    return p;
 }
 
 static int read_epoch_times(struct pr_arena *a, struct pr_dlio_read_epoch *e,

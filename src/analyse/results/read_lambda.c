@@ -9,6 +9,7 @@
 #include "analyse/results/results_take.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "record/gpu_task_log.h"
 
 #include <dirent.h>
@@ -22,16 +23,9 @@
 
 enum {
     END_BYTES = 64 << 10,
-    GATHER_LOGS_MAX_PARA = 4096,
-    GATHER_LOGS_MAX_LOG = 1 << 30,
+    MAX_PARA = 4096,
+    MAX_CELL_LOG = 1 << 30, /* larger ones are not looked at */
 };
-
-static bool log_name_ends_with(const char *s, const char *end)
-{
-    size_t n = strlen(s), k = strlen(end);
-
-    return n >= k && strcmp(s + n - k, end) == 0;
-}
 
 static int by_file(const void *a, const void *b)
 {
@@ -39,18 +33,19 @@ static int by_file(const void *a, const void *b)
                   ((const struct pr_gpu_systems_log *)b)->file);
 }
 
-/* ---- as cells: what there is */
-
-static void cell_read_para(const char *path, struct pr_gpu_systems_cell *cell,
-                           struct pr_arena *a)
+static int read_para(const char *path, struct pr_arena *a,
+                     struct pr_gpu_task_para *ret)
 {
     const char *text;
     size_t len;
+    int rc = pr_file_read_in(NULL, path, MAX_PARA, a, &text, &len, NULL);
 
-    if (pr_file_read_in(NULL, path, GATHER_LOGS_MAX_PARA, a, &text, &len,
-                        NULL) == PR_OK)
-        pr_gpu_task_para_read(text, len, &cell->para);
+    if (!rc)
+        pr_gpu_task_para_read(text, len, ret);
+    return rc;
 }
+
+/* ---- as cells: what there is */
 
 static int add_entry(struct pr_gpu_systems_work *w, const char *folder,
                      const char *name, struct pr_gpu_systems_cell *cell,
@@ -58,13 +53,13 @@ static int add_entry(struct pr_gpu_systems_work *w, const char *folder,
 {
     struct pr_gpu_systems_log *logs;
 
-    if (log_name_ends_with(name, ".para")) {
+    if (pr_text_ends_with(name, ".para")) {
         const char *path = pr_arena_printf(a, "%s/%s", folder, name);
         if (!path)
             return PR_E_NOMEM;
-        cell_read_para(path, cell, a);
+        (void)read_para(path, a, &cell->para);
     }
-    if (!log_name_ends_with(name, ".txt") || w->opts->no_logs)
+    if (!pr_text_ends_with(name, ".txt") || w->opts->no_logs)
         return PR_OK;
     logs = pr_arena_grow(a, cell->logs, cell->count, &cell->cap, sizeof *logs);
     if (!logs)
@@ -79,17 +74,14 @@ static int add_items(struct pr_gpu_systems_work *w, const char *folder,
                      struct pr_gpu_systems_cell *cell, struct pr_arena *a)
 {
     for (size_t i = 0; i < cell->count; i++) {
-        struct pr_gpu_systems_item *items =
-            pr_arena_grow(a, w->items, w->count, &w->cap, sizeof *items);
+        struct pr_gpu_systems_item *item = PR_PUSH(a, w);
 
-        if (!items)
+        if (!item)
             return PR_E_NOMEM;
-        w->items = items;
-        items[w->count] = (struct pr_gpu_systems_item){
-            .path = pr_arena_printf(a, "%s/%s", folder, cell->logs[i].file),
-            .cell = cell,
-            .log = i};
-        if (!items[w->count++].path)
+        item->path = pr_arena_printf(a, "%s/%s", folder, cell->logs[i].file);
+        item->cell = cell;
+        item->log = i;
+        if (!item->path)
             return PR_E_NOMEM;
     }
     return PR_OK;
@@ -200,7 +192,7 @@ static bool log_read_item(struct pr_gpu_systems_work *w,
     if (fd < 0)
         return true;
     if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
-        st.st_size < GATHER_LOGS_MAX_LOG) {
+        st.st_size < MAX_CELL_LOG) {
         size_t size = (size_t)st.st_size;
         if (w->opts->full)
             ok = log_read_full(w, fd, size, item, room);
@@ -227,7 +219,7 @@ void *pr_gpu_systems_read_logs(void *work)
 /* ---- as results */
 
 /* A log is held as a whole; of a larger one the end. */
-enum { MAX_LOG = 64 << 20, MAX_PARA = 4096 };
+enum { MAX_LOG = 64 << 20 };
 
 /* The folder that path is in, count levels up; its name in out. */
 static void get_parent_name(const char *path, unsigned count,
@@ -302,20 +294,15 @@ static int lambda_read_para(const char *path, struct pr_gpu_task_para *ret,
                             struct pr_err *err)
 {
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(1024);
-    const char *slash = strrchr(path, '/'), *text;
+    const char *slash = strrchr(path, '/');
     const char *para = a ? pr_arena_printf(a, "%.*sbenchmark.para",
                                            (int)(slash + 1 - path), path)
                          : NULL;
-    size_t len;
-    int rc;
 
     *ret = (struct pr_gpu_task_para){.there = false};
     if (!para)
         return pr_fail_nomem(err);
-    rc = pr_file_read_in(NULL, para, MAX_PARA, a, &text, &len, NULL);
-    if (rc == PR_OK)
-        pr_gpu_task_para_read(text, len, ret);
-    return rc == PR_E_NOMEM ? pr_fail_nomem(err) : PR_OK;
+    return read_para(para, a, ret) == PR_E_NOMEM ? pr_fail_nomem(err) : PR_OK;
 }
 
 static int lambda_put_int(struct pr_results_reader *r, const char *key,

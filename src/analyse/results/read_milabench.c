@@ -8,6 +8,7 @@
 #include "analyse/suite/suite_milabench.h"
 #include "base/json/json.h"
 #include "base/mem.h"
+#include "base/stats/statistics.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -25,21 +26,6 @@ struct events {
     struct pr_arena *keep, *scratch;
 };
 
-static const char *milabench_get_text(const struct pr_value *map,
-                                      const char *key)
-{
-    const struct pr_value *v = map ? pr_get(map, key) : NULL;
-
-    return v && v->kind == PR_STR ? v->s : NULL;
-}
-
-static double milabench_get_number(const struct pr_value *map, const char *key)
-{
-    const struct pr_value *v = map ? pr_get(map, key) : NULL;
-
-    return v && pr_value_is_number(v) ? pr_value_number(v) : (double)NAN;
-}
-
 static int milabench_keep_text(struct events *e, const char *s,
                                const char **ret)
 {
@@ -55,8 +41,8 @@ static int milabench_keep_text(struct events *e, const char *s,
 static uint64_t milabench_count_gpus(const struct pr_value *config)
 {
     const struct pr_value *devices = pr_get(config, "devices");
-    const char *method = milabench_get_text(pr_get(config, "plan"), "method");
-    double machines = milabench_get_number(config, "num_machines");
+    const char *method = pr_text_at(pr_get(config, "plan"), "method", NULL);
+    double machines = pr_number_at(config, "num_machines", NAN);
     uint64_t local = 1;
 
     if (method && strcmp(method, "njobs") == 0)
@@ -82,11 +68,11 @@ static int milabench_read_config(struct events *e, const struct pr_value *c)
     struct pr_milabench_data *d = e->d;
     const struct pr_value *enabled = pr_get(c, "enabled");
     const struct pr_value *tag = pr_get(c, "tag");
-    double weight = milabench_get_number(c, "weight");
-    int rc = milabench_keep_text(e, milabench_get_text(c, "name"), &d->name);
+    double weight = pr_number_at(c, "weight", NAN);
+    int rc = milabench_keep_text(e, pr_text_at(c, "name", NULL), &d->name);
 
     if (!rc)
-        rc = milabench_keep_text(e, milabench_get_text(c, "group"), &d->group);
+        rc = milabench_keep_text(e, pr_text_at(c, "group", NULL), &d->group);
     d->has_config = d->name != NULL;
     d->weight = isnan(weight) ? 0 : weight;
     d->enabled =
@@ -109,17 +95,17 @@ void pr_milabench_host_read(const struct pr_value *meta,
     const struct pr_value *gpus =
         accelerators ? pr_get(accelerators, "gpus") : NULL;
     const struct pr_value *last = NULL;
-    double n = milabench_get_number(cpu, "count");
+    double n = pr_number_at(cpu, "count", NAN);
 
-    *ret = (struct pr_suite_host){.cpu = milabench_get_text(cpu, "brand"),
+    *ret = (struct pr_suite_host){.cpu = pr_text_at(cpu, "brand", NULL),
                                   .cpus = n > 0 && n < 1e9 ? (uint64_t)n : 0,
                                   .gpu_memory = (double)NAN};
     if (!gpus || gpus->kind != PR_MAP || !gpus->len)
         return;
     last = &gpus->members[gpus->len - 1].value;
     ret->gpus = gpus->len;
-    ret->gpu = milabench_get_text(last, "product");
-    ret->gpu_memory = milabench_get_number(pr_get(last, "memory"), "total");
+    ret->gpu = pr_text_at(last, "product", NULL);
+    ret->gpu_memory = pr_number_at(pr_get(last, "memory"), "total", NAN);
 }
 
 static int milabench_read_meta(struct events *e, const struct pr_value *meta)
@@ -157,8 +143,8 @@ static struct pr_milabench_load *milabench_get_load(struct events *e,
 static int milabench_read_device(struct events *e, const struct pr_member *m)
 {
     const struct pr_value *memory = pr_get(&m->value, "memory");
-    double load = milabench_get_number(&m->value, "load");
-    double power = milabench_get_number(&m->value, "power"), used = (double)NAN;
+    double load = pr_number_at(&m->value, "load", NAN);
+    double power = pr_number_at(&m->value, "power", NAN), used = (double)NAN;
     struct pr_milabench_load *l;
     int rc;
 
@@ -184,7 +170,7 @@ static int milabench_read_samples(struct events *e, const struct pr_value *v,
         d->first_time = now;
     for (uint32_t i = 0; !rc && i < v->len; i++) {
         const struct pr_member *m = &v->members[i];
-        double power = milabench_get_number(&m->value, "power");
+        double power = pr_number_at(&m->value, "power", NAN);
 
         if (d->has_device && strcmp(m->key, d->device) != 0)
             continue;
@@ -202,9 +188,9 @@ static int milabench_read_samples(struct events *e, const struct pr_value *v,
 static int milabench_read_data(struct events *e, const struct pr_value *data)
 {
     struct pr_milabench_data *d = e->d;
-    const char *task = milabench_get_text(data, "task");
-    double rate = milabench_get_number(data, "rate"),
-           loss = milabench_get_number(data, "loss");
+    const char *task = pr_text_at(data, "task", NULL);
+    double rate = pr_number_at(data, "rate", NAN),
+           loss = pr_number_at(data, "loss", NAN);
     const struct pr_value *gpus = pr_get(data, "gpudata");
     const struct pr_value *l = pr_get(data, "loss");
     int rc = PR_OK;
@@ -215,15 +201,14 @@ static int milabench_read_data(struct events *e, const struct pr_value *data)
         pr_suite_slices_add(&d->slices, rate);
     }
     if (!rc && gpus)
-        rc =
-            milabench_read_samples(e, gpus, milabench_get_number(data, "time"));
+        rc = milabench_read_samples(e, gpus, pr_number_at(data, "time", NAN));
     return rc;
 }
 
 static int milabench_read_error(struct events *e, const struct pr_value *data)
 {
-    const char *type = milabench_get_text(data, "type"),
-               *text = milabench_get_text(data, "message");
+    const char *type = pr_text_at(data, "type", NULL),
+               *text = pr_text_at(data, "message", NULL);
 
     if (!type && !text)
         return PR_OK;
@@ -235,7 +220,7 @@ static int milabench_read_error(struct events *e, const struct pr_value *data)
 static int milabench_read_event(struct events *e, const struct pr_value *v)
 {
     const struct pr_value *data = pr_get(v, "data"), *code;
-    const char *event = milabench_get_text(v, "event");
+    const char *event = pr_text_at(v, "event", NULL);
     struct pr_milabench_data *d = e->d;
 
     if (!event || !data)
@@ -252,11 +237,11 @@ static int milabench_read_event(struct events *e, const struct pr_value *v)
         d->early_stop = true;
     if (strcmp(event, "start") == 0) {
         d->started = true;
-        d->start_time = milabench_get_number(data, "time");
+        d->start_time = pr_number_at(data, "time", NAN);
     }
     if (strcmp(event, "end") == 0) {
         d->ended = true;
-        d->end_time = milabench_get_number(data, "time");
+        d->end_time = pr_number_at(data, "time", NAN);
         code = pr_get(data, "return_code");
         d->return_code = code && code->kind == PR_INT ? code->i : -1;
     }
@@ -464,13 +449,6 @@ int pr_milabench_events_line(void *ctx, const char *line, size_t len,
     return rc;
 }
 
-static int by_rate_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
 static int events_put_rates(struct pr_milabench_events *e,
                             struct pr_results_reader *r, struct pr_err *err)
 {
@@ -481,7 +459,7 @@ static int events_put_rates(struct pr_milabench_events *e,
 
     if (!e->count)
         return PR_OK;
-    qsort(e->rates, e->count, sizeof *e->rates, by_rate_value);
+    qsort(e->rates, e->count, sizeof *e->rates, pr_double_compare);
     if (e->count >= 5) {
         from++;
         to--;

@@ -8,6 +8,7 @@
 #include "base/json/json_read.h"
 #include "base/json/json_walk.h"
 #include "base/number.h"
+#include "base/text.h"
 
 #include <math.h>
 #include <string.h>
@@ -308,11 +309,6 @@ static int milarun_each_member(struct parse *p,
     return rc;
 }
 
-static bool is_member_named(const char *key, size_t len, const char *name)
-{
-    return strlen(name) == len && memcmp(key, name, len) == 0;
-}
-
 /* Text is kept; *ret is left alone when the value is none. */
 static int milarun_read_text(struct parse *p, const char **ret)
 {
@@ -365,20 +361,20 @@ static int milarun_read_flag(struct parse *p, bool *ret)
 
 static int scheme_member(struct parse *p, const char *key, size_t len)
 {
-    return is_member_named(key, len, "type") ? milarun_read_text(p, &p->scheme)
-                                             : milarun_skip_value(p);
+    return pr_text_is(key, len, "type") ? milarun_read_text(p, &p->scheme)
+                                        : milarun_skip_value(p);
 }
 
 static int job_member(struct parse *p, const char *key, size_t len)
 {
-    return is_member_named(key, len, "partition_scheme")
+    return pr_text_is(key, len, "partition_scheme")
                ? milarun_each_member(p, scheme_member)
                : milarun_skip_value(p);
 }
 
 static int environ_member(struct parse *p, const char *key, size_t len)
 {
-    return is_member_named(key, len, "CUDA_VISIBLE_DEVICES")
+    return pr_text_is(key, len, "CUDA_VISIBLE_DEVICES")
                ? milarun_read_text(p, &p->item->run.device)
                : milarun_skip_value(p);
 }
@@ -396,30 +392,13 @@ static int metric_member(struct parse *p, const char *key, size_t len)
 
 /* ---- timings */
 
-static int milarun_keep_curve(struct parse *p, const struct pr_suite_slices *s)
-{
-    struct pr_suite_child *run = &p->item->run;
-    float *curve;
-
-    if (!s->points || run->curve || !s->used)
-        return PR_OK;
-    curve = PR_ARENA_ARRAY(p->r->keep, float, s->used);
-    if (!curve)
-        return pr_fail_nomem(p->err);
-    for (uint32_t i = 0; i < s->used; i++)
-        curve[i] = (float)s->points[i];
-    run->curve = curve;
-    run->curve_len = s->used;
-    return PR_OK;
-}
-
 static int rates_member(struct parse *p, const char *key, size_t len)
 {
     struct pr_suite_slices s = {.each = 1};
     unsigned points = p->r->opts->curve;
     int rc;
 
-    if (!is_member_named(key, len, "rates") || milarun_peek_byte(p) != '[' ||
+    if (!pr_text_is(key, len, "rates") || milarun_peek_byte(p) != '[' ||
         !p->rate_count)
         return milarun_skip_value(p);
     if (points && !p->item->run.curve) {
@@ -432,14 +411,16 @@ static int rates_member(struct parse *p, const char *key, size_t len)
     if (rc)
         return rc;
     pr_suite_slices_end(&s, &p->rates[p->rate_count - 1]);
-    return milarun_keep_curve(p, &s);
+    return pr_suite_slices_keep(&s, p->r->keep, &p->item->run)
+               ? PR_OK
+               : pr_fail_nomem(p->err);
 }
 
 static int program_member(struct parse *p, const char *key, size_t len)
 {
-    if (is_member_named(key, len, "time"))
+    if (pr_text_is(key, len, "time"))
         return milarun_read_number(p, &p->item->run.total);
-    return is_member_named(key, len, "start")
+    return pr_text_is(key, len, "start")
                ? milarun_read_text(p, &p->item->run.started)
                : milarun_skip_value(p);
 }
@@ -449,7 +430,7 @@ static int timing_member(struct parse *p, const char *key, size_t len)
 {
     struct pr_suite_rate *rates;
 
-    if (is_member_named(key, len, "program"))
+    if (pr_text_is(key, len, "program"))
         return milarun_each_member(p, program_member);
     if (len < 5 || memcmp(key, "train", 5) != 0 || p->rate_count == MAX_RANKS)
         return milarun_skip_value(p);
@@ -471,7 +452,7 @@ static int memory_member(struct parse *p, const char *key, size_t len)
     struct pr_value v;
     int rc;
 
-    if (!is_member_named(key, len, "max"))
+    if (!pr_text_is(key, len, "max"))
         return milarun_skip_value(p);
     rc = milarun_read_value(p, &v);
     if (!rc && pr_value_is_number(&v)) {
@@ -483,7 +464,7 @@ static int memory_member(struct parse *p, const char *key, size_t len)
 
 static int device_member(struct parse *p, const char *key, size_t len)
 {
-    return is_member_named(key, len, "memory")
+    return pr_text_is(key, len, "memory")
                ? milarun_each_member(p, memory_member)
                : milarun_skip_value(p);
 }
@@ -493,7 +474,7 @@ static bool is_other(const struct parse *p, const char *key, size_t len)
 {
     const char *device = p->item->run.device;
 
-    return device && !strchr(device, ',') && !is_member_named(key, len, device);
+    return device && !strchr(device, ',') && !pr_text_is(key, len, device);
 }
 
 static int monitor_member(struct parse *p, const char *key, size_t len)
@@ -566,7 +547,7 @@ static int prony_member(struct parse *p, const char *key, size_t len)
     double attempts = 1;
     int rc;
 
-    if (!is_member_named(key, len, "attempts"))
+    if (!pr_text_is(key, len, "attempts"))
         return milarun_skip_value(p);
     rc = milarun_read_number(p, &attempts);
     p->item->run.unavailable = attempts == 0;
@@ -585,35 +566,35 @@ static int milarun_read_device_count(struct parse *p)
 
 static int result_member(struct parse *p, const char *key, size_t len)
 {
-    if (is_member_named(key, len, "name"))
+    if (pr_text_is(key, len, "name"))
         return milarun_read_text(p, &p->name);
-    if (is_member_named(key, len, "job_id"))
+    if (pr_text_is(key, len, "job_id"))
         return milarun_read_job_id(p);
-    if (is_member_named(key, len, "sub_job"))
+    if (pr_text_is(key, len, "sub_job"))
         return milarun_read_flag(p, &p->is_sub_job);
-    if (is_member_named(key, len, "job"))
+    if (pr_text_is(key, len, "job"))
         return milarun_each_member(p, job_member);
-    if (is_member_named(key, len, "success"))
+    if (pr_text_is(key, len, "success"))
         return milarun_read_flag(p, &p->success);
-    if (is_member_named(key, len, "error"))
+    if (pr_text_is(key, len, "error"))
         return milarun_read_error(p);
-    if (is_member_named(key, len, "hostname"))
+    if (pr_text_is(key, len, "hostname"))
         return milarun_read_text(p, &p->item->host);
-    if (is_member_named(key, len, "gpu"))
+    if (pr_text_is(key, len, "gpu"))
         return milarun_read_text(p, &p->item->gpu);
-    if (is_member_named(key, len, "device_count"))
+    if (pr_text_is(key, len, "device_count"))
         return milarun_read_device_count(p);
-    if (is_member_named(key, len, "environ"))
+    if (pr_text_is(key, len, "environ"))
         return milarun_each_member(p, environ_member);
-    if (is_member_named(key, len, "metrics"))
+    if (pr_text_is(key, len, "metrics"))
         return milarun_each_member(p, metric_member);
-    if (is_member_named(key, len, "prony"))
+    if (pr_text_is(key, len, "prony"))
         return milarun_each_member(p, prony_member);
-    if (is_member_named(key, len, "timings")) {
+    if (pr_text_is(key, len, "timings")) {
         p->rate_count = 0; /* said twice: the last one counts */
         return milarun_each_member(p, timing_member);
     }
-    if (is_member_named(key, len, "gpu_monitor")) {
+    if (pr_text_is(key, len, "gpu_monitor")) {
         p->peak_count = 0;
         return milarun_each_member(p, monitor_member);
     }

@@ -236,6 +236,21 @@ static struct pr_results_counts *results_own_counts(struct pr_results *b)
     return &b->counts;
 }
 
+bool pr_results_is_varied(const struct pr_results *b, const char *name)
+{
+    const struct pr_value *first =
+        pr_get(&pr_results_row_at(b, 0)->params, name);
+
+    for (size_t i = 1; i < pr_results_size(b); i++) {
+        const struct pr_value *v =
+            pr_get(&pr_results_row_at(b, i)->params, name);
+
+        if (!v != !first || (v && !pr_value_equal(v, first)))
+            return true;
+    }
+    return false;
+}
+
 /* Of the set, for those who change it when it has been read. */
 static void results_replace_row(struct pr_results *b, size_t i,
                                 const struct pr_results_row *row)
@@ -392,12 +407,6 @@ static int set_all(struct derive *d, const struct pr_value *map, bool expand,
     return PR_OK;
 }
 
-static void forget_all(struct pr_params *p)
-{
-    while (p->count)
-        pr_params_unset(p, p->order[p->count - 1]);
-}
-
 /* The members of the row, then those that are new; what was there before
  * keeps its place. */
 static int join_derived_row(struct derive *d, const struct pr_results_row *row,
@@ -442,7 +451,8 @@ static int derive_row(struct derive *d, size_t i, struct pr_arena *a,
 
     if (!made)
         return pr_fail_nomem(err);
-    forget_all(&d->params);
+    while (d->params.count)
+        pr_params_unset(&d->params, d->params.order[d->params.count - 1]);
     pr_arena_reset(d->work);
     rc = set_all(d, &row->params, false, err);
     if (!rc)

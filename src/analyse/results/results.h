@@ -116,6 +116,10 @@ bool pr_results_is_good(const struct pr_results_row *row);
 /* Whether Prony ran it; else it is a log or list of somebody else's. */
 bool pr_results_is_ours(const struct pr_results_row *row);
 
+/* Whether the rows of a set, which has some, differ in a parameter: one may
+ * lack it. */
+bool pr_results_is_varied(const struct pr_results *b, const char *name);
+
 /* Samples a second as reported; NaN: nothing is. */
 double pr_results_rate(const struct pr_results_row *row);
 

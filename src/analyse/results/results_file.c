@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "base/json/json.h"
 #include "base/mem.h"
+#include "base/text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -82,14 +83,13 @@ int pr_results_split_lists(struct pr_results_list *l, unsigned threads,
                 ? threads
                 : 1;
         for (unsigned k = 0; k < parts; k++) {
-            struct pr_results_item *items = pr_arena_grow(
-                l->arena, cut.items, cut.count, &cut.cap, sizeof *items);
-            if (!items)
+            struct pr_results_item *item = PR_PUSH(l->arena, &cut);
+
+            if (!item)
                 return pr_fail_nomem(err);
-            cut.items = items;
-            items[cut.count] = l->items[i];
-            items[cut.count].part = k;
-            items[cut.count++].parts = parts > 1 ? parts : 0;
+            *item = l->items[i];
+            item->part = k;
+            item->parts = parts > 1 ? parts : 0;
         }
     }
     if (threads > 1)
@@ -99,13 +99,11 @@ int pr_results_split_lists(struct pr_results_list *l, unsigned threads,
 
 /* ---- a tar archive, as it streams by */
 
-enum { BENCH_TAR_BLOCK = PR_RESULTS_TAR_BLOCK };
-
 struct pr_results_tar {
     struct pr_results_reader *r;
     const char *path;
     struct pr_results_intake *in; /* of the member */
-    char head[BENCH_TAR_BLOCK];
+    char head[PR_RESULTS_TAR_BLOCK];
     size_t have;   /* of the head */
     uint64_t left; /* of the member, then of its padding */
     uint64_t pad;
@@ -187,12 +185,13 @@ static int tar_header(struct pr_results_tar *t, struct pr_err *err)
         return PR_OK;
     }
     t->left = tar_number(t->head + 124, 12);
-    if (!results_is_tar(t->head, BENCH_TAR_BLOCK) || t->left > (uint64_t)1
-                                                                   << 50)
+    if (!results_is_tar(t->head, PR_RESULTS_TAR_BLOCK) || t->left > (uint64_t)1
+                                                                        << 50)
         return pr_fail(err, PR_E_FORMAT, t->path,
                        "a damaged archive: no member begins after '%.100s'",
                        t->name);
-    t->pad = (BENCH_TAR_BLOCK - t->left % BENCH_TAR_BLOCK) % BENCH_TAR_BLOCK;
+    t->pad = (PR_RESULTS_TAR_BLOCK - t->left % PR_RESULTS_TAR_BLOCK) %
+             PR_RESULTS_TAR_BLOCK;
     if (kind == 'L') {
         t->state = LONG_NAME;
         t->next_len = 0;
@@ -238,11 +237,12 @@ static int results_tar_feed(struct pr_results_tar *t, const char *bytes,
         size_t n;
 
         if (t->state == HEADER) {
-            n = len < BENCH_TAR_BLOCK - t->have ? len
-                                                : BENCH_TAR_BLOCK - t->have;
+            n = len < PR_RESULTS_TAR_BLOCK - t->have
+                    ? len
+                    : PR_RESULTS_TAR_BLOCK - t->have;
             memcpy(t->head + t->have, bytes, n);
             t->have += n;
-            if (t->have == BENCH_TAR_BLOCK)
+            if (t->have == PR_RESULTS_TAR_BLOCK)
                 rc = tar_header(t, err);
         } else {
             n = len < t->left ? len : (size_t)t->left;
@@ -411,19 +411,12 @@ static int feed_told(struct stream *s, const char *p, size_t len,
                   : pr_results_intake_feed(s->in, p, len, err);
 }
 
-static bool file_name_ends_with(const char *s, const char *end)
-{
-    size_t n = strlen(s), k = strlen(end);
-
-    return n >= k && strcmp(s + n - k, end) == 0;
-}
-
 /* So short that only its name can tell what it was. */
 static bool was_tar(const char *path)
 {
-    return file_name_ends_with(path, ".tar") ||
-           file_name_ends_with(path, ".tar.gz") ||
-           file_name_ends_with(path, ".tgz");
+    return pr_text_ends_with(path, ".tar") ||
+           pr_text_ends_with(path, ".tar.gz") ||
+           pr_text_ends_with(path, ".tgz");
 }
 
 static int stream_detect(struct stream *s, struct pr_err *err)
@@ -603,15 +596,15 @@ static int stream_read_zip(struct stream *s, struct pr_err *err)
 static bool is_gzip(const char *path, const char *p, size_t n)
 {
     if (n < 2)
-        return file_name_ends_with(path, ".gz") ||
-               file_name_ends_with(path, ".tgz");
+        return pr_text_ends_with(path, ".gz") ||
+               pr_text_ends_with(path, ".tgz");
     return p[0] == '\x1f' && (unsigned char)p[1] == 0x8b;
 }
 
 static bool is_zip(const char *path, const char *p, size_t n)
 {
     return pr_zipdir_is_archive(p, n) ||
-           (n < 4 && file_name_ends_with(path, ".zip"));
+           (n < 4 && pr_text_ends_with(path, ".zip"));
 }
 
 static int stream_pump_file(struct stream *s, int fd, struct pr_err *ret_bad,

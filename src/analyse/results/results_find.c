@@ -2,6 +2,7 @@
 #include "analyse/results/results_take.h"
 #include "analyse/suite/suite_impl.h"
 #include "base/file.h"
+#include "base/text.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -15,14 +16,7 @@
  * folders: milarun walks like this, and its sums, and the devices in its
  * summary, follow that order. */
 
-enum { SUITE_FIND_MAX_DEPTH = 64, LOOK = 4096 };
-
-static bool suite_name_ends_with(const char *s, const char *end)
-{
-    size_t n = strlen(s), k = strlen(end);
-
-    return n >= k && strcmp(s + n - k, end) == 0;
-}
+enum { MAX_DEPTH = 64, LOOK = 4096 };
 
 /* 'f', 'd', or 0: neither. A link to a folder may lead back here. */
 static char get_entry_type(const struct dirent *e, int fd)
@@ -67,9 +61,9 @@ static struct pr_suite_paths *list_for(struct pr_suite_files *f,
 {
     if (strncmp(name, PR_TEMP_PREFIX, sizeof PR_TEMP_PREFIX - 1) == 0)
         return NULL;
-    return suite_name_ends_with(name, ".json")   ? &f->json
-           : suite_name_ends_with(name, ".data") ? &f->data
-                                                 : NULL;
+    return pr_text_ends_with(name, ".json")   ? &f->json
+           : pr_text_ends_with(name, ".data") ? &f->data
+                                              : NULL;
 }
 
 /* Whether more of the tree would change the answer. */
@@ -126,9 +120,8 @@ static int suite_walk_folder(struct pr_suite_files *f, const char *dir,
 
     if (rc == PR_E_IO && depth) /* one below that we may not see */
         rc = PR_OK;
-    for (size_t i = 0; !rc && !is_enough(f) && depth < SUITE_FIND_MAX_DEPTH &&
-                       i < v.dirs.count;
-         i++)
+    for (size_t i = 0;
+         !rc && !is_enough(f) && depth < MAX_DEPTH && i < v.dirs.count; i++)
         rc = suite_walk_folder(f, v.dirs.list[i], depth + 1, err);
     return rc;
 }
@@ -145,7 +138,7 @@ static bool is_result_name(const char *name)
 {
     const char *j = name;
 
-    if (!suite_name_ends_with(name, ".json"))
+    if (!pr_text_ends_with(name, ".json"))
         return false;
     while ((j = strstr(j, ".J"))) {
         j += 2;
@@ -164,8 +157,8 @@ bool pr_suite_is_folder(const char *path)
     if (!d)
         return false;
     for (unsigned i = 0; !found && i < LOOK && (e = readdir(d)); i++)
-        found = is_result_name(e->d_name) ||
-                suite_name_ends_with(e->d_name, ".data");
+        found =
+            is_result_name(e->d_name) || pr_text_ends_with(e->d_name, ".data");
     closedir(d);
     return found;
 }
@@ -179,15 +172,6 @@ bool pr_suite_is_tree(const char *path)
 }
 
 /* ---- what may hold results */
-
-enum { MAX_DEPTH = 64 };
-
-static bool result_name_ends_with(const char *s, const char *end)
-{
-    size_t n = strlen(s), k = strlen(end);
-
-    return n >= k && strcmp(s + n - k, end) == 0;
-}
 
 static bool is_name_listed(const char *base, const char *const *names)
 {
@@ -205,29 +189,27 @@ bool pr_results_is_candidate(const char *path)
                                         "target.json", NULL};
     const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
 
-    if (result_name_ends_with(base, ".log") ||
-        result_name_ends_with(base, ".log.gz") ||
-        result_name_ends_with(base, ".data"))
+    if (pr_text_ends_with(base, ".log") || pr_text_ends_with(base, ".log.gz") ||
+        pr_text_ends_with(base, ".data"))
         return true;
-    if (result_name_ends_with(base, ".txt"))
+    if (pr_text_ends_with(base, ".txt"))
         return pr_lambda_is_task_log(path);
     if (strcmp(base, "summary.json") == 0)
         return !strstr(path, "experiments/");
-    return (result_name_ends_with(base, ".json") ||
-            result_name_ends_with(base, ".json.gz")) &&
+    return (pr_text_ends_with(base, ".json") ||
+            pr_text_ends_with(base, ".json.gz")) &&
            !is_name_listed(base, parts);
 }
 
 static int find_add_item(struct pr_results_list *l, const char *path,
                          enum pr_results_kind kind, struct pr_err *err)
 {
-    struct pr_results_item *items =
-        pr_arena_grow(l->arena, l->items, l->count, &l->cap, sizeof *items);
+    struct pr_results_item *item = path ? PR_PUSH(l->arena, l) : NULL;
 
-    if (!items || !path)
+    if (!item)
         return pr_fail_nomem(err);
-    l->items = items;
-    items[l->count++] = (struct pr_results_item){.path = path, .kind = kind};
+    item->path = path;
+    item->kind = kind;
     return PR_OK;
 }
 

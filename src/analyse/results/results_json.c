@@ -6,6 +6,7 @@
  */
 #include "analyse/results/results_impl.h"
 #include "base/json/json.h"
+#include "base/text.h"
 
 #include <string.h>
 
@@ -58,13 +59,6 @@ static int document_read_members(struct doc *d, struct pr_err *err)
 }
 
 /* ---- what is known of documents */
-
-static double document_get_number(const struct pr_value *map, const char *key)
-{
-    const struct pr_value *v = map ? pr_get(map, key) : NULL;
-
-    return v && pr_value_is_number(v) ? pr_value_number(v) : 0;
-}
 
 /* exp.status, of a name in the document that is text. */
 static int put_renamed_member(struct pr_results_reader *r, const char *name,
@@ -162,7 +156,7 @@ static int put_dlio_result(struct pr_results_reader *r,
 {
     static const char key[] = "train_throughput_mean_samples_per_second";
     const struct pr_value *metric = pr_get(v, "metric");
-    double rate = document_get_number(metric, key);
+    double rate = pr_number_at(metric, key, 0);
     int rc = PR_OK;
 
     for (uint32_t i = 0; !rc && i < v->len; i++) {
@@ -361,11 +355,6 @@ static int document_read_list(struct doc *d, bool rows, struct pr_err *err)
 
 /* ---- a document */
 
-static bool is_key_named(const char *key, size_t len, const char *name)
-{
-    return len == strlen(name) && memcmp(key, name, len) == 0;
-}
-
 /* 1: it has a list of results; 0: it has none, so it may be one itself. */
 static int document_read_object(struct doc *d, struct pr_err *err)
 {
@@ -377,10 +366,10 @@ static int document_read_object(struct doc *d, struct pr_err *err)
     while (!rc && !d->landed &&
            (rc = pr_json_walk_next_span(&d->walk, '}', d->arena, &key, &key_len,
                                         err)) == 1) {
-        bool data = is_key_named(key, key_len, "data");
+        bool data = pr_text_is(key, key_len, "data");
 
         if (is_cursor_at(&d->walk, '[') &&
-            (data || is_key_named(key, key_len, "experiments"))) {
+            (data || pr_text_is(key, key_len, "experiments"))) {
             if (d->kind == PR_RESULTS_FOUND)
                 return 1;
             listed = true;

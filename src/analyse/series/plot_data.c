@@ -241,17 +241,6 @@ int pr_plot_data_finish(struct pr_plot_data_maker *m, enum pr_plot_data_how how,
 
 /* ---- series as DLBS writes them */
 
-static struct pr_value make_point_value(const struct pr_plot_data_point *p)
-{
-    return p->whole ? pr_int((int64_t)p->y) : pr_float(p->y);
-}
-
-static struct pr_member make_json_member(const char *key, struct pr_value v)
-{
-    return (struct pr_member){
-        .key = key, .key_len = (uint32_t)strlen(key), .value = v};
-}
-
 static struct pr_value make_map_value(const struct pr_member *members, size_t n)
 {
     return (struct pr_value){
@@ -273,11 +262,14 @@ static bool series_value(struct pr_arena *a,
 
     if (!data || !both)
         return false;
-    for (size_t i = 0; i < s->count; i++)
-        data[i] =
-            make_json_member(s->points[i].x, make_point_value(&s->points[i]));
-    both[0] = make_json_member("filters", s->filters);
-    both[1] = make_json_member("data", make_map_value(data, s->count));
+    for (size_t i = 0; i < s->count; i++) {
+        const struct pr_plot_data_point *p = &s->points[i];
+
+        data[i] = pr_plot_data_member(p->x, p->whole ? pr_int((int64_t)p->y)
+                                                     : pr_float(p->y));
+    }
+    both[0] = pr_plot_data_member("filters", s->filters);
+    both[1] = pr_plot_data_member("data", make_map_value(data, s->count));
     *ret = make_map_value(both, 2);
     return true;
 }
@@ -300,10 +292,10 @@ int pr_plot_data_write_json(const struct pr_plot_data *s, struct pr_buf *out,
             return pr_fail_nomem(err);
     for (size_t i = 0; i < s->x_count; i++)
         xs[i] = pr_str(s->x_values[i]);
-    all[0] = make_json_member("ylabel", pr_str(s->y));
-    all[1] = make_json_member("xlabel", pr_str(s->x));
-    all[2] = make_json_member("series", make_list_value(series, s->count));
-    all[3] = make_json_member("xvals", make_list_value(xs, s->x_count));
+    all[0] = pr_plot_data_member("ylabel", pr_str(s->y));
+    all[1] = pr_plot_data_member("xlabel", pr_str(s->x));
+    all[2] = pr_plot_data_member("series", make_list_value(series, s->count));
+    all[3] = pr_plot_data_member("xvals", make_list_value(xs, s->x_count));
     doc = make_map_value(all, 4);
     pr_json_write_indented(out, &doc, 4, 0);
     pr_buf_char(out, '\n');
@@ -377,8 +369,7 @@ static int find_values(struct sorter *s, struct pr_err *err)
         m = PR_ARENA_NEW(s->arena, struct pr_member);
         if (!s->out->series || !m)
             return pr_fail_nomem(err);
-        *m = (struct pr_member){
-            .key = s->name, .key_len = (uint32_t)strlen(s->name), .value = *v};
+        *m = pr_plot_data_member(s->name, *v);
         s->out->series[k] = (struct pr_plot_data_series){
             .filters = {.kind = PR_MAP, .len = 1, .members = m}};
         s->out->count++;

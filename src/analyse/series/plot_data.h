@@ -8,6 +8,8 @@
 #include "analyse/results/results.h"
 #include "base/names.h"
 
+#include <string.h>
+
 enum pr_plot_data_how { PR_PLOTDATA_AVG, PR_PLOTDATA_MIN, PR_PLOTDATA_MAX };
 
 struct pr_plot_data_point {
@@ -110,5 +112,12 @@ int pr_plot_data_add(struct pr_plot_data_maker *m, size_t series, const char *x,
 int pr_plot_data_finish(struct pr_plot_data_maker *m, enum pr_plot_data_how how,
                         struct pr_plot_data *set,
                         struct pr_err *err) PR_MUST_CHECK;
+
+static inline struct pr_member pr_plot_data_member(const char *key,
+                                                   struct pr_value v)
+{
+    return (struct pr_member){
+        .key = key, .key_len = (uint32_t)strlen(key), .value = v};
+}
 
 #endif

@@ -59,21 +59,6 @@ static bool is_curve_wanted(const struct walk *w, const char *name)
 
 /* ---- what tells experiments apart */
 
-static bool plot_is_param_varied(const struct pr_results *set, const char *name)
-{
-    const struct pr_value *first =
-        pr_get(&pr_results_row_at(set, 0)->params, name);
-
-    for (size_t i = 1; i < pr_results_size(set); i++) {
-        const struct pr_value *v =
-            pr_get(&pr_results_row_at(set, i)->params, name);
-
-        if (!v != !first || (v && !pr_value_equal(v, first)))
-            return true;
-    }
-    return false;
-}
-
 static int plot_find_varied(struct walk *w, struct pr_err *err)
 {
     static const char *const no[] = {"exp.id", "exp.status", "exp.log_file"};
@@ -88,19 +73,13 @@ static int plot_find_varied(struct walk *w, struct pr_err *err)
         for (size_t k = 0; k < sizeof no / sizeof *no; k++)
             skip |= strcmp(name, no[k]) == 0;
         if (!skip && w->varied_count < MAX_VARIED &&
-            plot_is_param_varied(w->set, name) &&
+            pr_results_is_varied(w->set, name) &&
             (pr_run_data_is_varied(d, name) || strcmp(name, "exp.repeat") == 0))
             w->varied[w->varied_count++] = name;
     }
     if (!rc)
         pr_run_data_close(d);
     return rc;
-}
-
-static struct pr_member make_filter_member(const char *key, struct pr_value v)
-{
-    return (struct pr_member){
-        .key = key, .key_len = (uint32_t)strlen(key), .value = v};
 }
 
 /* {"exp.id": …, what it differs in, "column": …} */
@@ -114,11 +93,11 @@ static bool curve_make_filters(struct walk *w, const char *name,
 
     if (!m)
         return false;
-    m[n++] = make_filter_member("exp.id", *v);
+    m[n++] = pr_plot_data_member("exp.id", *v);
     for (size_t i = 0; i < w->varied_count; i++)
         if ((v = pr_get(&w->row->params, w->varied[i])))
-            m[n++] = make_filter_member(w->varied[i], *v);
-    m[n++] = make_filter_member(w->key, pr_str(name));
+            m[n++] = pr_plot_data_member(w->varied[i], *v);
+    m[n++] = pr_plot_data_member(w->key, pr_str(name));
     *ret = (struct pr_value){.kind = PR_MAP, .len = n, .members = m};
     return true;
 }

@@ -105,6 +105,23 @@ void pr_suite_slices_add(struct pr_suite_slices *s, double rate)
         slices_add_point(s, rate);
 }
 
+bool pr_suite_slices_keep(const struct pr_suite_slices *s, struct pr_arena *a,
+                          struct pr_suite_child *run)
+{
+    float *curve;
+
+    if (!s->points || run->curve || !s->used)
+        return true;
+    curve = PR_ARENA_ARRAY(a, float, s->used);
+    if (!curve)
+        return false;
+    for (uint32_t i = 0; i < s->used; i++)
+        curve[i] = (float)s->points[i];
+    run->curve = curve;
+    run->curve_len = s->used;
+    return true;
+}
+
 /* rates[-20:-2]: of the last twenty without the last two. */
 void pr_suite_slices_end(const struct pr_suite_slices *s,
                          struct pr_suite_rate *ret)

@@ -61,6 +61,9 @@ struct pr_suite_slices {
 };
 
 void pr_suite_slices_add(struct pr_suite_slices *s, double rate);
+/* Their curve becomes the run's, unless it has one; false: out of memory. */
+bool pr_suite_slices_keep(const struct pr_suite_slices *s, struct pr_arena *a,
+                          struct pr_suite_child *run);
 void pr_suite_slices_end(const struct pr_suite_slices *s,
                          struct pr_suite_rate *ret);
 

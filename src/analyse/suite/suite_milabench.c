@@ -69,13 +69,6 @@ static void benches_done(struct benches *b)
 
 /* ---- figures */
 
-static int by_number_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
 struct figures {
     struct pr_suite_stats stats;
     double q1, median, q3, sem;
@@ -89,7 +82,7 @@ static struct figures compute_rate_stats(struct pr_suite_numbers *x)
     size_t n = x->count;
 
     if (n)
-        qsort(x->v, n, sizeof *x->v, by_number_value);
+        qsort(x->v, n, sizeof *x->v, pr_double_compare);
     if (n >= 5) {
         v++;
         n -= 2;
@@ -150,24 +143,6 @@ static int find_bench(struct benches *b, const char *name, struct bench **ret)
     return PR_OK;
 }
 
-static int milabench_keep_curve(struct benches *b,
-                                const struct pr_milabench_data *d,
-                                struct pr_suite_child *run)
-{
-    float *curve;
-
-    if (!d->slices.points || !d->slices.used)
-        return PR_OK;
-    curve = PR_ARENA_ARRAY(b->w->arena, float, d->slices.used);
-    if (!curve)
-        return PR_E_NOMEM;
-    for (uint32_t i = 0; i < d->slices.used; i++)
-        curve[i] = (float)d->slices.points[i];
-    run->curve = curve;
-    run->curve_len = d->slices.used;
-    return PR_OK;
-}
-
 /* d's rates are sorted by this. */
 static int milabench_add_run(struct benches *b, struct bench *x,
                              struct pr_milabench_data *d, const char *path)
@@ -195,7 +170,8 @@ static int milabench_add_run(struct benches *b, struct bench *x,
                                    .rate_count = d->rates.count ? 1 : 0};
     x->runs = runs;
     runs[x->run_count++] = run;
-    return milabench_keep_curve(b, d, run);
+    return pr_suite_slices_keep(&d->slices, b->w->arena, run) ? PR_OK
+                                                              : PR_E_NOMEM;
 }
 
 static int add_loads(struct benches *b, struct bench *x,

@@ -38,13 +38,6 @@ struct list {
     size_t name_count, name_cap;
 };
 
-static const char *suite_get_text(const struct pr_value *map, const char *key)
-{
-    const struct pr_value *v = map ? pr_get(map, key) : NULL;
-
-    return v && v->kind == PR_STR ? v->s : NULL;
-}
-
 static int suite_keep_text(struct list *l, const char *s, const char **ret)
 {
     *ret = s ? pr_arena_str(l->w->arena, s) : NULL;
@@ -78,17 +71,17 @@ static int suite_fill_item(struct list *l, struct pr_suite_item *item,
 {
     const struct pr_value *result = row->result;
     const struct pr_value *device = pr_get(row->params, "exp.device");
-    const char *status = suite_get_text(result, "status");
-    const char *name = suite_get_text(row->params, "exp.name");
+    const char *status = pr_text_at(result, "status", NULL);
+    const char *name = pr_text_at(row->params, "exp.name", NULL);
     int rc = suite_keep_text(l, name && *name ? name : row->id, &item->group);
 
     item->run = (struct pr_suite_child){
         .total = (double)NAN, .good = status && strcmp(status, "ok") == 0};
     if (!rc)
-        rc = suite_keep_text(l, suite_get_text(result, "started"),
+        rc = suite_keep_text(l, pr_text_at(result, "started", NULL),
                              &item->run.started);
     if (!rc)
-        rc = suite_keep_text(l, suite_get_text(result, "reason"),
+        rc = suite_keep_text(l, pr_text_at(result, "reason", NULL),
                              &item->run.error);
     if (!rc && device && device->kind == PR_STR)
         rc = suite_keep_text(l, device->s, &item->run.device);
@@ -292,11 +285,6 @@ static int choose_system_row(struct tree *t, const struct pr_gpu_systems *g,
 
 /* ---- a GPU system: runs */
 
-static const char *what_failed(const struct pr_gpu_task_reading *r)
-{
-    return *r->words ? r->words : pr_gpu_task_end_words(r->end);
-}
-
 static int add_log_run(struct tree *t, const struct pr_gpu_systems_row *row,
                        const struct pr_gpu_systems_cell *c, size_t at)
 {
@@ -320,7 +308,7 @@ static int add_log_run(struct tree *t, const struct pr_gpu_systems_row *row,
         run.rates = rate;
         run.rate_count = 1;
     } else {
-        run.error = what_failed(r);
+        run.error = *r->words ? r->words : pr_gpu_task_end_words(r->end);
     }
     items[t->count++] =
         (struct pr_suite_item){.path = run.path, .group = c->name, .run = run};

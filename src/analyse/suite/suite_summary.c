@@ -8,16 +8,9 @@
 #include <math.h>
 #include <string.h>
 
-static double summary_get_number(const struct pr_value *map, const char *key)
-{
-    const struct pr_value *v = map ? pr_get(map, key) : NULL;
-
-    return v && pr_value_is_number(v) ? pr_value_number(v) : (double)NAN;
-}
-
 static uint64_t count_at(const struct pr_value *map, const char *key)
 {
-    double d = summary_get_number(map, key);
+    double d = pr_number_at(map, key, NAN);
 
     return d >= 0 && d < 9e15 ? (uint64_t)d : 0;
 }
@@ -26,9 +19,9 @@ static void summary_read_stats(const struct pr_value *v,
                                struct pr_suite_stats *ret)
 {
     *ret = (struct pr_suite_stats){
-        count_at(v, "n"), summary_get_number(v, "min"),
-        summary_get_number(v, "max"), summary_get_number(v, "mean"),
-        summary_get_number(v, "std")};
+        count_at(v, "n"), pr_number_at(v, "min", NAN),
+        pr_number_at(v, "max", NAN), pr_number_at(v, "mean", NAN),
+        pr_number_at(v, "std", NAN)};
 }
 
 static int read_devices(struct pr_suite_build *w, const struct pr_value *map,
@@ -70,10 +63,10 @@ static void read_load(const struct pr_value *load, struct pr_milabench_test *b)
     b->has_load = load && load->kind == PR_MAP && load->len;
     for (uint32_t i = 0; b->has_load && i < load->len; i++) {
         const struct pr_value *v = &load->members[i].value;
-        double most = summary_get_number(pr_get(v, "memory"), "max");
+        double most = pr_number_at(pr_get(v, "memory"), "max", NAN);
         if (isnan(b->peak_memory) || most > b->peak_memory)
             b->peak_memory = most;
-        watts += summary_get_number(pr_get(v, "power"), "median");
+        watts += pr_number_at(pr_get(v, "power"), "median", NAN);
     }
     if (b->has_load)
         b->watts = watts / load->len;
@@ -87,18 +80,18 @@ static int read_bench(struct pr_suite_build *w, const struct pr_value *v,
         PR_ARENA_NEW(w->arena, struct pr_milabench_test);
     const struct pr_value *group = pr_get(v, "group");
     const struct pr_value *enabled = pr_get(v, "enabled");
-    double weight = summary_get_number(v, "weight"),
-           energy = summary_get_number(v, "energy");
-    double per_watt = summary_get_number(v, "perf_watt");
+    double weight = pr_number_at(v, "weight", NAN),
+           energy = pr_number_at(v, "energy", NAN);
+    double per_watt = pr_number_at(v, "perf_watt", NAN);
 
     if (!b)
         return pr_fail_nomem(err);
     b->group = group && group->kind == PR_STR ? group->s : t->name;
     b->gpus = count_at(v, "ngpu");
-    b->q1 = summary_get_number(rate, "q1");
-    b->median = summary_get_number(rate, "median");
-    b->q3 = summary_get_number(rate, "q3");
-    b->sem = summary_get_number(rate, "sem");
+    b->q1 = pr_number_at(rate, "q1", NAN);
+    b->median = pr_number_at(rate, "median", NAN);
+    b->q3 = pr_number_at(rate, "q3", NAN);
+    b->sem = pr_number_at(rate, "sem", NAN);
     b->weight = isnan(weight) ? 0 : weight;
     b->enabled = enabled && enabled->kind == PR_BOOL && enabled->b;
     b->kilojoules = isnan(energy) ? 0 : energy;

@@ -6,8 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define KNEE 0.02
-
 /* ---- the answer */
 
 static bool is_sure(const struct pr_capacity_opts *o,
@@ -58,7 +56,7 @@ uint64_t pr_capacity_find_knee(const struct pr_capacity_curve *c,
     *ret_exact = true;
     if (!c->count)
         return 0;
-    level = pr_capacity_top_utilisation(c) - KNEE;
+    level = pr_capacity_top_utilisation(c) - PR_CAPACITY_KNEE;
     while (i < c->count && c->points[i].utilisation >= level)
         i++;
     if (i == c->count)
