@@ -75,22 +75,14 @@ static unsigned screen_width_of(unsigned code)
     return in_ranges(code, wide, sizeof wide / sizeof *wide) ? 2 : 1;
 }
 
-/* The code point of a valid sequence of n bytes. */
-static unsigned screen_decode_utf8(const char *s, size_t n)
+unsigned pr_screen_code_point(const char *s, size_t n)
 {
-    const unsigned char *p = (const unsigned char *)s;
+    static const unsigned char mask[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
+    unsigned code = (unsigned char)*s & mask[n];
 
-    switch (n) {
-    case 1:
-        return p[0];
-    case 2:
-        return (p[0] & 0x1fu) << 6 | (p[1] & 0x3fu);
-    case 3:
-        return (p[0] & 0x0fu) << 12 | (p[1] & 0x3fu) << 6 | (p[2] & 0x3fu);
-    default:
-        return (p[0] & 0x07u) << 18 | (p[1] & 0x3fu) << 12 |
-               (p[2] & 0x3fu) << 6 | (p[3] & 0x3fu);
-    }
+    for (size_t i = 1; i < n; i++)
+        code = code << 6 | ((unsigned char)s[i] & 0x3f);
+    return code;
 }
 
 /* The next character of s and its columns; a stray byte counts as one. */
@@ -98,7 +90,7 @@ static size_t next_char(const char *s, size_t len, unsigned *ret_columns)
 {
     size_t n = pr_utf8_len(s, len);
 
-    *ret_columns = n ? screen_width_of(screen_decode_utf8(s, n)) : 1;
+    *ret_columns = n ? screen_width_of(pr_screen_code_point(s, n)) : 1;
     return n ? n : 1;
 }
 
@@ -144,7 +136,7 @@ void pr_screen_clean(struct pr_buf *out, const char *s, size_t len)
 
     while (i < len) {
         size_t n = pr_utf8_len(s + i, len - i);
-        unsigned code = n ? screen_decode_utf8(s + i, n) : 0;
+        unsigned code = n ? pr_screen_code_point(s + i, n) : 0;
 
         if (n && is_harmless(code)) {
             i += n;
@@ -198,4 +190,10 @@ size_t pr_screen_cut(struct pr_buf *out, const char *s, size_t len,
     pr_buf_add(out, s, n);
     pr_buf_str(out, dots);
     return used + dots_columns;
+}
+
+void pr_screen_blanks(struct pr_buf *out, size_t n)
+{
+    while (n--)
+        pr_buf_char(out, ' ');
 }

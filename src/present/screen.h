@@ -24,4 +24,9 @@ void pr_screen_clean(struct pr_buf *out, const char *s, size_t len);
 size_t pr_screen_cut(struct pr_buf *out, const char *s, size_t len,
                      size_t columns, bool ascii);
 
+void pr_screen_blanks(struct pr_buf *out, size_t n);
+
+/* The code point of a valid sequence of n bytes. */
+unsigned pr_screen_code_point(const char *s, size_t n);
+
 #endif

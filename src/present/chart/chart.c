@@ -87,7 +87,7 @@ enum {
     TURNED_ROOM = 170, /* of names that are turned */
 };
 
-static bool chart_frame_has_text(const char *s)
+static bool chart_has_text(const char *s)
 {
     return s && *s;
 }
@@ -106,10 +106,10 @@ static void put_axis_title(const struct pr_chart_plot *p, const char *text,
 {
     PR_AUTO_BUF struct pr_buf b = PR_BUF_INIT(1 << 16);
 
-    if (!chart_frame_has_text(text))
+    if (!chart_has_text(text))
         return;
     pr_buf_str(&b, text);
-    if (chart_frame_has_text(unit) && !pr_axis_shows_unit(unit))
+    if (chart_has_text(unit) && !pr_axis_shows_unit(unit))
         pr_buf_printf(&b, " (%s)", unit);
     l->text = pr_buf_ok(&b) ? b.data : text;
     l->size = LABEL;
@@ -249,7 +249,7 @@ static bool has_legend(const struct pr_chart_plot *p)
     size_t named = 0;
 
     for (size_t i = 0; i < p->curve_count; i++)
-        named += chart_frame_has_text(p->curves[i].s->name);
+        named += chart_has_text(p->curves[i].s->name);
     return named > 1;
 }
 
@@ -320,7 +320,7 @@ static size_t walk_legend(const struct pr_chart_plot *p, bool draw, double y)
         bool last = i + 1 == p->curve_count;
         double w;
 
-        if (!chart_frame_has_text(c->s->name))
+        if (!chart_has_text(c->s->name))
             continue;
         w = SWATCH + fmin(chart_text_width(p->v, c->s->name, PR_CHART_TEXT),
                           LEGEND_NAME);
@@ -364,20 +364,15 @@ static void chart_put_legend(const struct pr_chart_plot *p, double y)
 
 enum { LABEL_H = 18, AWAY = 8, CLEAR = 5 };
 
-static bool chart_label_has_text(const char *s)
-{
-    return s && *s;
-}
-
 static bool chart_has_mark(const struct pr_chart_plot *p)
 {
-    return chart_label_has_text(p->c->mark_label) &&
-           pr_chart_is_number(p->c->mark) && !(p->x.is_log && p->c->mark <= 0);
+    return chart_has_text(p->c->mark_label) && pr_chart_is_number(p->c->mark) &&
+           !(p->x.is_log && p->c->mark <= 0);
 }
 
 static bool has_threshold(const struct pr_chart_plot *p)
 {
-    return chart_label_has_text(p->c->threshold_label) &&
+    return chart_has_text(p->c->threshold_label) &&
            pr_chart_is_number(p->c->threshold) &&
            !(p->y.is_log && p->c->threshold <= 0);
 }
@@ -482,14 +477,6 @@ static size_t chart_find_place(const struct pr_chart_plot *p,
 
 /* ---- threshold and mark: lines */
 
-static void chart_put_stroke(const struct pr_chart_plot *p, enum pr_role role,
-                             double x1, double y1, double x2, double y2)
-{
-    const struct pr_spot spots[] = {{x1, y1}, {x2, y2}};
-
-    p->v->kind->path(p->v, &(struct pr_ink){.role = role}, spots, 2, NULL);
-}
-
 static void chart_put_lines(const struct pr_chart_plot *p)
 {
     const struct pr_box *b = &p->area;
@@ -497,11 +484,11 @@ static void chart_put_lines(const struct pr_chart_plot *p)
 
     if (has_threshold(p)) {
         at = pr_chart_y(p, p->c->threshold);
-        chart_put_stroke(p, PR_ROLE_LIMIT, b->x, at, b->x + b->w, at);
+        chart_put_line(p->v, PR_ROLE_LIMIT, b->x, at, b->x + b->w, at);
     }
     if (chart_has_mark(p)) {
         at = pr_chart_x(p, p->c->mark);
-        chart_put_stroke(p, PR_ROLE_MARK, at, b->y, at, b->y + b->h);
+        chart_put_line(p->v, PR_ROLE_MARK, at, b->y, at, b->y + b->h);
     }
 }
 
@@ -620,11 +607,6 @@ enum {
 };
 
 #define LOG_ABOVE 16.0 /* times the least */
-
-static bool chart_has_text(const char *s)
-{
-    return s && *s;
-}
 
 /* ---- what is shown */
 
@@ -966,11 +948,6 @@ static int draw_on(struct pr_canvas *v, struct pr_chart_plot *plots,
     return v->kind->close(v, err);
 }
 
-static double chart_panel_height(const struct pr_chart *c)
-{
-    return c->height > 0 ? c->height : PR_CHART_HEIGHT;
-}
-
 static int draw_plots(struct pr_chart_plot *plots, const struct pr_chart *c,
                       size_t count, struct pr_canvas *v, struct pr_err *err)
 {
@@ -979,7 +956,7 @@ static int draw_plots(struct pr_chart_plot *plots, const struct pr_chart *c,
 
     for (size_t i = 0; !rc && i < count; i++) {
         plots[i] = (struct pr_chart_plot){.c = &c[i], .v = v, .top = v->height};
-        v->height += chart_panel_height(&c[i]);
+        v->height += c[i].height > 0 ? c[i].height : PR_CHART_HEIGHT;
         plots[i].bottom = v->height;
         rc = take_curves(&plots[i], err);
     }

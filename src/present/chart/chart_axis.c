@@ -124,10 +124,10 @@ double pr_axis_widest(const struct pr_axis *a, struct pr_canvas *v)
  * Powers of two where x counts things, else powers of ten with what lies
  * between them. */
 
-enum { CHART_AXIS_LOG_GAP = 14, Y_APART = 28, CHART_AXIS_LOG_Y_TICKS = 10 };
+enum { GAP = 14, Y_APART = 28, LOG_Y_TICKS = 10 };
 
-#define CHART_AXIS_LOG_PADDING 0.03 /* of the axis */
-#define MOST_BINARY 2097152.0       /* times the least, in powers of two */
+#define PADDING 0.03 /* of the axis, at an end that is no round number */
+#define MOST_BINARY 2097152.0 /* times the least, in powers of two */
 
 /* Powers of two, each or as many as there is room for. */
 static void binary_ticks(struct pr_axis *a, const struct pr_axis_wish *w)
@@ -143,8 +143,7 @@ static void binary_ticks(struct pr_axis *a, const struct pr_axis_wish *w)
             continue;
         for (double e = first; e <= last; e += every)
             a->ticks[a->tick_count++] = exp2(e);
-        if (a->tick_count < 3 ||
-            apart >= pr_axis_widest(a, w->v) + CHART_AXIS_LOG_GAP)
+        if (a->tick_count < 3 || apart >= pr_axis_widest(a, w->v) + GAP)
             return;
     }
 }
@@ -197,7 +196,7 @@ static void axis_set_log_ends(struct pr_axis *a, const struct pr_axis_wish *w)
     axis_choose_unit(a, w->max);
     a->low = log2(w->min);
     a->high = log2(w->max);
-    pad = (a->high - a->low) * CHART_AXIS_LOG_PADDING;
+    pad = (a->high - a->low) * PADDING;
     if (pad < 1e-6) /* a single value is in the middle */
         pad = 1;
     a->low -= pad;
@@ -217,15 +216,14 @@ void pr_axis_x_log(struct pr_axis *a, const struct pr_axis_wish *w)
 void pr_axis_y_log(struct pr_axis *a, const struct pr_axis_wish *w)
 {
     axis_set_log_ends(a, w);
-    decimal_ticks(a, fmin(CHART_AXIS_LOG_Y_TICKS, fmax(2, w->room / Y_APART)));
+    decimal_ticks(a, fmin(LOG_Y_TICKS, fmax(2, w->room / Y_APART)));
 }
 
 /* ---- all axes */
 
-enum { X_TICKS = 10, Y_TICKS = 6, GAP = 14, DECIMALS = 5, LABEL_DIGITS = 6 };
+enum { X_TICKS = 10, Y_TICKS = 6, DECIMALS = 5, LABEL_DIGITS = 6 };
 
 #define LEAST 1e-290 /* differences below are none */
-#define PADDING 0.03 /* of the axis, at an end that is no round number */
 #define FAR_FROM 0.9 /* of the most: zero is out of sight from here on */
 
 double pr_axis_at(const struct pr_axis *a, double v)

@@ -6,6 +6,7 @@
 #include "present/chart/plot.h"
 
 #include "base/json/json.h"
+#include "base/stats/statistics.h"
 #include "base/text.h"
 
 #include <math.h>
@@ -14,6 +15,13 @@
 
 /* ---- what --chart-opts says */
 
+/* Options of a chart, as told or as is usual. */
+struct look {
+    struct pr_chart chart;         /* texts, scales and sizes are set */
+    const struct pr_value *legend; /* names, or NULL */
+    bool errors;                   /* error bars are wanted */
+};
+
 #define WHERE "--chart-opts"
 
 enum kind { TEXT, SCALE, NUMBER, FLAG, NAMES };
@@ -21,10 +29,10 @@ enum kind { TEXT, SCALE, NUMBER, FLAG, NAMES };
 static const struct option {
     const char *name;
     enum kind kind;
-    size_t at; /* in struct pr_plot_look */
+    size_t at; /* in struct look */
     double least, most;
 } options[] = {
-#define AT(member) offsetof(struct pr_plot_look, member)
+#define AT(member) offsetof(struct look, member)
     {"title", TEXT, AT(chart.title), 0, 0},
     {"subtitle", TEXT, AT(chart.subtitle), 0, 0},
     {"xlabel", TEXT, AT(chart.x_label), 0, 0},
@@ -77,7 +85,7 @@ static int set_number(const struct pr_member *m, const struct option *o,
     return PR_OK;
 }
 
-static int plot_set_option(struct pr_plot_look *look, const struct pr_member *m,
+static int plot_set_option(struct look *look, const struct pr_member *m,
                            const struct option *o, struct pr_err *err)
 {
     void *at = (char *)look + o->at;
@@ -105,7 +113,7 @@ static int plot_set_option(struct pr_plot_look *look, const struct pr_member *m,
     return PR_OK;
 }
 
-static int set_named(struct pr_plot_look *look, const struct pr_member *m,
+static int set_named(struct look *look, const struct pr_member *m,
                      struct pr_err *err)
 {
     struct pr_nearest near;
@@ -123,10 +131,10 @@ static int set_named(struct pr_plot_look *look, const struct pr_member *m,
                                     "width, height, scale");
 }
 
-int pr_plot_look(const struct pr_value *told, struct pr_plot_look *ret,
-                 struct pr_err *err)
+static int plot_read_look(const struct pr_value *told, struct look *ret,
+                          struct pr_err *err)
 {
-    struct pr_plot_look look = {.errors = true};
+    struct look look = {.errors = true};
     int rc = PR_OK;
 
     if (told->kind != PR_NULL && told->kind != PR_MAP)
@@ -211,24 +219,6 @@ const char **pr_plot_names(const struct pr_plot_data *s,
 
 /* ---- quartiles */
 
-static int plot_compare_doubles(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
-/* Between two values in proportion. */
-static double plot_quantile(const double *sorted, size_t n, double share)
-{
-    double at = share * (double)(n - 1);
-    size_t i = (size_t)at;
-
-    if (i + 1 >= n)
-        return sorted[n - 1];
-    return sorted[i] + (at - (double)i) * (sorted[i + 1] - sorted[i]);
-}
-
 /* Whiskers end at the last value within one and a half times the distance of
  * the quartiles; what is farther away stands alone. Those of the low side come
  * first in memory, those of the high side last: they are moved together. */
@@ -238,13 +228,13 @@ struct pr_chart_spread pr_plot_spread(double *v, size_t n)
     double sum = 0, reach;
     size_t first = 0, last = n - 1, far;
 
-    qsort(v, n, sizeof *v, plot_compare_doubles);
+    qsort(v, n, sizeof *v, pr_double_compare);
     for (size_t i = 0; i < n; i++)
         sum += v[i];
     s.mean = sum / (double)n;
-    s.q1 = plot_quantile(v, n, 0.25);
-    s.median = plot_quantile(v, n, 0.5);
-    s.q3 = plot_quantile(v, n, 0.75);
+    s.q1 = pr_steady_quantile(v, n, 0.25);
+    s.median = pr_steady_quantile(v, n, 0.5);
+    s.q3 = pr_steady_quantile(v, n, 0.75);
     reach = 1.5 * (s.q3 - s.q1);
     while (first < last && v[first] < s.q1 - reach)
         first++;
@@ -263,7 +253,7 @@ struct plot {
     const struct pr_plot_data *s;
     const struct pr_plot_opts *o;
     struct pr_arena *arena;
-    struct pr_plot_look look;
+    struct look look;
     const char **names;
     struct pr_chart_series *series;
     bool has_errors;
@@ -271,9 +261,9 @@ struct plot {
 
 int pr_plot_check(const struct pr_plot_opts *o, struct pr_err *err)
 {
-    struct pr_plot_look look;
+    struct look look;
 
-    return pr_plot_look(&o->chart, &look, err);
+    return plot_read_look(&o->chart, &look, err);
 }
 
 /* ---- data */
@@ -422,11 +412,6 @@ static int plot_fill_series(struct plot *p, struct pr_err *err)
 
 /* ---- words */
 
-static bool is_boxes(const struct plot *p)
-{
-    return p->o->kind == PR_PLOT_BOX || p->o->kind == PR_PLOT_SPREAD;
-}
-
 static const char *plot_make_title(const struct plot *p)
 {
     if (p->o->kind == PR_PLOT_SPREAD)
@@ -444,7 +429,8 @@ static int plot_fill_defaults(struct plot *p, struct pr_err *err)
         c->title = plot_make_title(p);
     if (!c->title)
         return pr_fail_nomem(err);
-    if (!c->subtitle && is_boxes(p))
+    if (!c->subtitle &&
+        (p->o->kind == PR_PLOT_BOX || p->o->kind == PR_PLOT_SPREAD))
         c->subtitle = "median and quartiles, the rest within 1.5 times their "
                       "distance, the mean as a dot";
     else if (!c->subtitle && p->has_errors)
@@ -471,7 +457,7 @@ static int plot_fill_defaults(struct plot *p, struct pr_err *err)
 static int make_chart(struct plot *p, const char **names, struct pr_chart *ret,
                       struct pr_err *err)
 {
-    int rc = pr_plot_look(&p->o->chart, &p->look, err);
+    int rc = plot_read_look(&p->o->chart, &p->look, err);
 
     p->names = names;
     p->series =
@@ -627,7 +613,7 @@ int pr_plot_draw(const struct pr_plot_data *s, const struct pr_plot_opts *o,
     struct plot p = {.s = s, .o = o, .arena = a};
     struct pr_chart chart;
     const char **names;
-    int rc = a ? pr_plot_look(&o->chart, &p.look, err) : pr_fail_nomem(err);
+    int rc = a ? plot_read_look(&o->chart, &p.look, err) : pr_fail_nomem(err);
 
     if (rc)
         return rc;

@@ -8,6 +8,7 @@
  */
 #include "present/chart/plot_probe.h"
 
+#include "analyse/capacity/capacity.h"
 #include "base/mem.h"
 #include "present/chart/chart.h"
 #include "present/report/report_capacity.h"
@@ -31,9 +32,9 @@ static double interpolate_utilisation(const struct pr_capacity_point *a,
     double from = (double)a->accelerators, to = (double)b->accelerators;
     double share = (x - from) / (to - from);
 
-    if (b->utilisation >= top - 0.02 || !(b->utilisation > 0))
+    if (b->utilisation >= top - PR_CAPACITY_KNEE || !(b->utilisation > 0))
         return a->utilisation + share * (b->utilisation - a->utilisation);
-    if (a->utilisation >= top - 0.02) /* the knee is between them */
+    if (a->utilisation >= top - PR_CAPACITY_KNEE) /* the knee is between them */
         return fmin(a->utilisation, b->utilisation * to / x);
     return 1 / (1 / a->utilisation +
                 share * (1 / b->utilisation - 1 / a->utilisation));

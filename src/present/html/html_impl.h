@@ -90,12 +90,4 @@ void pr_html_environment(struct pr_html *h, const char *dir);
 /* What the monitor saw, and rates over time. */
 void pr_html_monitor(struct pr_html *h, const char *dir);
 
-/* One failure: a heading, why, and the end of a log. */
-struct pr_html_failure {
-    const char *name, *what, *path, *reason;
-    const char *log; /* NULL: none */
-    size_t log_len;
-};
-void pr_html_failure(struct pr_html *h, const struct pr_html_failure *f);
-
 #endif

@@ -159,6 +159,12 @@ void pr_html_environment(struct pr_html *h, const char *dir)
 
 /* ---- what went wrong: failures with the end of their logs, unread files */
 
+struct failure {
+    const char *name, *what, *path, *reason;
+    const char *log; /* NULL: none */
+    size_t log_len;
+};
+
 /* Reads the last bytes of a file into the arena; "" where it cannot be. */
 static const char *html_tail(const char *dir, const char *path,
                              struct pr_arena *a, size_t *ret_len)
@@ -191,7 +197,8 @@ static const char *html_tail(const char *dir, const char *path,
     return text;
 }
 
-void pr_html_failure(struct pr_html *h, const struct pr_html_failure *f)
+/* One failure: a heading, why, and the end of a log. */
+static void html_put_failure(struct pr_html *h, const struct failure *f)
 {
     pr_html_raw(h, "<details open><summary>");
     pr_html_text(h, f->name);
@@ -251,7 +258,7 @@ static void html_put_failed_run(struct pr_html *h, const char *dir,
 {
     char what[128], why[512];
     const char *log = r->error ? r->error : "";
-    struct pr_html_failure f = {
+    struct failure f = {
         .name = t->name,
         .what = what,
         .path = r->path ? r->path : "",
@@ -268,7 +275,7 @@ static void html_put_failed_run(struct pr_html *h, const char *dir,
     } else {
         f.log = log_beside(dir, f.path, a, &f.log_len);
     }
-    pr_html_failure(h, &f);
+    html_put_failure(h, &f);
 }
 
 void pr_html_failures(struct pr_html *h, const struct pr_suite_report *r,
@@ -319,13 +326,6 @@ void pr_html_unread_files(struct pr_html *h, const struct pr_suite *s)
                        (unsigned long long)s->note_count,
                        (unsigned long long)s->bad);
     pr_html_section_end(h);
-}
-
-static const char *html_text_at(const struct pr_value *map, const char *key)
-{
-    const struct pr_value *v = map ? pr_get(map, key) : NULL;
-
-    return v && v->kind == PR_STR ? v->s : "";
 }
 
 static void put_top(struct pr_html *h, const char *dir)
@@ -492,9 +492,9 @@ static int put_curves(struct pr_html *h, const char *dir, struct pr_err *err)
 static void put_failure(struct pr_html *h, const char *dir,
                         const struct pr_run_data_row *row, struct pr_arena *a)
 {
-    struct pr_html_failure f = {.name = row->id,
-                                .what = html_text_at(row->result, "status"),
-                                .reason = html_text_at(row->result, "reason")};
+    struct failure f = {.name = row->id,
+                        .what = pr_text_at(row->result, "status", ""),
+                        .reason = pr_text_at(row->result, "reason", "")};
 
     f.path = pr_arena_printf(a, "%s/experiments/%s/log.txt", dir, row->id);
     if (!f.path) {
@@ -502,7 +502,7 @@ static void put_failure(struct pr_html *h, const char *dir,
         return;
     }
     f.log = html_tail(dir, f.path, a, &f.log_len);
-    pr_html_failure(h, &f);
+    html_put_failure(h, &f);
 }
 
 /* What was interrupted is no failure, but its log may be wanted. */

@@ -12,7 +12,7 @@
  * test: its rate over time, and its runs on a line. */
 
 /* "nan" as milarun's page has it. */
-static const struct pr_text_frame_number html_tests_whole = {0, 0, false, NULL};
+static const struct pr_text_frame_number whole_number = {0, 0, false, NULL};
 static const struct pr_text_frame_number fixed = {0, 2, false, NULL};
 static const struct pr_text_frame_number share = {0, 1, true, NULL};
 static const struct pr_text_frame_number memory = {0, 0, false, "–"};
@@ -77,11 +77,6 @@ static const char *ratio_look(double ratio)
                            : "bad";
 }
 
-static const char *fail_look(double fail)
-{
-    return fail > 0 ? "bad" : "";
-}
-
 static const char *spread_look(double s)
 {
     return s > 0.25 ? "bad" : s > 0.1 ? "fair" : "";
@@ -96,8 +91,8 @@ static void html_put_test_row(struct pr_html *h,
     pr_html_raw(h, "</th>");
     if (r->has_weights)
         html_put_test_cell(h, row->weight, &fixed, "");
-    html_put_test_cell(h, row->n, &html_tests_whole, "");
-    html_put_test_cell(h, row->fail, &html_tests_whole, fail_look(row->fail));
+    html_put_test_cell(h, row->n, &whole_number, "");
+    html_put_test_cell(h, row->fail, &whole_number, row->fail > 0 ? "bad" : "");
     html_put_test_cell(h, row->perf, &fixed, row->missing ? "bad" : "");
     for (size_t i = 0; i < r->bases; i++) {
         html_put_test_cell(h, row->beside[i].perf, &fixed, "");

@@ -12,13 +12,6 @@
 
 enum { WIDE = 1000, HIGH = 200, STRIP = 60, MAX_POINTS = 256 };
 
-static int html_compare_doubles(const void *a, const void *b)
-{
-    const double *x = a, *y = b;
-
-    return (*x > *y) - (*x < *y);
-}
-
 /* Finite values, which are moved about. */
 static void spread_of(double *v, size_t n, double *ret_low, double *ret_mid,
                       double *ret_high)
@@ -321,7 +314,7 @@ void pr_html_strip(struct pr_html *h, double *v, size_t count,
 
     if (!count)
         return;
-    qsort(v, count, sizeof *v, html_compare_doubles);
+    qsort(v, count, sizeof *v, pr_double_compare);
     s = (struct scale){v[0], v[count - 1]};
     if (!(s.high > s.low)) {
         s.low -= fabs(s.low) * 0.01 + 1e-9;

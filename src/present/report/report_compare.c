@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { PR_CHANGE_TEXT = 64 };
+enum { CHANGE_TEXT = 64 };
 
 /* ---- JSON */
 
@@ -112,68 +112,67 @@ static int compare_json(const struct pr_compare *c,
 /* ---- CSV */
 
 enum {
-    FROM,
-    TO,
-    COMPARE_JSON_TEST,
-    COMPARE_JSON_MEASURE,
-    COMPARE_JSON_A,
-    COMPARE_JSON_B,
-    RUNS_A,
-    RUNS_B,
-    FAILED_A,
-    FAILED_B,
-    COMPARE_JSON_RATIO,
-    LOW,
-    HIGH,
-    P,
-    COMPARE_JSON_VERDICT,
-    COMPARE_JSON_COLUMNS
+    CSV_FROM,
+    CSV_TO,
+    CSV_TEST,
+    CSV_MEASURE,
+    CSV_A,
+    CSV_B,
+    CSV_RUNS_A,
+    CSV_RUNS_B,
+    CSV_FAILED_A,
+    CSV_FAILED_B,
+    CSV_RATIO,
+    CSV_LOW,
+    CSV_HIGH,
+    CSV_P,
+    CSV_VERDICT,
+    CSV_COLUMNS
 };
 
 static void csv_row(struct pr_table *t, const struct pr_compare_pair *p,
                     const struct pr_compare_row *r)
 {
     pr_table_row(t);
-    pr_table_set_str(t, FROM, p->label_a);
-    pr_table_set_str(t, TO, p->label_b);
-    pr_table_set_str(t, COMPARE_JSON_TEST, r->name);
-    pr_table_set_str(t, COMPARE_JSON_MEASURE, r->measure);
-    pr_table_set_float(t, COMPARE_JSON_A, r->a);
-    pr_table_set_float(t, COMPARE_JSON_B, r->b);
-    pr_table_set_int(t, RUNS_A, (int64_t)r->runs_a);
-    pr_table_set_int(t, RUNS_B, (int64_t)r->runs_b);
-    pr_table_set_int(t, FAILED_A, (int64_t)r->failed_a);
-    pr_table_set_int(t, FAILED_B, (int64_t)r->failed_b);
-    pr_table_set_float(t, COMPARE_JSON_RATIO, r->ratio);
-    pr_table_set_float(t, LOW, r->low);
-    pr_table_set_float(t, HIGH, r->high);
-    pr_table_set_float(t, P, r->p);
-    pr_table_set_str(t, COMPARE_JSON_VERDICT,
-                     pr_compare_verdict_word(r->verdict));
+    pr_table_set_str(t, CSV_FROM, p->label_a);
+    pr_table_set_str(t, CSV_TO, p->label_b);
+    pr_table_set_str(t, CSV_TEST, r->name);
+    pr_table_set_str(t, CSV_MEASURE, r->measure);
+    pr_table_set_float(t, CSV_A, r->a);
+    pr_table_set_float(t, CSV_B, r->b);
+    pr_table_set_int(t, CSV_RUNS_A, (int64_t)r->runs_a);
+    pr_table_set_int(t, CSV_RUNS_B, (int64_t)r->runs_b);
+    pr_table_set_int(t, CSV_FAILED_A, (int64_t)r->failed_a);
+    pr_table_set_int(t, CSV_FAILED_B, (int64_t)r->failed_b);
+    pr_table_set_float(t, CSV_RATIO, r->ratio);
+    pr_table_set_float(t, CSV_LOW, r->low);
+    pr_table_set_float(t, CSV_HIGH, r->high);
+    pr_table_set_float(t, CSV_P, r->p);
+    pr_table_set_str(t, CSV_VERDICT, pr_compare_verdict_word(r->verdict));
 }
 
 static int compare_csv(const struct pr_compare *c,
                        const struct pr_compare_show *how, struct pr_buf *out,
                        struct pr_err *err)
 {
-    static const struct pr_table_column cols[COMPARE_JSON_COLUMNS] = {
-        [FROM] = {.title = "from", .kind = PR_COL_STR},
-        [TO] = {.title = "to", .kind = PR_COL_STR},
-        [COMPARE_JSON_TEST] = {.title = "test", .kind = PR_COL_STR},
-        [COMPARE_JSON_MEASURE] = {.title = "measure", .kind = PR_COL_STR},
-        [COMPARE_JSON_A] = {.title = "a", .kind = PR_COL_FLOAT},
-        [COMPARE_JSON_B] = {.title = "b", .kind = PR_COL_FLOAT},
-        [RUNS_A] = {.title = "runs_a", .kind = PR_COL_INT},
-        [RUNS_B] = {.title = "runs_b", .kind = PR_COL_INT},
-        [FAILED_A] = {.title = "failed_a", .kind = PR_COL_INT},
-        [FAILED_B] = {.title = "failed_b", .kind = PR_COL_INT},
-        [COMPARE_JSON_RATIO] = {.title = "ratio", .kind = PR_COL_FLOAT},
-        [LOW] = {.title = "low", .kind = PR_COL_FLOAT},
-        [HIGH] = {.title = "high", .kind = PR_COL_FLOAT},
-        [P] = {.title = "p", .kind = PR_COL_FLOAT},
-        [COMPARE_JSON_VERDICT] = {.title = "verdict", .kind = PR_COL_STR},
+    static const struct pr_table_column cols[CSV_COLUMNS] = {
+        [CSV_FROM] = {.title = "from", .kind = PR_COL_STR},
+        [CSV_TO] = {.title = "to", .kind = PR_COL_STR},
+        [CSV_TEST] = {.title = "test", .kind = PR_COL_STR},
+        [CSV_MEASURE] = {.title = "measure", .kind = PR_COL_STR},
+        [CSV_A] = {.title = "a", .kind = PR_COL_FLOAT},
+        [CSV_B] = {.title = "b", .kind = PR_COL_FLOAT},
+        [CSV_RUNS_A] = {.title = "runs_a", .kind = PR_COL_INT},
+        [CSV_RUNS_B] = {.title = "runs_b", .kind = PR_COL_INT},
+        [CSV_FAILED_A] = {.title = "failed_a", .kind = PR_COL_INT},
+        [CSV_FAILED_B] = {.title = "failed_b", .kind = PR_COL_INT},
+        [CSV_RATIO] = {.title = "ratio", .kind = PR_COL_FLOAT},
+        [CSV_LOW] = {.title = "low", .kind = PR_COL_FLOAT},
+        [CSV_HIGH] = {.title = "high", .kind = PR_COL_FLOAT},
+        [CSV_P] = {.title = "p", .kind = PR_COL_FLOAT},
+        [CSV_VERDICT] = {.title = "verdict", .kind = PR_COL_STR},
     };
-    struct pr_table *t = pr_table_new(cols, COMPARE_JSON_COLUMNS);
+    struct pr_table *t = pr_table_new(cols, CSV_COLUMNS);
     int rc;
 
     if (!t)
@@ -191,8 +190,31 @@ static int compare_csv(const struct pr_compare *c,
     return rc;
 }
 
-static const char *compare_change_text(char out[static PR_CHANGE_TEXT],
-                                       const struct pr_compare_row *r);
+static double compare_change_percent(double ratio)
+{
+    double change = 100 * (ratio - 1);
+
+    return fabs(change) < 0.05 ? 0 : change; /* not "-0.0" */
+}
+
+/* "+14.8% ± 1.6". Returns out. */
+static const char *compare_change_text(char out[static CHANGE_TEXT],
+                                       const struct pr_compare_row *r)
+{
+    double high = compare_change_percent(r->high);
+
+    if (!isfinite(r->ratio))
+        out[0] = 0;
+    else if (!isfinite(high) || high > 9999)
+        snprintf(out, CHANGE_TEXT, "%+.1f%% (%+.1f to ?)",
+                 compare_change_percent(r->ratio),
+                 compare_change_percent(r->low));
+    else
+        snprintf(out, CHANGE_TEXT, "%+.1f%% (%+.1f to %+.1f)",
+                 compare_change_percent(r->ratio),
+                 compare_change_percent(r->low), high);
+    return out;
+}
 
 /* ---- the sentence */
 
@@ -247,7 +269,7 @@ static void compare_sentence(const struct pr_compare_pair *p,
 {
     struct tally t = tally_of(p);
     const char *comma = "";
-    char change[PR_CHANGE_TEXT];
+    char change[CHANGE_TEXT];
 
     if (p->has_all && p->all.verdict == PR_VERDICT_SAME)
         pr_buf_printf(out, "over all, A and B are the same, %s: ",
@@ -271,32 +293,6 @@ static void compare_sentence(const struct pr_compare_pair *p,
 }
 
 /* ---- the table */
-
-static double compare_change_percent(double ratio)
-{
-    double change = 100 * (ratio - 1);
-
-    return fabs(change) < 0.05 ? 0 : change; /* not "-0.0" */
-}
-
-/* "+14.8% ± 1.6". Returns out. */
-static const char *compare_change_text(char out[static PR_CHANGE_TEXT],
-                                       const struct pr_compare_row *r)
-{
-    double high = compare_change_percent(r->high);
-
-    if (!isfinite(r->ratio))
-        out[0] = 0;
-    else if (!isfinite(high) || high > 9999)
-        snprintf(out, PR_CHANGE_TEXT, "%+.1f%% (%+.1f to ?)",
-                 compare_change_percent(r->ratio),
-                 compare_change_percent(r->low));
-    else
-        snprintf(out, PR_CHANGE_TEXT, "%+.1f%% (%+.1f to %+.1f)",
-                 compare_change_percent(r->ratio),
-                 compare_change_percent(r->low), high);
-    return out;
-}
 
 /* Four digits, more before the point when there are more. */
 static void compare_set_measure(struct pr_table *t, size_t col, double v)
@@ -337,7 +333,7 @@ static size_t compare_column_place(size_t col, bool short_form)
 static void set_row(struct pr_table *t, const struct pr_compare_row *r,
                     bool one)
 {
-    char text[PR_CHANGE_TEXT];
+    char text[CHANGE_TEXT];
 
     pr_table_row(t);
     pr_table_set_str(t, TEST, r->name);
@@ -397,12 +393,6 @@ static void put_clean(struct pr_buf *out, const char *s)
     pr_screen_clean(out, s, strlen(s));
 }
 
-static bool is_like_compare_note(const struct pr_compare_note *a,
-                                 const struct pr_compare_note *b)
-{
-    return a->odd == b->odd && a->side == b->side;
-}
-
 /* Whether a row before this one has such a note; *ret_more: how many after it
  * do. */
 static bool told_before(const struct pr_compare_pair *p, size_t row,
@@ -411,7 +401,8 @@ static bool told_before(const struct pr_compare_pair *p, size_t row,
     *ret_more = 0;
     for (size_t i = 0; i < p->count; i++)
         for (size_t k = 0; k < p->rows[i].note_count; k++)
-            if (is_like_compare_note(&p->rows[i].notes[k], note)) {
+            if (p->rows[i].notes[k].odd == note->odd &&
+                p->rows[i].notes[k].side == note->side) {
                 if (i < row)
                     return true;
                 *ret_more += i > row;

@@ -273,17 +273,11 @@ static const char *const cpu_labels[] = {
 #undef X
 };
 
-static void dlio_print_blanks(struct pr_buf *out, size_t n)
-{
-    while (n--)
-        pr_buf_char(out, ' ');
-}
-
 /* A label, then a value at a fixed column. */
 static void dlio_print_item(struct pr_buf *out, size_t indent, size_t width,
                             const char *label, const char *value)
 {
-    dlio_print_blanks(out, indent);
+    pr_screen_blanks(out, indent);
     pr_buf_printf(out, "%-*s", (int)width, label);
     pr_screen_clean(out, value, strlen(value));
     pr_buf_char(out, '\n');
@@ -326,7 +320,7 @@ static void dlio_print_stats_row(struct pr_buf *out, size_t indent,
     const double values[] = {s->mean, s->std, s->min, s->median,
                              s->p90,  s->p99, s->max};
 
-    dlio_print_blanks(out, indent + inner);
+    pr_screen_blanks(out, indent + inner);
     pr_buf_printf(out, "%-*s", (int)(LABEL_WIDTH - inner), label);
     for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
         if (s->n < 2)
@@ -342,11 +336,11 @@ static void dlio_print_table_head(struct pr_buf *out, size_t indent)
     static const char *const names[] = {"mean", "std", "min", "median",
                                         "p90",  "p99", "max"};
 
-    dlio_print_blanks(out, indent + LABEL_WIDTH);
+    pr_screen_blanks(out, indent + LABEL_WIDTH);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         pr_buf_printf(out, "%12s ", names[i]);
     pr_buf_char(out, '\n');
-    dlio_print_blanks(out, indent + LABEL_WIDTH);
+    pr_screen_blanks(out, indent + LABEL_WIDTH);
     for (int i = 0; i < LINE_WIDTH; i++)
         pr_buf_char(out, '-');
     pr_buf_char(out, '\n');
@@ -420,7 +414,7 @@ struct numbering {
 static void dlio_print_phase_title(const struct pr_dlio_phase *p,
                                    struct numbering *n, struct pr_buf *out)
 {
-    dlio_print_blanks(out, 4);
+    pr_screen_blanks(out, 4);
     if (strncmp(p->name, "block", 5) == 0)
         pr_buf_printf(out, "Block %u\n", ++n->block);
     else if (p->evaluation)

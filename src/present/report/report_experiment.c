@@ -17,12 +17,59 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* ---- the experiments of a run that are of one kind */
+
+struct reports {
+    bool (*is_of)(const struct pr_value *results);
+    int (*report)(const char *id, const struct pr_value *results,
+                  enum pr_table_format format,
+                  const struct pr_table_style *style, struct pr_buf *out,
+                  struct pr_err *err);
+    enum pr_table_format format;
+    const struct pr_table_style *style;
+    struct pr_buf *out;
+    struct pr_json_writer *jb;
+    const char *key; /* of an array that is opened with the first; or NULL */
+    uint64_t count;
+    char id[256]; /* of the last */
+};
+
+static int add_report(void *ctx, const char *id, const struct pr_value *results,
+                      struct pr_err *err)
+{
+    struct reports *r = ctx;
+
+    if (!r->is_of(results))
+        return PR_OK;
+    r->count++;
+    snprintf(r->id, sizeof r->id, "%s", id);
+    pr_buf_char(r->out, '\n');
+    return r->report(id, results, r->format, r->style, r->out, err);
+}
+
+static int add_json(void *ctx, const char *id, const struct pr_value *results,
+                    struct pr_err *err)
+{
+    struct reports *r = ctx;
+
+    (void)err;
+    if (!r->is_of(results))
+        return PR_OK;
+    if (!r->count++ && r->key)
+        pr_json_open_array(r->jb, r->key);
+    pr_json_open_object(r->jb, NULL);
+    pr_json_put_str(r->jb, "id", id);
+    pr_json_put_value(r->jb, "results", results);
+    pr_json_close(r->jb);
+    return PR_OK;
+}
+
 /* ---- trained */
 
 enum { PLOT_WIDTH = 60, MAX_LAYERS = 40 };
 
-static const struct pr_value *trained_find_list(const struct pr_value *results,
-                                                const char *name)
+static const struct pr_value *find_list(const struct pr_value *results,
+                                        const char *name)
 {
     const struct pr_value *v = results ? pr_get(results, name) : NULL;
 
@@ -33,7 +80,7 @@ bool pr_is_trained(const struct pr_value *results)
 {
     const struct pr_value *flops = results ? pr_get(results, "flops") : NULL;
 
-    return trained_find_list(results, "time_data") && flops &&
+    return find_list(results, "time_data") && flops &&
            pr_value_is_number(flops);
 }
 
@@ -64,13 +111,6 @@ static bool trained_measure_text(const struct pr_value *results,
     return true;
 }
 
-/* What older runs called otherwise. */
-static const char *trained_measure_name(const char *key)
-{
-    return strcmp(key, "steady_correlation") == 0 ? "steady_autocorrelation"
-                                                  : key;
-}
-
 static int trained_print_measures(const struct pr_value *results,
                                   enum pr_table_format format,
                                   const struct pr_table_style *style,
@@ -86,13 +126,15 @@ static int trained_print_measures(const struct pr_value *results,
         return pr_fail_nomem(err);
     for (uint32_t i = 0; i < results->len; i++) {
         const struct pr_member *m = &results->members[i];
+        const char *name = m->key;
         char value[64], label[96];
 
         if (!trained_measure_text(results, m, value))
             continue;
+        if (strcmp(name, "steady_correlation") == 0) /* of older runs */
+            name = "steady_autocorrelation";
         pr_table_row(t);
-        pr_table_set_str(t, 0,
-                         pr_measure_label(trained_measure_name(m->key), label));
+        pr_table_set_str(t, 0, pr_measure_label(name, label));
         pr_table_set_str(t, 1, value);
     }
     pr_report_heading(out, format, "Figures");
@@ -107,7 +149,7 @@ static int trained_print_loss(const struct pr_value *results,
                               enum pr_table_format format, struct pr_buf *out,
                               struct pr_err *err)
 {
-    const struct pr_value *list = trained_find_list(results, "loss_data");
+    const struct pr_value *list = find_list(results, "loss_data");
     double *numbers;
     size_t n = 0;
 
@@ -132,18 +174,11 @@ static int trained_print_loss(const struct pr_value *results,
 
 /* ---- trained: the layers, the slowest first */
 
-static double trained_read_number(const struct pr_value *map, const char *key)
-{
-    const struct pr_value *v = pr_get(map, key);
-
-    return v && pr_value_is_number(v) ? pr_value_number(v) : 0;
-}
-
 static double trained_layer_ms(const struct pr_value *layer)
 {
-    return trained_read_number(layer, "forward_ms") +
-           trained_read_number(layer, "backward_ms") +
-           trained_read_number(layer, "update_ms");
+    return pr_number_at(layer, "forward_ms", 0) +
+           pr_number_at(layer, "backward_ms", 0) +
+           pr_number_at(layer, "update_ms", 0);
 }
 
 static int trained_compare_layer_ms(const void *a, const void *b)
@@ -158,7 +193,7 @@ static int trained_print_layers(const struct pr_value *results,
                                 const struct pr_table_style *style,
                                 struct pr_buf *out, struct pr_err *err)
 {
-    const struct pr_value *list = trained_find_list(results, "layers");
+    const struct pr_value *list = find_list(results, "layers");
     struct pr_value *sorted, shown;
     int rc;
 
@@ -197,59 +232,24 @@ int pr_trained_report(const char *id, const struct pr_value *results,
 
 /* ---- trained: a whole run */
 
-struct trained_report_reports {
-    enum pr_table_format format;
-    const struct pr_table_style *style;
-    struct pr_buf *out;
-    struct pr_json_writer *jb;
-    const char *key;
-    uint64_t count;
-};
-
-static int trained_add_report(void *ctx, const char *id,
-                              const struct pr_value *results,
-                              struct pr_err *err)
-{
-    struct trained_report_reports *r = ctx;
-
-    if (!pr_is_trained(results))
-        return PR_OK;
-    pr_buf_char(r->out, '\n');
-    return pr_trained_report(id, results, r->format, r->style, r->out, err);
-}
-
 int pr_trained_report_run(const char *dir, enum pr_table_format format,
                           const struct pr_table_style *style,
                           struct pr_buf *out, struct pr_err *err)
 {
-    struct trained_report_reports r = {
-        .format = format, .style = style, .out = out};
+    struct reports r = {.is_of = pr_is_trained,
+                        .report = pr_trained_report,
+                        .format = format,
+                        .style = style,
+                        .out = out};
 
-    return pr_run_each_result(dir, trained_add_report, &r, err);
-}
-
-static int trained_add_json(void *ctx, const char *id,
-                            const struct pr_value *results, struct pr_err *err)
-{
-    struct trained_report_reports *r = ctx;
-
-    (void)err;
-    if (!pr_is_trained(results))
-        return PR_OK;
-    if (!r->count++)
-        pr_json_open_array(r->jb, r->key);
-    pr_json_open_object(r->jb, NULL);
-    pr_json_put_str(r->jb, "id", id);
-    pr_json_put_value(r->jb, "results", results);
-    pr_json_close(r->jb);
-    return PR_OK;
+    return pr_run_each_result(dir, add_report, &r, err);
 }
 
 int pr_trained_report_json(const char *dir, struct pr_json_writer *jb,
                            const char *key, struct pr_err *err)
 {
-    struct trained_report_reports r = {.jb = jb, .key = key};
-    int rc = pr_run_each_result(dir, trained_add_json, &r, err);
+    struct reports r = {.is_of = pr_is_trained, .jb = jb, .key = key};
+    int rc = pr_run_each_result(dir, add_json, &r, err);
 
     if (r.count)
         pr_json_close(jb);
@@ -352,46 +352,25 @@ int pr_probe_report(const char *id, const struct pr_value *results,
     return rc;
 }
 
-struct probe_report_reports {
-    enum pr_table_format format;
-    const struct pr_table_style *style;
-    struct pr_buf *out;
-};
-
-static int probe_add_report(void *ctx, const char *id,
-                            const struct pr_value *results, struct pr_err *err)
-{
-    struct probe_report_reports *r = ctx;
-
-    if (!pr_is_probed(results))
-        return PR_OK;
-    pr_buf_char(r->out, '\n');
-    return pr_probe_report(id, results, r->format, r->style, r->out, err);
-}
-
 int pr_probe_report_run(const char *dir, enum pr_table_format format,
                         const struct pr_table_style *style, struct pr_buf *out,
                         struct pr_err *err)
 {
-    struct probe_report_reports r = {
-        .format = format, .style = style, .out = out};
+    struct reports r = {.is_of = pr_is_probed,
+                        .report = pr_probe_report,
+                        .format = format,
+                        .style = style,
+                        .out = out};
 
-    return pr_run_each_result(dir, probe_add_report, &r, err);
+    return pr_run_each_result(dir, add_report, &r, err);
 }
 
 /* ---- emulated */
 
-static bool has_list(const struct pr_value *results, const char *name)
-{
-    const struct pr_value *v = results ? pr_get(results, name) : NULL;
-
-    return v && v->kind == PR_LIST;
-}
-
 /* Whether a results map (may be NULL) is of an emulated training. */
 static bool is_emulated(const struct pr_value *results)
 {
-    return has_list(results, "by_epoch") || has_list(results, "checkpoints");
+    return find_list(results, "by_epoch") || find_list(results, "checkpoints");
 }
 
 struct verdicts {
@@ -525,36 +504,17 @@ int pr_emulate_report(const char *id, const struct pr_value *results,
 
 /* ---- emulated: a whole run */
 
-struct reports {
-    enum pr_table_format format;
-    const struct pr_table_style *style;
-    struct pr_buf *out;
-    struct pr_json_writer *jb;
-    uint64_t count;
-    char id[256];
-};
-
-static int emulate_add_report(void *ctx, const char *id,
-                              const struct pr_value *results,
-                              struct pr_err *err)
-{
-    struct reports *r = ctx;
-
-    if (!is_emulated(results))
-        return PR_OK;
-    r->count++;
-    snprintf(r->id, sizeof r->id, "%s", id);
-    pr_buf_char(r->out, '\n');
-    return pr_emulate_report(id, results, r->format, r->style, r->out, err);
-}
-
 int pr_emulate_report_run(const char *dir, enum pr_table_format format,
                           const struct pr_table_style *style,
                           struct pr_buf *out, uint64_t *ret_count,
                           char ret_id[static 256], struct pr_err *err)
 {
-    struct reports r = {.format = format, .style = style, .out = out};
-    int rc = pr_run_each_result(dir, emulate_add_report, &r, err);
+    struct reports r = {.is_of = is_emulated,
+                        .report = pr_emulate_report,
+                        .format = format,
+                        .style = style,
+                        .out = out};
+    int rc = pr_run_each_result(dir, add_report, &r, err);
 
     if (!rc) {
         *ret_count = r.count;
@@ -563,31 +523,15 @@ int pr_emulate_report_run(const char *dir, enum pr_table_format format,
     return rc;
 }
 
-static int emulate_add_json(void *ctx, const char *id,
-                            const struct pr_value *results, struct pr_err *err)
-{
-    struct reports *r = ctx;
-
-    (void)err;
-    if (!is_emulated(results))
-        return PR_OK;
-    r->count++;
-    pr_json_open_object(r->jb, NULL);
-    pr_json_put_str(r->jb, "id", id);
-    pr_json_put_value(r->jb, "results", results);
-    pr_json_close(r->jb);
-    return PR_OK;
-}
-
 int pr_emulate_report_json(const char *dir, struct pr_json_writer *jb,
                            const char *key, uint64_t *ret_count,
                            struct pr_err *err)
 {
-    struct reports r = {.jb = jb};
+    struct reports r = {.is_of = is_emulated, .jb = jb};
     int rc;
 
     pr_json_open_array(jb, key);
-    rc = pr_run_each_result(dir, emulate_add_json, &r, err);
+    rc = pr_run_each_result(dir, add_json, &r, err);
     pr_json_close(jb);
     if (!rc)
         *ret_count = r.count;

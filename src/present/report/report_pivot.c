@@ -134,18 +134,12 @@ static void find_widths(struct layout *l)
 
 /* ---- tables */
 
-static void pivot_print_blanks(struct pr_buf *out, size_t n)
-{
-    while (n--)
-        pr_buf_char(out, ' ');
-}
-
 static void pivot_print_left(struct layout *l, size_t i,
                              const struct pr_value *v)
 {
     pr_buf_str(l->out, "  ");
     pivot_print_value(v, l->out);
-    pivot_print_blanks(l->out, l->input_width[i] - pivot_value_width(v));
+    pr_screen_blanks(l->out, l->input_width[i] - pivot_value_width(v));
 }
 
 static void pivot_print_right(struct layout *l, size_t col,
@@ -153,8 +147,8 @@ static void pivot_print_right(struct layout *l, size_t col,
 {
     size_t n = pr_screen_columns(text->data, text->len);
 
-    pivot_print_blanks(l->out,
-                       n < l->output_width[col] ? l->output_width[col] - n : 0);
+    pr_screen_blanks(l->out,
+                     n < l->output_width[col] ? l->output_width[col] - n : 0);
     pr_buf_add(l->out, text->data, text->len);
     pr_buf_str(l->out, "  ");
 }
@@ -166,7 +160,7 @@ static void pivot_print_header(struct layout *l)
 
     for (size_t i = 0; i < p->spec.input_count; i++)
         left += 2 + l->input_width[i];
-    pivot_print_blanks(l->out, left);
+    pr_screen_blanks(l->out, left);
     pr_buf_printf(l->out, "%s\n", pivot_column_title(p, p->spec.output));
     for (size_t i = 0; i < p->spec.input_count; i++) {
         struct pr_value title =

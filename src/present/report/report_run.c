@@ -222,7 +222,7 @@ int pr_run_warnings(const char *dir, uint32_t max, struct pr_buf *out,
 
 /* ---- going through results */
 
-int pr_run_each_result(const char *dir, pr_results_call *call, void *ctx,
+int pr_run_each_result(const char *dir, pr_run_result_call *call, void *ctx,
                        struct pr_err *err)
 {
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(65536);
@@ -241,9 +241,7 @@ int pr_run_each_result(const char *dir, pr_results_call *call, void *ctx,
 
 const char *pr_run_result_verdict(const struct pr_value *results)
 {
-    const struct pr_value *v = results ? pr_get(results, "verdict") : NULL;
-
-    return v && v->kind == PR_STR ? v->s : NULL;
+    return pr_text_at(results, "verdict", NULL);
 }
 
 /* ---- titles and headings, as text or Markdown */

@@ -36,10 +36,11 @@ void pr_report_slowest(struct pr_buf *out, enum pr_table_format format,
 
 /* results: the map of result.json; NULL when there is none. Not PR_OK: stop,
  * and that is returned. */
-typedef int pr_results_call(void *ctx, const char *id,
-                            const struct pr_value *results, struct pr_err *err);
+typedef int pr_run_result_call(void *ctx, const char *id,
+                               const struct pr_value *results,
+                               struct pr_err *err);
 
-int pr_run_each_result(const char *dir, pr_results_call *call, void *ctx,
+int pr_run_each_result(const char *dir, pr_run_result_call *call, void *ctx,
                        struct pr_err *err) PR_MUST_CHECK;
 
 /* results.verdict, in plain words; NULL: none. */

@@ -102,18 +102,12 @@ static size_t text_frame_length(const char *s)
     return s ? pr_utf8_columns(s) : 0;
 }
 
-static void text_frame_put_blanks(struct pr_buf *out, size_t n)
-{
-    while (n--)
-        pr_buf_char(out, ' ');
-}
-
 static void text_frame_put_left(struct pr_buf *out, const char *s, size_t width)
 {
     size_t n = text_frame_length(s);
 
     pr_buf_str(out, s);
-    text_frame_put_blanks(out, n < width ? width - n : 0);
+    pr_screen_blanks(out, n < width ? width - n : 0);
 }
 
 static void text_frame_put_right(struct pr_buf *out, const char *s,
@@ -121,7 +115,7 @@ static void text_frame_put_right(struct pr_buf *out, const char *s,
 {
     size_t n = text_frame_length(s);
 
-    text_frame_put_blanks(out, n < width ? width - n : 0);
+    pr_screen_blanks(out, n < width ? width - n : 0);
     pr_buf_str(out, s);
 }
 
@@ -169,9 +163,16 @@ static void text_frame_print(const struct pr_text_frame *f, const char *head,
     }
 }
 
-void pr_text_frame_devices(const struct pr_suite_matrix *m,
-                           const struct pr_text_frame_devices *look,
-                           struct pr_arena *a, struct pr_buf *out)
+/* Devices side by side, a column each. */
+struct devices_look {
+    const char *head, *sep; /* as of pr_text_frame_print */
+    int wide;               /* of the number of a device, at least */
+    struct pr_text_frame_number how;
+};
+
+static void text_frame_put_devices(const struct pr_suite_matrix *m,
+                                   const struct devices_look *look,
+                                   struct pr_arena *a, struct pr_buf *out)
 {
     struct pr_text_frame f;
 
@@ -517,7 +518,7 @@ static void milabench_print_scores(const struct pr_suite_report *r,
 int pr_milabench_text(const struct pr_suite_report *r, struct pr_buf *out,
                       struct pr_err *err)
 {
-    static const struct pr_text_frame_devices devices = {
+    static const struct devices_look devices = {
         "index", " | ", 1, {0, 0, true, NULL}};
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(65536);
     char head[64];
@@ -534,7 +535,7 @@ int pr_milabench_text(const struct pr_suite_report *r, struct pr_buf *out,
         snprintf(head, sizeof head, "GPU comparison (%s)",
                  r->matrix[i].measure);
         text_frame_section(out, head);
-        pr_text_frame_devices(&r->matrix[i], &devices, a, out);
+        text_frame_put_devices(&r->matrix[i], &devices, a, out);
     }
     return pr_buf_ok(out) ? PR_OK : pr_fail_nomem(err);
 }
@@ -703,7 +704,7 @@ static void suite_text_print_scores(const struct pr_suite_report *r,
 static void print_matrix(const struct pr_suite_matrix *m, struct pr_arena *a,
                          struct pr_buf *out)
 {
-    struct pr_text_frame_devices look = {"", " ", 1, {0, 0, true, "NaN"}};
+    struct devices_look look = {"", " ", 1, {0, 0, true, "NaN"}};
 
     /* All numbers of devices are as long as the last. */
     for (size_t last = m->devices; last > 10; last = (last + 9) / 10)
@@ -712,7 +713,7 @@ static void print_matrix(const struct pr_suite_matrix *m, struct pr_arena *a,
         print_empty(m->names, m->rows, out);
         return;
     }
-    pr_text_frame_devices(m, &look, a, out);
+    text_frame_put_devices(m, &look, a, out);
 }
 
 int pr_suite_text(const struct pr_suite_report *r, struct pr_buf *out,

@@ -30,16 +30,6 @@ struct pr_text_frame_number {
 void pr_text_frame_number(struct pr_buf *out, double v,
                           const struct pr_text_frame_number *how);
 
-/* Devices side by side, a column each. */
-struct pr_text_frame_devices {
-    const char *head, *sep; /* as of pr_text_frame_print */
-    int wide;               /* of the number of a device, at least */
-    struct pr_text_frame_number how;
-};
-void pr_text_frame_devices(const struct pr_suite_matrix *m,
-                           const struct pr_text_frame_devices *look,
-                           struct pr_arena *a, struct pr_buf *out);
-
 /* ---- the reports
  *
  * As text, letter by letter what milarun prints of its own data; as JSON with

@@ -8,6 +8,7 @@
 #include "base/json/json_write.h"
 #include "base/text.h"
 #include "present/report/report_suite.h"
+#include "present/screen.h"
 
 #include <math.h>
 #include <string.h>
@@ -62,16 +63,6 @@ void pr_unfinished_json(const struct pr_run_unfinished *u,
 
 /* ---- milarun's summary */
 
-static unsigned suite_json_code_point(const char *s, size_t n)
-{
-    static const unsigned char mask[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
-    unsigned code = (unsigned char)*s & mask[n];
-
-    for (size_t i = 1; i < n; i++)
-        code = code << 6 | ((unsigned char)s[i] & 0x3f);
-    return code;
-}
-
 /* As Python's json.dumps writes it: nothing but ASCII. */
 static void ascii_string(struct pr_buf *out, const char *s)
 {
@@ -94,7 +85,7 @@ static void ascii_string(struct pr_buf *out, const char *s)
             continue;
         }
         n = pr_utf8_len(s + i, len - i);
-        code = n ? suite_json_code_point(s + i, n) : 0xfffd;
+        code = n ? pr_screen_code_point(s + i, n) : 0xfffd;
         n = n ? n : 1;
         if (code == 0x7f)
             pr_buf_char(out, 0x7f);

@@ -1,6 +1,7 @@
 /* Figures by their names, and tables of them. */
 #include "present/table/measure_text.h"
 
+#include "base/text.h"
 #include "base/units.h"
 #include "present/report/report_experiment.h"
 
@@ -22,13 +23,6 @@ enum unit {
     FLOP,
     FLOP_RATE,
 };
-
-static bool measure_has_suffix(const char *name, const char *with)
-{
-    size_t n = strlen(name), w = strlen(with);
-
-    return n >= w && strcmp(name + n - w, with) == 0;
-}
 
 /* Figures of a training, whose names are older than our units: DLBS's, and
  * those that frameworks share with the native engine. */
@@ -65,20 +59,20 @@ static enum unit measure_find_unit(const char *name)
 {
     if (measure_training_unit(name))
         return measure_training_unit(name);
-    if (measure_has_suffix(name, "mb_per_second") ||
-        measure_has_suffix(name, "gb_per_second"))
+    if (pr_text_ends_with(name, "mb_per_second") ||
+        pr_text_ends_with(name, "gb_per_second"))
         return RATE;
     if (strstr(name, "per_second") || strstr(name, "per_s"))
         return PLAIN;
-    if (measure_has_suffix(name, "utilisation") ||
-        measure_has_suffix(name, "_share"))
+    if (pr_text_ends_with(name, "utilisation") ||
+        pr_text_ends_with(name, "_share"))
         return SHARE;
-    if (measure_has_suffix(name, "_percentage") ||
-        measure_has_suffix(name, "_pct"))
+    if (pr_text_ends_with(name, "_percentage") ||
+        pr_text_ends_with(name, "_pct"))
         return PERCENT;
     if (strstr(name, "bytes"))
         return BYTES;
-    if (measure_has_suffix(name, "seconds") || measure_has_suffix(name, "_s"))
+    if (pr_text_ends_with(name, "seconds") || pr_text_ends_with(name, "_s"))
         return SECONDS;
     if (strstr(name, "_ms"))
         return MILLI;
@@ -87,7 +81,7 @@ static enum unit measure_find_unit(const char *name)
 
 static const char *rate_unit(const char *name)
 {
-    return measure_has_suffix(name, "gb_per_second") ? "GB/s" : "MB/s";
+    return pr_text_ends_with(name, "gb_per_second") ? "GB/s" : "MB/s";
 }
 
 bool pr_measure_text(const char *name, const struct pr_value *v,

@@ -473,12 +473,6 @@ static void table_text_shrink_columns(const struct pr_table *t,
     }
 }
 
-static void table_text_put_blanks(struct pr_buf *out, size_t n)
-{
-    while (n--)
-        pr_buf_char(out, ' ');
-}
-
 /* Not the only carrier: the word stays. */
 static const char *status_colour(const char *word)
 {
@@ -515,16 +509,16 @@ static void table_text_put_cell(const struct line *p, size_t c,
     bool right = pr_table_column_is_right(&p->t->cols[c]);
 
     if (c)
-        table_text_put_blanks(p->out, GAP);
+        pr_screen_blanks(p->out, GAP);
     if (right)
-        table_text_put_blanks(p->out, blanks);
+        pr_screen_blanks(p->out, blanks);
     if (colour)
         pr_buf_str(p->out, colour);
     need = pr_screen_cut(p->out, text, len, width, p->style->ascii);
     if (colour)
         pr_buf_str(p->out, "\x1b[0m");
     if (!right && c + 1 < p->t->col_count)
-        table_text_put_blanks(p->out, width - need);
+        pr_screen_blanks(p->out, width - need);
 }
 
 static void table_text_put_lines(const struct line *p, struct pr_buf *scratch)
