@@ -102,7 +102,8 @@ static bool is_system_folder(int at, const struct dirent *e)
 
 static bool is_task_folder(int at, const struct dirent *e)
 {
-    return strncmp(e->d_name, "PyTorch_", 8) == 0 && pr_entry_is_folder(at, e);
+    return pr_text_starts_with(e->d_name, "PyTorch_") &&
+           pr_entry_is_folder(at, e);
 }
 
 /* The system's folders below a results folder, sorted. In the arena. */

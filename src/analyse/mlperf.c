@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/json/json.h"
 #include "base/names.h"
+#include "base/text.h"
 #include "base/units.h"
 
 #include <math.h>
@@ -239,10 +240,8 @@ static struct pr_mlperf_group *mlperf_add_group(struct pr_mlperf_groups *g,
 
 static double get_train_rate(const struct pr_value *results)
 {
-    const struct pr_value *v =
-        pr_get(results, "dlio.train_throughput_mean_samples_per_second");
-
-    return v && pr_value_is_number(v) ? pr_value_number(v) : NAN;
+    return pr_number_at(results,
+                        "dlio.train_throughput_mean_samples_per_second", NAN);
 }
 
 int pr_mlperf_groups_add(struct pr_mlperf_groups *g, const struct pr_mlperf *m,
@@ -437,7 +436,7 @@ static const char *get_param_rule(const struct pr_mlperf_judge *j,
                                   const char *key, bool open)
 {
     if (j->ret->is_checkpoint)
-        return strncmp(key, "model.", 6) == 0 ? "2.2.1" : "2.2.5";
+        return pr_text_starts_with(key, "model.") ? "2.2.1" : "2.2.5";
     return open ? "10.2" : "10.1";
 }
 
@@ -616,10 +615,7 @@ void pr_mlperf_add_open_check(struct pr_mlperf_judge *j, const char *rule,
 double pr_mlperf_result_number(const struct pr_mlperf_judge *j,
                                const char *name)
 {
-    const struct pr_value *v =
-        j->in->results ? pr_get(j->in->results, name) : NULL;
-
-    return v && pr_value_is_number(v) ? pr_value_number(v) : NAN;
+    return pr_number_at(j->in->results, name, NAN);
 }
 
 static int mlperf_read_options(struct pr_mlperf_judge *j)

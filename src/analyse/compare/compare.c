@@ -11,12 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- moments */
-
-static struct pr_log_estimate
-compare_difference(const struct pr_log_estimate *a,
-                   const struct pr_log_estimate *b);
-
 enum {
     LEAST_SLICES = 8,
     LEAST_BATCHES = 4,
@@ -36,6 +30,8 @@ static const double most_prior = 4, prior_share = 0.1, prior_excess = 1.4;
 /* Degrees of freedom of what is assumed and not measured. */
 static const double assumed_freedom = 20;
 
+/* ---- moments */
+
 void pr_compare_moments(const double *v, size_t n, double *ret_mean,
                         double *ret_var)
 {
@@ -47,6 +43,21 @@ void pr_compare_moments(const double *v, size_t n, double *ret_mean,
     for (size_t i = 0; i < n; i++)
         squares += (v[i] - *ret_mean) * (v[i] - *ret_mean);
     *ret_var = n > 1 ? squares / (double)(n - 1) : (double)NAN;
+}
+
+/* Welch's difference of two. */
+static struct pr_log_estimate
+compare_difference(const struct pr_log_estimate *a,
+                   const struct pr_log_estimate *b)
+{
+    double sum = a->error2 + b->error2;
+    double parts =
+        a->error2 * a->error2 / a->freedom + b->error2 * b->error2 / b->freedom;
+
+    return (struct pr_log_estimate){
+        .mean = b->mean - a->mean,
+        .error2 = sum,
+        .freedom = parts > 0 ? sum * sum / parts : a->freedom + b->freedom};
 }
 
 /* ---- values that follow one another */
@@ -212,21 +223,6 @@ compare_estimate(const struct pr_compare_side *s,
     e.error2 = within.error2;
     e.freedom = within.freedom;
     return e;
-}
-
-/* Welch's difference of two. */
-static struct pr_log_estimate
-compare_difference(const struct pr_log_estimate *a,
-                   const struct pr_log_estimate *b)
-{
-    double sum = a->error2 + b->error2;
-    double parts =
-        a->error2 * a->error2 / a->freedom + b->error2 * b->error2 / b->freedom;
-
-    return (struct pr_log_estimate){
-        .mean = b->mean - a->mean,
-        .error2 = sum,
-        .freedom = parts > 0 ? sum * sum / parts : a->freedom + b->freedom};
 }
 
 /*

@@ -9,6 +9,7 @@
 #include "analyse/suite/suite.h"
 #include "base/names.h"
 #include "base/stats/statistics.h"
+#include "base/text.h"
 
 #include <fnmatch.h>
 #include <math.h>
@@ -548,7 +549,8 @@ static const char *find_headline_measure(const struct pr_results_row *row)
     for (uint32_t i = 0; i < row->params.len; i++) {
         const char *key = row->params.members[i].key;
 
-        if (strncmp(key, "results.", 8) || !row_get_measure(row, key + 8))
+        if (!pr_text_starts_with(key, "results.") ||
+            !row_get_measure(row, key + 8))
             continue;
         if (measure_better(key + 8) == PR_BETTER_FASTER)
             return key + 8;
@@ -648,7 +650,7 @@ static int add_asked(struct reading *r, struct pr_compare_set *s,
         const char *key = row->params.members[i].key;
         const struct pr_value *v;
 
-        if (strncmp(key, "results.", 8) ||
+        if (!pr_text_starts_with(key, "results.") ||
             !compare_is_measure_asked(r->how, key + 8) ||
             !(v = row_get_measure(row, key + 8)))
             continue;

@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/json/json.h"
 #include "base/stats/statistics.h"
+#include "base/text.h"
 #include "conf/read/yaml.h"
 
 #include <ctype.h>
@@ -22,10 +23,23 @@
  * From hydra's config and overrides, from our own params.json, or from its
  * log. */
 
-static int dlio_read_json(const char *dir, const char *name, struct pr_arena *a,
-                          struct pr_value *ret, struct pr_err *err);
+enum { MAX_FILE = 1 << 30, MAX_CONFIG = 16 << 20, MAX_LOG = 64 << 20 };
 
-enum { MAX_CONFIG = 16 << 20, MAX_LOG = 64 << 20 };
+/* A JSON file of the folder. 1: read; 0: it is not there, or no JSON. */
+static int dlio_read_json(const char *dir, const char *name, struct pr_arena *a,
+                          struct pr_value *ret, struct pr_err *err)
+{
+    const char *path = pr_arena_printf(a, "%s/%s", dir, name);
+    struct pr_json_in in = {.name = path};
+    int rc;
+
+    if (!path)
+        return pr_fail_nomem(err);
+    rc = pr_file_read_in(dir, path, MAX_FILE, a, &in.text, &in.len, err);
+    if (!rc)
+        rc = pr_json_read(&in, a, ret, NULL, err);
+    return rc == PR_E_NOMEM ? rc : rc == PR_OK;
+}
 
 /* "reader.batch_size" in a tree, or as a name in a flat map. */
 static const struct pr_value *setup_find(const struct pr_value *map,
@@ -236,7 +250,7 @@ static struct pr_dlio_phase *dlio_get_phase(struct pr_arena *a,
     p->name = name;
     p->start = p->end = p->duration = "";
     p->seconds = (double)NAN;
-    p->evaluation = strncmp(name, "eval", 4) == 0;
+    p->evaluation = pr_text_starts_with(name, "eval");
     *(e->last ? &e->last->next : &e->phases) = p;
     e->last = p;
     return p;
@@ -653,23 +667,7 @@ static int dlio_read_iostat(const char *dir, struct pr_arena *a,
     return rc;
 }
 
-enum { MAX_FILE = 1 << 30, MAX_EPOCHS = 1000000 };
-
-/* A JSON file of the folder. 1: read; 0: it is not there, or no JSON. */
-static int dlio_read_json(const char *dir, const char *name, struct pr_arena *a,
-                          struct pr_value *ret, struct pr_err *err)
-{
-    const char *path = pr_arena_printf(a, "%s/%s", dir, name);
-    struct pr_json_in in = {.name = path};
-    int rc;
-
-    if (!path)
-        return pr_fail_nomem(err);
-    rc = pr_file_read_in(dir, path, MAX_FILE, a, &in.text, &in.len, err);
-    if (!rc)
-        rc = pr_json_read(&in, a, ret, NULL, err);
-    return rc == PR_E_NOMEM ? rc : rc == PR_OK;
-}
+enum { MAX_EPOCHS = 1000000 };
 
 /* Python's inclusive cut point i of 100. */
 static double cut_point(const double *sorted, size_t n, size_t i)

@@ -244,12 +244,11 @@ static void get_parent_name(const char *path, unsigned count,
 
 bool pr_lambda_is_task_log(const char *path)
 {
-    size_t n = strlen(path);
     char name[256];
 
     get_parent_name(path, 1, name);
-    return strncmp(name, "PyTorch_", 8) == 0 && n > 4 &&
-           strcmp(path + n - 4, ".txt") == 0;
+    return pr_text_starts_with(name, "PyTorch_") &&
+           pr_text_ends_with(path, ".txt");
 }
 
 int pr_lambda_log_feed(struct pr_buf *log, const char *bytes, size_t len,

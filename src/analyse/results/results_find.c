@@ -59,7 +59,7 @@ static int suite_add_path(struct pr_arena *a, struct pr_suite_paths *p,
 static struct pr_suite_paths *list_for(struct pr_suite_files *f,
                                        const char *name)
 {
-    if (strncmp(name, PR_TEMP_PREFIX, sizeof PR_TEMP_PREFIX - 1) == 0)
+    if (pr_text_starts_with(name, PR_TEMP_PREFIX))
         return NULL;
     return pr_text_ends_with(name, ".json")   ? &f->json
            : pr_text_ends_with(name, ".data") ? &f->data

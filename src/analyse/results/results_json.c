@@ -95,7 +95,8 @@ int pr_results_put_experiment(struct pr_results_reader *r,
         const struct pr_member *m = &results->members[i];
         const char *name = m->key;
         /* A program that spoke of itself said the whole name. */
-        if (strncmp(name, "exp.", 4) && strncmp(name, "hw.", 3))
+        if (!pr_text_starts_with(name, "exp.") &&
+            !pr_text_starts_with(name, "hw."))
             name = pr_arena_printf(r->scratch, "results.%s", m->key);
         rc = name ? pr_results_row_put(r, name, strlen(name), &m->value, err)
                   : pr_fail_nomem(err);
@@ -113,8 +114,8 @@ static double mean_rate(const struct pr_value *timings)
         const struct pr_value *rates = pr_get(&m->value, "rates");
         double sum = 0;
 
-        if (strncmp(m->key, "train", 5) || !rates || rates->kind != PR_LIST ||
-            !rates->len)
+        if (!pr_text_starts_with(m->key, "train") || !rates ||
+            rates->kind != PR_LIST || !rates->len)
             continue;
         for (uint32_t k = 0; k < rates->len; k++)
             sum += pr_value_is_number(&rates->items[k])
@@ -178,8 +179,8 @@ static int put_dlio_result(struct pr_results_reader *r,
 static bool is_flat(const struct pr_value *v)
 {
     for (uint32_t i = 0; i < v->len; i++)
-        if (strncmp(v->members[i].key, "exp.", 4) == 0 ||
-            strncmp(v->members[i].key, "results.", 8) == 0)
+        if (pr_text_starts_with(v->members[i].key, "exp.") ||
+            pr_text_starts_with(v->members[i].key, "results."))
             return true;
     return false;
 }

@@ -9,6 +9,7 @@
 #include "analyse/series/plot_data.h"
 #include "base/file.h"
 #include "base/json/json.h"
+#include "base/text.h"
 #include "record/channel.h"
 
 #include <errno.h>
@@ -68,7 +69,7 @@ static int plot_find_varied(struct walk *w, struct pr_err *err)
 
     for (uint32_t i = 0; !rc && i < row->params.len; i++) {
         const char *name = row->params.members[i].key;
-        bool skip = strncmp(name, "results.", 8) == 0;
+        bool skip = pr_text_starts_with(name, "results.");
 
         for (size_t k = 0; k < sizeof no / sizeof *no; k++)
             skip |= strcmp(name, no[k]) == 0;

@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "base/names.h"
 #include "base/stats/statistics.h"
+#include "base/text.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -379,7 +380,8 @@ static bool is_aside(const char *path, const char *root)
 
     while ((p = strchr(p, '/'))) {
         p++;
-        if ((strncmp(p, "install", 7) == 0 || strncmp(p, "prepare", 7) == 0) &&
+        if ((pr_text_starts_with(p, "install") ||
+             pr_text_starts_with(p, "prepare")) &&
             strchr(p, '/'))
             return true;
     }

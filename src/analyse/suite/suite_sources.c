@@ -290,14 +290,12 @@ static int add_log_run(struct tree *t, const struct pr_gpu_systems_row *row,
 {
     struct pr_arena *a = t->w->arena;
     const struct pr_gpu_task_reading *r = &c->logs[at].reading;
-    struct pr_suite_item *items =
-        pr_arena_grow(a, t->items, t->count, &t->cap, sizeof *items);
+    struct pr_suite_item *item = PR_PUSH(a, t);
     struct pr_suite_rate *rate = PR_ARENA_NEW(a, struct pr_suite_rate);
     struct pr_suite_child run = {.total = (double)NAN, .good = r->printed > 0};
 
-    if (!items || !rate)
+    if (!item || !rate)
         return PR_E_NOMEM;
-    t->items = items;
     run.path = pr_arena_printf(a, "%s/%s/%s/%s", t->dir, row->folder, c->name,
                                c->logs[at].file);
     run.job_id = pr_arena_printf(a, "%zu", at);
@@ -310,7 +308,7 @@ static int add_log_run(struct tree *t, const struct pr_gpu_systems_row *row,
     } else {
         run.error = *r->words ? r->words : pr_gpu_task_end_words(r->end);
     }
-    items[t->count++] =
+    *item =
         (struct pr_suite_item){.path = run.path, .group = c->name, .run = run};
     return PR_OK;
 }

@@ -78,22 +78,20 @@ static int read_bench(struct pr_suite_build *w, const struct pr_value *v,
 {
     struct pr_milabench_test *b =
         PR_ARENA_NEW(w->arena, struct pr_milabench_test);
-    const struct pr_value *group = pr_get(v, "group");
-    const struct pr_value *enabled = pr_get(v, "enabled");
     double weight = pr_number_at(v, "weight", NAN),
            energy = pr_number_at(v, "energy", NAN);
     double per_watt = pr_number_at(v, "perf_watt", NAN);
 
     if (!b)
         return pr_fail_nomem(err);
-    b->group = group && group->kind == PR_STR ? group->s : t->name;
+    b->group = pr_text_at(v, "group", t->name);
     b->gpus = count_at(v, "ngpu");
     b->q1 = pr_number_at(rate, "q1", NAN);
     b->median = pr_number_at(rate, "median", NAN);
     b->q3 = pr_number_at(rate, "q3", NAN);
     b->sem = pr_number_at(rate, "sem", NAN);
     b->weight = isnan(weight) ? 0 : weight;
-    b->enabled = enabled && enabled->kind == PR_BOOL && enabled->b;
+    b->enabled = pr_bool_at(v, "enabled", false);
     b->kilojoules = isnan(energy) ? 0 : energy;
     b->per_watt = pr_get(v, "perf_watt") ? per_watt : 0;
     read_load(pr_get(v, "gpu_load"), b);
