@@ -11,6 +11,7 @@
  */
 #include "present/chart/canvas_svg.h"
 
+#include "base/text.h"
 #include "present/screen.h"
 
 #include <math.h>
@@ -24,8 +25,8 @@
 /* U+FFFE and U+FFFF are UTF-8, but XML does not know them. */
 static bool is_no_character(const char *s)
 {
-    return strncmp(s, "\xef\xbf\xbe", 3) == 0 ||
-           strncmp(s, "\xef\xbf\xbf", 3) == 0;
+    return pr_text_starts_with(s, "\xef\xbf\xbe") ||
+           pr_text_starts_with(s, "\xef\xbf\xbf");
 }
 
 void pr_svg_escape(struct pr_buf *out, const char *s)

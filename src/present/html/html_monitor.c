@@ -4,6 +4,7 @@
  * over one another. And devices side by side, of suites and of their monitor.
  */
 #include "analyse/series/plot_data.h"
+#include "base/text.h"
 #include "present/html/html_impl.h"
 
 #include <math.h>
@@ -191,9 +192,7 @@ static const char *const all[] = {NULL};
 static const char *html_series_filter(const struct pr_plot_data_series *s,
                                       const char *key)
 {
-    const struct pr_value *v = pr_get(&s->filters, key);
-
-    return v && v->kind == PR_STR ? v->s : "";
+    return pr_text_at(&s->filters, key, "");
 }
 
 /* Fewer points, each the mean of some. */
@@ -225,7 +224,7 @@ static double html_scale_unit(const char *unit, const char **ret_unit)
         *ret_unit = "%";
         return 100;
     }
-    if (strncmp(unit, "bytes", 5) == 0) {
+    if (pr_text_starts_with(unit, "bytes")) {
         *ret_unit = unit[5] ? "MB/s" : "MB";
         return 1e-6;
     }

@@ -5,6 +5,7 @@
  */
 #include "present/report/report_dlio.h"
 
+#include "base/text.h"
 #include "present/screen.h"
 
 #include <math.h>
@@ -415,11 +416,11 @@ static void dlio_print_phase_title(const struct pr_dlio_phase *p,
                                    struct numbering *n, struct pr_buf *out)
 {
     pr_screen_blanks(out, 4);
-    if (strncmp(p->name, "block", 5) == 0)
+    if (pr_text_starts_with(p->name, "block"))
         pr_buf_printf(out, "Block %u\n", ++n->block);
     else if (p->evaluation)
         pr_buf_printf(out, "Eval %u\n", ++n->eval);
-    else if (strncmp(p->name, "ckpt", 4) == 0)
+    else if (pr_text_starts_with(p->name, "ckpt"))
         pr_buf_printf(out, "Checkpoint %u\n", ++n->checkpoint);
     else
         dlio_print_item(out, 0, 0, "", p->name);

@@ -87,10 +87,8 @@ bool pr_is_trained(const struct pr_value *results)
 /* Whether a figure is items a second. */
 static bool is_rate(const char *name)
 {
-    static const char steady[] = "steady_";
-
     return strcmp(name, "throughput") == 0 ||
-           (strncmp(name, steady, sizeof steady - 1) == 0 &&
+           (pr_text_starts_with(name, "steady_") &&
             !strstr(name, "correlation"));
 }
 
@@ -431,7 +429,7 @@ static int emulate_print_measures(const struct pr_value *results, bool dlio,
         const struct pr_member *m = &results->members[i];
         char value[64], label[96];
         if (strcmp(m->key, "exit_status") == 0 ||
-            (strncmp(m->key, "dlio.", 5) == 0) != dlio ||
+            pr_text_starts_with(m->key, "dlio.") != dlio ||
             !pr_measure_text(m->key, &m->value, value))
             continue;
         pr_table_row(t);
