@@ -81,10 +81,12 @@ bool pr_gpu_systems_is_tree(const char *dir);
 /* Whether it is the folder of one system. */
 bool pr_gpu_systems_is_system(const char *dir);
 
-/* ---- logs
- *
+/* ---- logs */
+
+/*
  * Those of a cell are found first, then read by threads that take one at a
- * time. */
+ * time.
+ */
 
 struct pr_gpu_systems_item {
     const char *path;

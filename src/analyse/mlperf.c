@@ -369,10 +369,12 @@ uint64_t pr_mlperf_read_run_memory(const char *dir)
     return v && v->kind == PR_INT && v->i > 0 ? (uint64_t)v->i : 0;
 }
 
-/* ---- parameters
- *
+/* ---- parameters */
+
+/*
  * Whether only those were changed that may be: every one is compared with what
- * MLPerf's file has, or with its default where the file is silent. */
+ * MLPerf's file has, or with its default where the file is silent.
+ */
 
 enum { MAX_TEXT = 256 };
 
@@ -541,6 +543,8 @@ static int mlperf_judge_params(struct pr_mlperf_judge *j)
     pr_buf_free(&c.allowed);
     return PR_OK;
 }
+
+/* ---- judging an experiment */
 
 const char *pr_mlperf_status_word(enum pr_mlperf_status s)
 {

@@ -155,11 +155,13 @@ void pr_mlperf_judge_checkpoint(struct pr_mlperf_judge *j);
 double pr_mlperf_result_number(const struct pr_mlperf_judge *j,
                                const char *name);
 
-/* ---- several runs
- *
+/* ---- several runs */
+
+/*
  * Rules that take several runs to judge: how many there were, that they had
  * different seeds, and how far apart they are. Experiments that differ in
- * nothing but the seed are runs of one benchmark. */
+ * nothing but the seed are runs of one benchmark.
+ */
 
 enum { PR_MLPERF_RUNS = 5 }; /* that count */
 

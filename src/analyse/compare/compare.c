@@ -225,9 +225,9 @@ compare_estimate(const struct pr_compare_side *s,
     return e;
 }
 
+/* ---- one side of a test: from runs to one number a repeat */
+
 /*
- * ---- one side of a test: from runs to one number a repeat
- *
  * Devices that ran at the same time shared the machine, so they are one
  * observation, not several; and since devices differ from each other, a repeat
  * in which one is missing is put right by what that device does otherwise.

@@ -186,9 +186,9 @@ bool pr_compare_is_rule_broken(const struct pr_compare_row *r,
                                const struct pr_compare_rule *rules,
                                size_t count);
 
-/* ---- between the files of the comparison
- *
- * Everything is in logarithms: a difference of them is a ratio. */
+/* ---- between the files of the comparison */
+
+/* Everything is in logarithms: a difference of them is a ratio. */
 
 /* A mean, and how far it may be off. */
 struct pr_log_estimate {

@@ -19,10 +19,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ---- fleets
- *
+/* ---- fleets */
+
+/*
  * When two sides have no machine in common, their machines are repeats of each
- * other, and not tests of their own. */
+ * other, and not tests of their own.
+ */
 
 static bool has_value(const struct pr_results *b, const char *name,
                       const struct pr_value *v)
@@ -56,10 +58,12 @@ static bool compare_has_common_value(struct pr_results *const *sets,
     return false;
 }
 
-/* ---- which way a figure is better
- *
+/* ---- which way a figure is better */
+
+/*
  * From its name, by the first row that matches. Names are ours, DLBS's,
- * DLIO's, milarun's and what people tend to call theirs. */
+ * DLIO's, milarun's and what people tend to call theirs.
+ */
 
 static const struct {
     const char *pattern;
@@ -129,10 +133,12 @@ static enum pr_better measure_better(const char *name)
     return PR_BETTER_UNKNOWN;
 }
 
-/* ---- sets of tests
- *
+/* ---- sets of tests */
+
+/*
  * Found by a hash of their names, since a set may have as many as a plan has
- * experiments. */
+ * experiments.
+ */
 
 enum { FIRST_CHAINS = 64 };
 
@@ -213,10 +219,12 @@ bool pr_compare_add_run(struct pr_compare_test *t,
     return true;
 }
 
-/* ---- suites as sets
- *
+/* ---- suites as sets */
+
+/*
  * A child is a run, its job id tells which repeat and device it was. Of
- * summaries only moments are known. */
+ * summaries only moments are known.
+ */
 
 enum { CURVE = 256 };
 

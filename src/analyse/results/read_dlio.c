@@ -18,10 +18,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- what a run was told
- *
+/* ---- what a run was told */
+
+/*
  * From hydra's config and overrides, from our own params.json, or from its
- * log. */
+ * log.
+ */
 
 enum { MAX_FILE = 1 << 30, MAX_CONFIG = 16 << 20, MAX_LOG = 64 << 20 };
 
@@ -666,6 +668,8 @@ static int dlio_read_iostat(const char *dir, struct pr_arena *a,
     run->has_iostat = rc == PR_OK;
     return rc;
 }
+
+/* ---- the folder: summary and epochs */
 
 enum { MAX_EPOCHS = 1000000 };
 

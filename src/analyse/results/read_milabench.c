@@ -14,10 +14,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- all of it
- *
+/* ---- all of it */
+
+/*
  * What milabench's own code cannot bear (a sample without power, a run without
- * an end) is unknown here. */
+ * an end) is unknown here.
+ */
 
 enum { CURVE_MAX = 4096 };
 

@@ -13,10 +13,12 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- the list of rates of a rank
- *
+/* ---- the list of rates of a rank */
+
+/*
  * All that is exact is at its end: the slices that count. Those before are
- * passed over, or, for a curve, read roughly. */
+ * passed over, or, for a curve, read roughly.
+ */
 
 /* ---- rates: the part that only a curve needs */
 

@@ -360,10 +360,12 @@ double pr_results_rate(const struct pr_results_row *row)
     return (double)NAN;
 }
 
-/* ---- parameters that follow from others
- *
+/* ---- parameters that follow from others */
+
+/*
  * "${exp.model}, batch ${exp.effective_batch}". Only what is added is expanded:
- * what a log says is what it says. */
+ * what a log says is what it says.
+ */
 
 struct derive {
     struct pr_results *set;

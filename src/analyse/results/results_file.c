@@ -19,10 +19,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ---- cutting a large list for several threads
- *
+/* ---- cutting a large list for several threads */
+
+/*
  * "}, {" may stand in a text, too: whether a cut was right shows when the part
- * before it ends there. */
+ * before it ends there.
+ */
 
 enum { WORTH = 4 << 20, HEAD = 256 };
 

@@ -10,11 +10,13 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* ---- files of a suite
- *
+/* ---- files of a suite */
+
+/*
  * They come in the order in which the directory has them, files before
  * folders: milarun walks like this, and its sums, and the devices in its
- * summary, follow that order. */
+ * summary, follow that order.
+ */
 
 enum { MAX_DEPTH = 64, LOOK = 4096 };
 

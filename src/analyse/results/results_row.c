@@ -341,12 +341,14 @@ void pr_results_add_damaged(struct pr_results_reader *r, const struct pr_err *e)
     pr_results_add_unreadable(r, e);
 }
 
-/* ---- a record of a list, the quick way
- *
+/* ---- a record of a list, the quick way */
+
+/*
  * In a list of results each has the same names in the same order, so a name is
  * compared with the one that stood there before, and what is not wanted is
  * passed. Whatever is out of the ordinary, escapes or what is no JSON, is left
- * to the reader that knows it all. */
+ * to the reader that knows it all.
+ */
 
 #if defined(__SSE2__)
 #include <emmintrin.h>

@@ -87,11 +87,13 @@ int pr_results_line_cutter_end(struct pr_results_line_cutter *l,
     return rc;
 }
 
-/* ---- a table of comma-separated values
- *
+/* ---- a table of comma-separated values */
+
+/*
  * The first line has the names, each other one is a result. Fields are as RFC
  * 4180 has them; what is a number in JSON is a number, the rest is text, and an
- * empty field is not there. */
+ * empty field is not there.
+ */
 
 enum {
     MAX_FIELD = 8 << 20,

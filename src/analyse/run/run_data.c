@@ -16,10 +16,12 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- whether a run came to its end
- *
+/* ---- whether a run came to its end */
+
+/*
  * The plan says what there should be, the events what was begun and
- * interrupted, and a result is a file that is there. */
+ * interrupted, and a result is a file that is there.
+ */
 
 struct events {
     struct pr_names *ids;

@@ -15,10 +15,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* ---- columns
- *
+/* ---- columns */
+
+/*
  * What is worth a column in a table of a run: the parameters that differ
- * between its experiments, and the figures they report. */
+ * between its experiments, and the figures they report.
+ */
 
 enum { PR_MAX_COLUMNS = 24 };
 
@@ -74,10 +76,12 @@ enum pr_run_target { PR_TARGET_NONE, PR_TARGET_MET, PR_TARGET_MISSED };
 enum pr_run_target
 pr_run_data_target(const struct pr_value *result); /* or NULL */
 
-/* ---- whether a run came to its end
- *
+/* ---- whether a run came to its end */
+
+/*
  * It may go on at this moment, or have been stopped or killed. Then something
- * of its plan is missing in every report. */
+ * of its plan is missing in every report.
+ */
 
 enum { PR_UNFINISHED_NAMES = 3 };
 

@@ -19,10 +19,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ---- figures
- *
+/* ---- figures */
+
+/*
  * They have the digits of numpy's: sums are taken in its order
- * (base/stats/statistics.h). */
+ * (base/stats/statistics.h).
+ */
 
 void pr_suite_compute_stats(const double *v, size_t n,
                             struct pr_suite_stats *ret)

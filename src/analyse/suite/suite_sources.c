@@ -18,11 +18,13 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- a run directory
- *
+/* ---- a run directory */
+
+/*
  * Repeats of an experiment are the runs of a test, its throughput is the rate.
  * A test is named after exp.name; where a name stands for several experiments
- * of a repeat, their places are appended. */
+ * of a repeat, their places are appended.
+ */
 
 struct list {
     struct pr_suite_build *w;
@@ -215,11 +217,13 @@ int pr_suite_read_run(struct pr_suite_build *w, struct pr_err *err)
     return rc ? rc : pr_suite_group_runs(w, l.items, l.count, err);
 }
 
-/* ---- a GPU system
- *
+/* ---- a GPU system */
+
+/*
  * Of results in Lambda's layout a task is a test, named as its folder,
  * PyTorch_SSD_FP32, as in our own runs of it; its logs are the runs. A system
- * has whole GPUs to itself, so a suite is of one. */
+ * has whole GPUs to itself, so a suite is of one.
+ */
 
 struct tree {
     struct pr_suite_build *w;
