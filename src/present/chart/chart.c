@@ -357,10 +357,12 @@ static void chart_put_legend(const struct pr_chart_plot *p, double y)
     p->v->kind->end(p->v);
 }
 
-/* ---- threshold and mark
- *
+/* ---- threshold and mark */
+
+/*
  * The two lines of a chart that stand for numbers, and their labels, put where
- * they hide least. */
+ * they hide least.
+ */
 
 enum { LABEL_H = 18, AWAY = 8, CLEAR = 5 };
 

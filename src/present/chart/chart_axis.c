@@ -119,10 +119,12 @@ double pr_axis_widest(const struct pr_axis *a, struct pr_canvas *v)
     return most;
 }
 
-/* ---- logarithmic axes
- *
+/* ---- logarithmic axes */
+
+/*
  * Powers of two where x counts things, else powers of ten with what lies
- * between them. */
+ * between them.
+ */
 
 enum { GAP = 14, Y_APART = 28, LOG_Y_TICKS = 10 };
 

@@ -6,10 +6,12 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- the table of tests
- *
+/* ---- the table of tests */
+
+/*
  * It has the columns and figures of milarun's own report, and a card for each
- * test: its rate over time, and its runs on a line. */
+ * test: its rate over time, and its runs on a line.
+ */
 
 /* "nan" as milarun's page has it. */
 static const struct pr_text_frame_number whole_number = {0, 0, false, NULL};

@@ -52,9 +52,9 @@ int pr_probe_report_run(const char *dir, enum pr_table_format format,
                         const struct pr_table_style *style, struct pr_buf *out,
                         struct pr_err *err) PR_MUST_CHECK;
 
-/* ---- trained, or inferring: the verdict, the figures, the loss, the layers
- *
- * native and frameworks report the same. */
+/* ---- trained, or inferring: the verdict, the figures, the loss, the layers */
+
+/* native and frameworks report the same. */
 
 /* Whether a results map (may be NULL) is of such an experiment. */
 bool pr_is_trained(const struct pr_value *results);

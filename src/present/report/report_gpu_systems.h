@@ -20,11 +20,13 @@ void pr_gpu_systems_csv_batches(const struct pr_gpu_systems *g,
                                 const struct pr_gpu_systems_opts *o,
                                 struct pr_buf *out);
 
-/* ---- our own
- *
+/* ---- our own */
+
+/*
  * What the results are worth: for each task of each system how many runs count,
  * their mean and spread, what failed and why, what cannot be believed, and what
- * a figure costs. */
+ * a figure costs.
+ */
 
 /* g was read with full. Appends the table and, as text, what to know of it. */
 int pr_gpu_systems_report(const struct pr_gpu_systems *g,

@@ -257,9 +257,10 @@ int pr_results_summary_text(const struct pr_results *set,
     return rc;
 }
 
+/* ---- where text goes: a file, through deflate or not */
+
 enum { FLUSH = 1 << 20, ROOM = 256 << 10, LEVEL = 6 };
 
-/* ---- where text goes: a file, through deflate or not */
 struct sink {
     struct pr_new_file file;
     struct pr_deflate *z;

@@ -30,11 +30,13 @@ struct pr_text_frame_number {
 void pr_text_frame_number(struct pr_buf *out, double v,
                           const struct pr_text_frame_number *how);
 
-/* ---- the reports
- *
+/* ---- the reports */
+
+/*
  * As text, letter by letter what milarun prints of its own data; as JSON with
  * all three scores; as a table for CSV and Markdown. Names from files are made
- * harmless on the way. */
+ * harmless on the way.
+ */
 
 int pr_suite_text(const struct pr_suite_report *r, struct pr_buf *out,
                   struct pr_err *err) PR_MUST_CHECK;

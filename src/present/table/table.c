@@ -149,10 +149,12 @@ void pr_table_json(const struct pr_table *t, struct pr_json_writer *jb,
     pr_json_close(jb);
 }
 
-/* ---- cells as text
- *
+/* ---- cells as text */
+
+/*
  * The numbers of a column share their unit and decimals, so that the eye can
- * compare them; the unit stands in the header. */
+ * compare them; the unit stands in the header.
+ */
 
 #define HUGE_NUMBER 1e15 /* more digits than a double has */
 
