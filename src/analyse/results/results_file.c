@@ -101,11 +101,14 @@ int pr_results_split_lists(struct pr_results_list *l, unsigned threads,
 
 /* ---- a tar archive, as it streams by */
 
-struct pr_results_tar {
+enum { TAR_BLOCK = 512 };
+
+/* Its members are files in turn. */
+struct results_tar {
     struct pr_results_reader *r;
     const char *path;
     struct pr_results_intake *in; /* of the member */
-    char head[PR_RESULTS_TAR_BLOCK];
+    char head[TAR_BLOCK];
     size_t have;   /* of the head */
     uint64_t left; /* of the member, then of its padding */
     uint64_t pad;
@@ -122,11 +125,10 @@ static bool results_is_tar(const char *head, size_t len)
     return len >= 262 && memcmp(head + 257, "ustar", 5) == 0;
 }
 
-static struct pr_results_tar *results_tar_new(struct pr_results_reader *r,
-                                              const char *path,
-                                              struct pr_err *err)
+static struct results_tar *results_tar_new(struct pr_results_reader *r,
+                                           const char *path, struct pr_err *err)
 {
-    struct pr_results_tar *t = pr_alloc_zeroed(sizeof *t);
+    struct results_tar *t = pr_alloc_zeroed(sizeof *t);
 
     if (!t) {
         pr_fail_nomem(err);
@@ -138,7 +140,7 @@ static struct pr_results_tar *results_tar_new(struct pr_results_reader *r,
 }
 
 /* PR_E_FORMAT: more should have come. */
-static void results_tar_free(struct pr_results_tar *t)
+static void results_tar_free(struct results_tar *t)
 {
     if (t)
         pr_results_intake_free(t->in);
@@ -163,7 +165,7 @@ static uint64_t tar_number(const char *p, size_t len)
     return n;
 }
 
-static void tar_name(struct pr_results_tar *t)
+static void tar_name(struct results_tar *t)
 {
     const char *h = t->head;
 
@@ -177,7 +179,7 @@ static void tar_name(struct pr_results_tar *t)
     }
 }
 
-static int tar_header(struct pr_results_tar *t, struct pr_err *err)
+static int tar_header(struct results_tar *t, struct pr_err *err)
 {
     char kind = t->head[156];
 
@@ -187,13 +189,11 @@ static int tar_header(struct pr_results_tar *t, struct pr_err *err)
         return PR_OK;
     }
     t->left = tar_number(t->head + 124, 12);
-    if (!results_is_tar(t->head, PR_RESULTS_TAR_BLOCK) || t->left > (uint64_t)1
-                                                                        << 50)
+    if (!results_is_tar(t->head, TAR_BLOCK) || t->left > (uint64_t)1 << 50)
         return pr_fail(err, PR_E_FORMAT, t->path,
                        "a damaged archive: no member begins after '%.100s'",
                        t->name);
-    t->pad = (PR_RESULTS_TAR_BLOCK - t->left % PR_RESULTS_TAR_BLOCK) %
-             PR_RESULTS_TAR_BLOCK;
+    t->pad = (TAR_BLOCK - t->left % TAR_BLOCK) % TAR_BLOCK;
     if (kind == 'L') {
         t->state = LONG_NAME;
         t->next_len = 0;
@@ -209,7 +209,7 @@ static int tar_header(struct pr_results_tar *t, struct pr_err *err)
     return PR_OK;
 }
 
-static int end_member(struct pr_results_tar *t, struct pr_err *err)
+static int end_member(struct results_tar *t, struct pr_err *err)
 {
     struct pr_results_intake *in = t->in;
 
@@ -218,7 +218,7 @@ static int end_member(struct pr_results_tar *t, struct pr_err *err)
     return in ? pr_results_intake_end(in, err) : PR_OK;
 }
 
-static void keep_name(struct pr_results_tar *t, const char *p, size_t n)
+static void keep_name(struct results_tar *t, const char *p, size_t n)
 {
     size_t room = sizeof t->next_name - 1 - t->next_len;
 
@@ -229,7 +229,8 @@ static void keep_name(struct pr_results_tar *t, const char *p, size_t n)
     t->next_name[t->next_len] = '\0';
 }
 
-static int results_tar_feed(struct pr_results_tar *t, const char *bytes,
+/* PR_E_FORMAT: the archive is damaged from here on. */
+static int results_tar_feed(struct results_tar *t, const char *bytes,
                             size_t len, struct pr_err *err)
 {
     int rc = PR_OK;
@@ -239,12 +240,10 @@ static int results_tar_feed(struct pr_results_tar *t, const char *bytes,
         size_t n;
 
         if (t->state == HEADER) {
-            n = len < PR_RESULTS_TAR_BLOCK - t->have
-                    ? len
-                    : PR_RESULTS_TAR_BLOCK - t->have;
+            n = len < TAR_BLOCK - t->have ? len : TAR_BLOCK - t->have;
             memcpy(t->head + t->have, bytes, n);
             t->have += n;
-            if (t->have == PR_RESULTS_TAR_BLOCK)
+            if (t->have == TAR_BLOCK)
                 rc = tar_header(t, err);
         } else {
             n = len < t->left ? len : (size_t)t->left;
@@ -268,7 +267,7 @@ static int results_tar_feed(struct pr_results_tar *t, const char *bytes,
 }
 
 /* An archive has its end marked; one that is cut between two members, too. */
-static int results_tar_end(struct pr_results_tar *t, struct pr_err *err)
+static int results_tar_end(struct results_tar *t, struct pr_err *err)
 {
     if (t->ended)
         return PR_OK;
@@ -391,7 +390,7 @@ static int results_read_zip(struct pr_results_reader *r, const char *path,
 
 enum {
     PIECE = PR_RESULTS_PIECE,
-    BLOCK = PR_RESULTS_TAR_BLOCK,
+    BLOCK = TAR_BLOCK,
 };
 
 struct stream {
@@ -401,7 +400,7 @@ struct stream {
     char first[BLOCK];            /* bytes that tell whether it is an archive */
     size_t have;
     bool told;
-    struct pr_results_tar *tar; /* NULL: it is none */
+    struct results_tar *tar; /* NULL: it is none */
 };
 
 /* ---- a stream of bytes */

@@ -151,13 +151,6 @@ int pr_results_intake_end(struct pr_results_intake *in,
                           struct pr_err *err) PR_MUST_CHECK;
 void pr_results_intake_free(struct pr_results_intake *in);
 
-/* ---- archives: their members are files in turn */
-
-enum { PR_RESULTS_TAR_BLOCK = 512 };
-
-struct pr_results_tar;
-/* PR_E_FORMAT: the archive is damaged from here on. */
-
 /* ---- documents */
 
 /* A whole document. 1: rows were made; 0: it is JSON, but nothing we know;

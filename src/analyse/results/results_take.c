@@ -12,8 +12,6 @@
 
 #include <string.h>
 
-struct pr_results_csv;
-
 /* ---- lines of a stream, in bounded memory */
 
 static const char *find_line_end(const char *p, const char *end)
@@ -100,7 +98,7 @@ enum {
     MAX_NAMES = 65536,
 };
 
-struct pr_results_csv {
+struct results_csv {
     struct pr_results_reader *r;
     const char *from;
     struct pr_arena *arena; /* of the names */
@@ -114,14 +112,14 @@ struct pr_results_csv {
     bool began;      /* the line has bytes */
 };
 
-static struct pr_results_csv *results_csv_new(struct pr_results_reader *r,
-                                              const char *from)
+static struct results_csv *results_csv_new(struct pr_results_reader *r,
+                                           const char *from)
 {
-    struct pr_results_csv *c = pr_alloc_zeroed(sizeof *c);
+    struct results_csv *c = pr_alloc_zeroed(sizeof *c);
 
     if (!c)
         return NULL;
-    *c = (struct pr_results_csv){
+    *c = (struct results_csv){
         .r = r,
         .from = from,
         .arena = pr_arena_new(4096),
@@ -134,7 +132,7 @@ static struct pr_results_csv *results_csv_new(struct pr_results_reader *r,
 }
 
 /* NULL is fine */
-static void results_csv_free(struct pr_results_csv *c)
+static void results_csv_free(struct results_csv *c)
 {
     if (!c)
         return;
@@ -155,7 +153,7 @@ static bool results_csv_read_number(const char *text, size_t len,
            pr_value_is_number(ret);
 }
 
-static int results_csv_add_name(struct pr_results_csv *c, struct pr_err *err)
+static int results_csv_add_name(struct results_csv *c, struct pr_err *err)
 {
     const char **names;
     const char *text;
@@ -180,7 +178,7 @@ static int results_csv_add_name(struct pr_results_csv *c, struct pr_err *err)
     return PR_OK;
 }
 
-static int results_csv_put_field(struct pr_results_csv *c, struct pr_err *err)
+static int results_csv_put_field(struct results_csv *c, struct pr_err *err)
 {
     struct pr_value v;
     const char *name;
@@ -200,7 +198,7 @@ static int results_csv_put_field(struct pr_results_csv *c, struct pr_err *err)
     return pr_results_row_put(c->r, name, strlen(name), &v, err);
 }
 
-static int end_field(struct pr_results_csv *c, struct pr_err *err)
+static int end_field(struct results_csv *c, struct pr_err *err)
 {
     int rc = PR_OK;
 
@@ -218,7 +216,7 @@ static int end_field(struct pr_results_csv *c, struct pr_err *err)
     return rc;
 }
 
-static int results_csv_end_line(struct pr_results_csv *c, struct pr_err *err)
+static int results_csv_end_line(struct results_csv *c, struct pr_err *err)
 {
     int rc;
 
@@ -235,7 +233,7 @@ static int results_csv_end_line(struct pr_results_csv *c, struct pr_err *err)
 }
 
 /* One byte; true: it ended a field or a line. */
-static bool results_csv_add_byte(struct pr_results_csv *c, char ch)
+static bool results_csv_add_byte(struct results_csv *c, char ch)
 {
     switch (c->state) {
     case QUOTED:
@@ -269,7 +267,7 @@ static bool results_csv_add_byte(struct pr_results_csv *c, char ch)
     return false;
 }
 
-static int results_csv_feed(struct pr_results_csv *c, const char *bytes,
+static int results_csv_feed(struct results_csv *c, const char *bytes,
                             size_t len, struct pr_err *err)
 {
     int rc = PR_OK;
@@ -291,7 +289,7 @@ static int results_csv_feed(struct pr_results_csv *c, const char *bytes,
 }
 
 /* The last line may lack its end. */
-static int results_csv_end(struct pr_results_csv *c, struct pr_err *err)
+static int results_csv_end(struct results_csv *c, struct pr_err *err)
 {
     return results_csv_end_line(c, err);
 }
@@ -312,7 +310,7 @@ struct pr_results_intake {
     struct pr_log_scanner *scanner;
     struct pr_results_line_cutter lines;
     struct pr_milabench_events *events;
-    struct pr_results_csv *table;
+    struct results_csv *table;
     uint64_t before; /* results when the table began */
 };
 

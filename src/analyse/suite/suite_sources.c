@@ -501,7 +501,6 @@ static void *suite_run_worker(void *arg)
     return NULL;
 }
 
-/* The first worker is the caller; where no thread can be had it does all. */
 static unsigned suite_count_threads(const struct pr_suite_read_opts *o,
                                     size_t files)
 {
@@ -512,6 +511,7 @@ static unsigned suite_count_threads(const struct pr_suite_read_opts *o,
     return (size_t)n > most && !o->threads ? (unsigned)most : (unsigned)n;
 }
 
+/* The first worker is the caller; where no thread can be had it does all. */
 static int suite_run_workers(struct pr_suite_build *w, struct crew *c,
                              const struct pr_suite_read_opts *opts,
                              struct pr_err *err)
