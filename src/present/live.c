@@ -22,16 +22,16 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-enum pr_live_channel {
-    PR_LIVE_OFF,
-    PR_LIVE_LINE,
-    PR_LIVE_LINES,
-    PR_LIVE_OBJECTS,
+enum live_channel {
+    LIVE_OFF,
+    LIVE_LINE,
+    LIVE_LINES,
+    LIVE_OBJECTS,
 };
 
 struct pr_live_line {
     struct pr_live_opts opts;
-    enum pr_live_channel channel;
+    enum live_channel channel;
     bool ascii;
     bool started;               /* the first update has come */
     bool painted;               /* the line is on the screen */
@@ -162,6 +162,7 @@ static void add_parts(struct pr_live_line *l, uint64_t now_ns, size_t columns)
     live_add_counts(l, now_ns);
 }
 
+/* Without its line end, at most columns wide. */
 static void live_add_line(struct pr_live_line *l, uint64_t now_ns,
                           unsigned columns)
 {
@@ -198,8 +199,6 @@ static void live_add_plain(struct pr_live_line *l, uint64_t now_ns)
     pr_buf_char(&l->out, '\n');
 }
 
-/* Append to l->out: the line without its line end, at most columns wide; the
- * plain line; the object. */
 static void live_add_object(struct pr_live_line *l, uint64_t now_ns,
                             const char *event)
 {
@@ -269,21 +268,21 @@ static bool can_redraw(int fd)
     return isatty(fd) && !(term && strcmp(term, "dumb") == 0);
 }
 
-static enum pr_live_channel channel_of(const struct pr_live_opts *o)
+static enum live_channel channel_of(const struct pr_live_opts *o)
 {
     switch (o->mode) {
     case PR_LIVE_ALWAYS:
-        return PR_LIVE_LINE;
+        return LIVE_LINE;
     case PR_LIVE_JSON:
-        return PR_LIVE_OBJECTS;
+        return LIVE_OBJECTS;
     case PR_LIVE_PLAIN:
-        return PR_LIVE_LINES;
+        return LIVE_LINES;
     case PR_LIVE_NEVER:
-        return PR_LIVE_OFF;
+        return LIVE_OFF;
     case PR_LIVE_AUTO:
         break;
     }
-    return can_redraw(o->fd) ? PR_LIVE_LINE : PR_LIVE_LINES;
+    return can_redraw(o->fd) ? LIVE_LINE : LIVE_LINES;
 }
 
 struct pr_live_line *pr_live_new(const struct pr_live_opts *opts)
@@ -349,10 +348,10 @@ static void add_painting(struct pr_live_line *l, uint64_t now)
 static uint64_t live_due_ns(const struct pr_live_line *l)
 {
     switch (l->channel) {
-    case PR_LIVE_LINE:
+    case LIVE_LINE:
         return l->last_ns == l->start_ns ? l->start_ns + FIRST_PAINT
                                          : l->last_ns + REPAINT;
-    case PR_LIVE_LINES:
+    case LIVE_LINES:
         return l->last_ns + PLAIN_EVERY;
     default:
         return l->last_ns + SECOND;
@@ -363,15 +362,15 @@ void pr_live_tick(struct pr_live_line *l)
 {
     uint64_t now;
 
-    if (!l || !l->started || l->finished || l->channel == PR_LIVE_OFF)
+    if (!l || !l->started || l->finished || l->channel == LIVE_OFF)
         return;
     now = now_of(l);
     if (now < live_due_ns(l))
         return;
     l->last_ns = now;
-    if (l->channel == PR_LIVE_LINES)
+    if (l->channel == LIVE_LINES)
         live_add_plain(l, now);
-    else if (l->channel == PR_LIVE_OBJECTS)
+    else if (l->channel == LIVE_OBJECTS)
         live_add_object(l, now, "progress");
     else if (may_paint(l))
         add_painting(l, now);
@@ -428,7 +427,7 @@ static void live_set_text(struct pr_live_line *l, struct pr_buf *to,
 void pr_live_update(struct pr_live_line *l, uint64_t done, uint64_t total,
                     uint64_t failed, const char *label, const char *extra)
 {
-    if (!l || l->finished || l->channel == PR_LIVE_OFF)
+    if (!l || l->finished || l->channel == LIVE_OFF)
         return;
     note_done(l, done);
     l->started = true;
@@ -444,7 +443,7 @@ int pr_live_wait_ms(const struct pr_live_line *l)
 {
     uint64_t now, due;
 
-    if (!l || l->finished || l->channel == PR_LIVE_OFF)
+    if (!l || l->finished || l->channel == LIVE_OFF)
         return -1;
     now = now_of(l);
     due = live_due_ns(l);
@@ -470,7 +469,7 @@ void pr_live_message(struct pr_live_line *l, const char *text)
 
     if (!l)
         return;
-    if (l->channel == PR_LIVE_OBJECTS) {
+    if (l->channel == LIVE_OBJECTS) {
         add_message_object(l, text);
         live_flush(l);
         return;
@@ -502,7 +501,7 @@ void pr_live_close(struct pr_live_line *l)
     if (!l || l->finished)
         return;
     pr_live_hide(l);
-    if (l->channel == PR_LIVE_OBJECTS && l->started) {
+    if (l->channel == LIVE_OBJECTS && l->started) {
         live_add_object(l, now_of(l), "done");
         live_flush(l);
     }

@@ -23,21 +23,21 @@ struct pr_table {
     bool failed; /* out of memory while filling */
 };
 
-static inline const struct pr_value *pr_table_cell(const struct pr_table *t,
-                                                   size_t row, size_t col)
+static const struct pr_value *table_cell(const struct pr_table *t, size_t row,
+                                         size_t col)
 {
     return &t->cells[row * t->col_count + col];
 }
 
-static inline bool pr_table_column_is_text(const struct pr_table_column *c)
+static bool table_column_is_text(const struct pr_table_column *c)
 {
     return c->kind == PR_COL_STR || c->kind == PR_COL_STATUS;
 }
 
-static inline bool pr_table_column_is_right(const struct pr_table_column *c)
+static bool table_column_is_right(const struct pr_table_column *c)
 {
     return c->align == PR_ALIGN_RIGHT ||
-           (c->align == PR_ALIGN_AUTO && !pr_table_column_is_text(c));
+           (c->align == PR_ALIGN_AUTO && !table_column_is_text(c));
 }
 
 /* How the numbers of a column are written: one unit and one number of
@@ -122,7 +122,7 @@ static void table_csv(const struct pr_table *t,
     }
     for (size_t r = 0; r < t->row_count; r++)
         for (size_t c = 0; c < t->col_count; c++) {
-            table_csv_put_value(out, pr_table_cell(t, r, c));
+            table_csv_put_value(out, table_cell(t, r, c));
             pr_buf_str(out, c + 1 < t->col_count ? "," : "\r\n");
         }
 }
@@ -143,7 +143,7 @@ void pr_table_json(const struct pr_table *t, struct pr_json_writer *jb,
     for (size_t r = 0; r < t->row_count; r++) {
         pr_json_open_object(jb, NULL);
         for (size_t c = 0; c < t->col_count; c++)
-            table_json_add_member(jb, t->cols[c].key, pr_table_cell(t, r, c));
+            table_json_add_member(jb, t->cols[c].key, table_cell(t, r, c));
         pr_json_close(jb);
     }
     pr_json_close(jb);
@@ -169,7 +169,7 @@ static struct extent extent_of(const struct pr_table *t, size_t col)
     struct extent x = {.whole = true};
 
     for (size_t r = 0; r < t->row_count; r++) {
-        const struct pr_value *v = pr_table_cell(t, r, col);
+        const struct pr_value *v = table_cell(t, r, col);
         double f;
 
         if (!pr_value_is_number(v) || !isfinite(pr_value_number(v)))
@@ -286,7 +286,7 @@ static void table_look(const struct pr_table *t, size_t col, bool ascii,
         ret->each = x.least / u->scale * pow(10, ret->decimals) < 10 ||
                     x.most / u->scale >= HUGE_NUMBER;
     /* A unit in the header is wrong for cells that bring their own. */
-    if (!pr_table_column_is_text(c) && (!ret->each || u == &no_unit))
+    if (!table_column_is_text(c) && (!ret->each || u == &no_unit))
         unit_text(c, u, ascii, unit);
     make_header(c, unit, ret->header);
 }
@@ -326,7 +326,7 @@ static void table_cell_text(const struct pr_table *t, size_t row, size_t col,
                             const struct table_look *look, bool ascii,
                             struct pr_buf *out)
 {
-    const struct pr_value *v = pr_table_cell(t, row, col);
+    const struct pr_value *v = table_cell(t, row, col);
 
     if (v->kind == PR_STR)
         pr_screen_clean(out, v->s, v->len);
@@ -342,7 +342,7 @@ static const char *table_html_class(const struct pr_table_column *c,
                                     const char *text)
 {
     if (c->kind != PR_COL_STATUS)
-        return pr_table_column_is_right(c) ? "" : " class=\"text\"";
+        return table_column_is_right(c) ? "" : " class=\"text\"";
     if (strcmp(text, NOTHING) == 0 || strcmp(text, "skipped") == 0)
         return " class=\"text\"";
     return strcmp(text, "ok") == 0 ? " class=\"text good\""
@@ -375,7 +375,7 @@ static void table_html_put_heads(const struct pr_table *t,
 {
     pr_buf_str(out, "<thead><tr>");
     for (size_t c = 0; c < t->col_count; c++) {
-        pr_buf_str(out, pr_table_column_is_right(&t->cols[c])
+        pr_buf_str(out, table_column_is_right(&t->cols[c])
                             ? "<th scope=\"col\">"
                             : "<th scope=\"col\" class=\"text\">");
         pr_html_escape(out, looks[c].header, strlen(looks[c].header));
@@ -508,7 +508,7 @@ static void table_text_put_cell(const struct line *p, size_t c,
     size_t width = p->layout[c].width;
     size_t need = pr_screen_columns(text, len);
     size_t blanks = need < width ? width - need : 0;
-    bool right = pr_table_column_is_right(&p->t->cols[c]);
+    bool right = table_column_is_right(&p->t->cols[c]);
 
     if (c)
         pr_screen_blanks(p->out, GAP);
@@ -601,8 +601,8 @@ static void put_escaped(struct pr_buf *out, const char *s, size_t len)
 static void put_rule(const struct pr_table *t, struct pr_buf *out)
 {
     for (size_t c = 0; c < t->col_count; c++)
-        pr_buf_str(out, pr_table_column_is_right(&t->cols[c]) ? "| ---: "
-                                                              : "| --- ");
+        pr_buf_str(out,
+                   table_column_is_right(&t->cols[c]) ? "| ---: " : "| --- ");
     pr_buf_str(out, "|\n");
 }
 
