@@ -1,4 +1,7 @@
-/* What all workloads ask of a job. */
+/*
+ * What all workloads ask of a job: the environment, the network and the
+ * arguments of its program, the files and folders it names.
+ */
 #include "job/job.h"
 
 #include "base/file.h"
@@ -7,14 +10,13 @@
 #include "storage/path.h"
 
 #include <limits.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-/*
- * The environment of an experiment's program. What the experiment itself sets
- * is kept apart as well: in a container it is all there is.
- */
+/* ---- the environment of an experiment's program: what the experiment itself
+ * sets is kept apart as well; in a container it is all there is */
 
 /* Lays NAME=value over the list; the list has room. */
 static void job_env_set_word(const char **env, size_t *count, const char *word)
@@ -103,7 +105,7 @@ int pr_job_set_start_env(struct pr_job *job, const char *const *extra,
     return PR_OK;
 }
 
-/* Loading the network of an experiment. */
+/* ---- the network of an experiment */
 
 /* DLBS hands the options over as text. */
 static int job_read_model_opts(struct pr_job *job, struct pr_value *ret,
@@ -151,18 +153,45 @@ int pr_job_read_model(struct pr_job *job, struct pr_model **ret,
     return rc;
 }
 
-/* Arguments of programs. No shell is involved. */
+/* ---- signals */
+
+static bool stop;
+
+static void on_signal(int signo)
+{
+    (void)signo;
+    __atomic_store_n(&stop, true, __ATOMIC_RELAXED);
+}
+
+const bool *pr_job_watch_signals(void)
+{
+    struct sigaction sa = {.sa_handler = on_signal};
+
+    sigaction(SIGTERM, &sa, NULL);
+    sigaction(SIGINT, &sa, NULL);
+    return &stop;
+}
+
+/* ---- arguments of programs; no shell is involved */
 
 int pr_argv_add_word(struct pr_argv *a, const char *word, struct pr_err *err)
 {
-    const char **items = pr_arena_grow(a->job->arena, a->items, a->count,
-                                       &a->cap, sizeof *items);
+    const char **slot = PR_PUSH(a->job->arena, a);
 
-    if (!items)
+    if (!slot)
         return pr_fail_nomem(err);
-    a->items = items;
-    items[a->count++] = word;
+    *slot = word;
     return PR_OK;
+}
+
+int pr_argv_add_words(struct pr_argv *a, const char *const *words, size_t count,
+                      struct pr_err *err)
+{
+    int rc = PR_OK;
+
+    for (size_t i = 0; i < count && !rc; i++)
+        rc = pr_argv_add_word(a, words[i], err);
+    return rc;
 }
 
 static int argv_add_value(struct pr_argv *a, const char *what,
@@ -205,6 +234,13 @@ int pr_argv_add_text(struct pr_argv *a, const char *what, const char *text,
     return rc;
 }
 
+int pr_argv_add_words_of(struct pr_argv *a, const char *what,
+                         const struct pr_value *v, struct pr_err *err)
+{
+    return v->kind == PR_LIST ? pr_argv_add_list(a, what, v, err)
+                              : pr_argv_add_text(a, what, v->s, err);
+}
+
 static bool argv_is_assignment(const char *word)
 {
     size_t n = strspn(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -244,16 +280,12 @@ int pr_argv_fill_start(struct pr_argv *a, struct pr_start *ret,
 
 const char *pr_job_param_text(const struct pr_job *job, const char *name)
 {
-    const struct pr_value *v = pr_get(job->params, name);
-
-    return v && v->kind == PR_STR ? v->s : "";
+    return pr_text_at(job->params, name, "");
 }
 
 bool pr_job_needs_sync(const struct pr_value *params)
 {
-    const struct pr_value *v = params ? pr_get(params, "run.fsync") : NULL;
-
-    return !v || v->kind != PR_BOOL || v->b;
+    return pr_bool_at(params, "run.fsync", true);
 }
 
 int pr_job_find_framework(const struct pr_job *job,
@@ -288,11 +320,9 @@ bool pr_job_is_off(const struct pr_job *job)
     return false;
 }
 
-/*
- * Files and folders that parameters name. A container sees these alone, so
+/* ---- files and folders that parameters name: a container sees these alone, so
  * that what is missing here is not there inside, and what is written elsewhere
- * is lost with it.
- */
+ * is lost with it */
 
 enum { MOST = 16 };
 
@@ -302,13 +332,6 @@ struct places {
     size_t count;
     bool failed; /* no memory */
 };
-
-static bool places_is_param_true(const struct pr_job *job, const char *name)
-{
-    const struct pr_value *v = pr_get(job->params, name);
-
-    return v && v->kind == PR_BOOL && v->b;
-}
 
 static void places_add(struct places *p, const char *path,
                        enum pr_place_use use)
@@ -362,11 +385,11 @@ static void add_data(struct places *p)
         places_add(p, root, PR_PLACE_KEPT);
     add_below(p, own ? root : all,
               pr_job_param_text(job, "dataset.data_folder"),
-              files && places_is_param_true(job, "workflow.generate_data")
+              files && pr_bool_at(job->params, "workflow.generate_data", false)
                   ? PR_PLACE_MADE
                   : PR_PLACE_KEPT);
     add_below(p, all, pr_job_param_text(job, "checkpoint.checkpoint_folder"),
-              files && places_is_param_true(job, "workflow.checkpoint")
+              files && pr_bool_at(job->params, "workflow.checkpoint", false)
                   ? PR_PLACE_MADE
                   : PR_PLACE_KEPT);
     places_add(p, job->exp.data_dir, PR_PLACE_KEPT);

@@ -98,11 +98,15 @@ int pr_job_init(struct pr_job *job, const char *id, const char *dir,
                 const struct pr_value *params, struct pr_arena *a,
                 struct pr_err *err) PR_MUST_CHECK;
 
+/* From now on signals end the work: SIGTERM and SIGINT make what is returned
+ * true, which is to be looked at after every step. */
+const bool *pr_job_watch_signals(void);
+
 /* Whether exp.status says that it is planned but not to be run. */
 bool pr_job_is_off(const struct pr_job *job);
 
-/* The arguments of a program that an experiment starts: words joined into one
- * list, with those of runtime.launcher in front. */
+/* ---- the arguments of a program that an experiment starts: words joined into
+ * one list, with those of runtime.launcher in front */
 
 struct pr_argv {
     struct pr_job *job; /* everything is in its arena */
@@ -115,9 +119,12 @@ struct pr_argv {
 int pr_argv_init(struct pr_argv *a, struct pr_job *job,
                  struct pr_err *err) PR_MUST_CHECK;
 
-/* Adds a word, which is borrowed. */
+/* Adds a word, or several; they are borrowed. */
 int pr_argv_add_word(struct pr_argv *a, const char *word,
                      struct pr_err *err) PR_MUST_CHECK;
+
+int pr_argv_add_words(struct pr_argv *a, const char *const *words, size_t count,
+                      struct pr_err *err) PR_MUST_CHECK;
 
 /* Adds the items of a list as text, each one word; what names the list in
  * errors. */
@@ -129,6 +136,11 @@ int pr_argv_add_list(struct pr_argv *a, const char *what,
 int pr_argv_add_text(struct pr_argv *a, const char *what, const char *text,
                      struct pr_err *err) PR_MUST_CHECK;
 
+/* Adds either of the two, by its kind. */
+int pr_argv_add_words_of(struct pr_argv *a, const char *what,
+                         const struct pr_value *v,
+                         struct pr_err *err) PR_MUST_CHECK;
+
 /* How many words of the program itself there are so far. */
 size_t pr_argv_word_count(const struct pr_argv *a);
 
@@ -136,8 +148,8 @@ size_t pr_argv_word_count(const struct pr_argv *a);
 int pr_argv_fill_start(struct pr_argv *a, struct pr_start *ret,
                        struct pr_err *err) PR_MUST_CHECK;
 
-/* The environment of an experiment's program: ours with the experiment's own
- * variables laid over. */
+/* ---- the environment of an experiment's program: ours with the experiment's
+ * own variables laid over */
 
 /* Fills ret->env and ret->own_env: runtime.env.*, then the extra NAME=value
  * words. In the job's arena; the words are borrowed. */
@@ -150,13 +162,15 @@ int pr_job_set_start_env(struct pr_job *job, const char *const *extra,
 int pr_job_env_overlay(const char *const *words, struct pr_arena *a,
                        const char ***ret, struct pr_err *err) PR_MUST_CHECK;
 
-/* The network that an experiment names: exp.model, exp.model_opts, nn.tiny. */
+/* ---- the network that an experiment names: exp.model, exp.model_opts,
+ * nn.tiny */
 
 /* In the job's arena. exp.model_opts is a map, or the text of one. */
 int pr_job_read_model(struct pr_job *job, struct pr_model **ret,
                       struct pr_err *err) PR_MUST_CHECK;
 
-/* Which files and folders of this machine an experiment's parameters name. */
+/* ---- the files and folders of this machine that an experiment's parameters
+ * name */
 
 enum pr_place_use {
     PR_PLACE_KEPT, /* may be there, and may be written to then */

@@ -1,4 +1,4 @@
-/* Probing in an experiment: settings, the loop's surroundings. */
+/* Probing in an experiment: settings, the loop's surroundings, results. */
 #include "job/probe_job.h"
 
 #include "job/result_lines.h"
@@ -7,7 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* Results of a probe. */
+/* ---- results */
 
 static const char *const names[PR_PROBE_PHASES] = {"io", "synthetic", "full"};
 
@@ -131,9 +131,7 @@ void pr_probe_job_put_results(const struct pr_probe *p,
 
 bool pr_job_needs_probe(const struct pr_job *job)
 {
-    const struct pr_value *v = pr_get(job->params, "probe.run");
-
-    return v && v->kind == PR_BOOL && v->b;
+    return pr_bool_at(job->params, "probe.run", false);
 }
 
 /* ---- settings */

@@ -38,7 +38,6 @@ int pr_probe_job_run(const struct pr_probe_job *j,
                      struct pr_err *err) PR_MUST_CHECK;
 
 /* What a probe found, as metrics; docs/probe.md defines them. */
-
 void pr_probe_job_put_results(const struct pr_probe *p,
                               struct pr_result_lines *k);
 

@@ -70,23 +70,24 @@ void pr_progress_end(struct pr_progress *p)
 bool pr_progress_read(const char *dir, char out[static 320])
 {
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(MAX_BYTES);
-    const struct pr_value *text, *left;
+    const char *text;
     struct pr_json_in in = {.name = file_name};
     struct pr_value v;
     char path[4096], time[24];
+    double left_s;
 
     snprintf(path, sizeof path, "%s/%s", dir, file_name);
     if (!a || pr_file_read(path, MAX_BYTES, a, &in.text, &in.len, NULL) ||
         pr_json_read(&in, a, &v, NULL, NULL))
         return false;
-    text = pr_get(&v, "text");
-    left = pr_get(&v, "left_s");
-    if (!text || text->kind != PR_STR)
+    text = pr_text_at(&v, "text", NULL);
+    left_s = pr_number_at(&v, "left_s", 0);
+    if (!text)
         return false;
-    if (left && pr_value_is_number(left) && pr_value_number(left) > 0)
-        snprintf(out, 320, "%s, %s left", text->s,
-                 pr_format_seconds(time, pr_value_number(left)));
+    if (left_s > 0)
+        snprintf(out, 320, "%s, %s left", text,
+                 pr_format_seconds(time, left_s));
     else
-        snprintf(out, 320, "%s", text->s);
+        snprintf(out, 320, "%s", text);
     return true;
 }

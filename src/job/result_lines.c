@@ -1,4 +1,7 @@
-/* Measures as lines or as members. */
+/*
+ * What a job says on its log: measures, as lines or as members; warnings;
+ * DLIO's log.
+ */
 #include "job/result_lines.h"
 
 #include "base/file.h"
@@ -7,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Warnings as lines of the log. */
+/* ---- warnings */
 
 void pr_warnings_put(const struct pr_buf *lines, struct pr_buf *out)
 {
@@ -21,7 +24,7 @@ void pr_warnings_put(const struct pr_buf *lines, struct pr_buf *out)
     }
 }
 
-/* Showing and keeping DLIO's log. */
+/* ---- DLIO's log */
 
 enum { KEPT_MAX = 32 << 20 };
 

@@ -1,6 +1,6 @@
 /*
- * Where a measure goes: a metric line of its own, or a member of an object. A
- * list of measures is written once and serves both.
+ * What a job says on its log, for programs to read: measures, warnings, and the
+ * log lines of DLIO.
  */
 #ifndef PR_JOB_RESULT_LINES_H
 #define PR_JOB_RESULT_LINES_H
@@ -9,11 +9,9 @@
 #include "base/err.h"
 #include "base/json/json_write.h"
 
-/*
- * DLIO's log while it grows: lines are added to a text and shown, that is
+/* ---- DLIO's log while it grows: lines are added to a text and shown, that is
  * written to stdout, as they fall due; what was shown is kept for dlio.log, up
- * to a size that fits in memory.
- */
+ * to a size that fits in memory */
 
 struct pr_job_log {
     struct pr_buf text; /* to be shown */
@@ -59,8 +57,8 @@ void pr_result_lines_put_bool(struct pr_result_lines *k, const char *name,
 void pr_result_lines_put_str(struct pr_result_lines *k, const char *name,
                              const char *s);
 
-/* Warnings of a workload: collected as lines of text, told as lines of the log
- * that results are read from. */
+/* ---- warnings of a workload: collected as lines of text, told as lines of the
+ * log that results are read from */
 
 void pr_warnings_put(const struct pr_buf *lines, struct pr_buf *out);
 
