@@ -1,4 +1,7 @@
-/* Figures of the client while it trains: phases, and what is made of them. */
+/*
+ * Figures of the client while it trains: what it may use, its devices and its
+ * network, looked at as phases begin and end.
+ */
 #include "observe/client_limits.h"
 
 #include "base/clock.h"
@@ -17,8 +20,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* What this process may use: processors and memory, by affinity, by what the
- * machine has, and by the control groups it is in (both versions). */
+/* ---- processors and memory that this process may use, by affinity, by what
+ * the machine has, and by the control groups it is in (both versions) */
 
 enum { MAX_TEXT = 1 << 20 };
 
@@ -176,7 +179,7 @@ static void group_limit(const struct pr_client_limits *l, struct pr_arena *a,
     }
 }
 
-/* ---- what there is */
+/* ---- processors and memory there are */
 
 static double allowed_processors(void)
 {
@@ -197,7 +200,6 @@ static void client_limits_find_processors(struct pr_client_limits *l)
         group_limit(l, a, "cpu", quota_v1, quota_v2, &l->processors);
 }
 
-/* Processors and memory, by affinity and control groups. */
 static void client_limits_find_memory(struct pr_client_limits *l)
 {
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(16384);
@@ -213,11 +215,9 @@ static void client_limits_find_memory(struct pr_client_limits *l)
     l->memory = (uint64_t)bytes;
 }
 
-/*
- * The block devices under a folder, and what the kernel counts of them. A
- * partition stands for its disk, a volume or RAID for the disks it is made of:
- * the busiest of these is what limits.
- */
+/* ---- the block devices under a folder, and what the kernel counts of them: a
+ * partition stands for its disk, a volume or RAID for the disks it is made of;
+ * the busiest of these is what limits */
 
 enum { DEPTH = 8, SECTOR = 512 };
 
@@ -329,7 +329,7 @@ static void client_limits_find_devices(struct pr_client_limits *l,
         resolve_mount(l, a, major(sb.st_dev), minor(sb.st_dev));
 }
 
-/* ---- what they did */
+/* ---- what devices did */
 
 /* One counter went up; older kernels have them in 32 bits. */
 static uint64_t disk_counter_growth(uint64_t was, uint64_t now)
@@ -378,11 +378,9 @@ static bool client_limits_sample_devices(struct pr_client_limits *l, bool add)
     return seen && seen == l->device_count;
 }
 
-/*
- * Bytes that came over the network. Where there are real interfaces only those
- * count, so that a byte is not counted again at a bridge or bond above them; in
- * a container there are none, and all but lo count.
- */
+/* ---- bytes that came over the network: where there are real interfaces only
+ * those count, so that a byte is not counted again at a bridge or bond above
+ * them; in a container there are none, and all but lo count */
 
 /* NAME: BYTES … of /proc/net/dev. */
 static bool netdev_read_line(const char *line, char name[static 32],
@@ -468,7 +466,7 @@ static void client_limits_find_nets(struct pr_client_limits *l)
         add_nets(l, a, text, false);
 }
 
-/* Likewise. */
+/* Bytes of the interfaces, likewise. */
 static bool client_limits_sample_nets(struct pr_client_limits *l, bool add)
 {
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(16384);

@@ -15,9 +15,9 @@
 
 enum { PR_CLIENT_LIMITS_DEVICES = 16, PR_CLIENT_LIMITS_NETS = 16 };
 
-/* Where the kernel tells; others for tests. Borrowed. */
 struct pr_clock;
 
+/* Where the kernel tells; others for tests. Borrowed. */
 struct pr_client_limits_roots {
     const char *proc, *sys;
 };
@@ -99,8 +99,6 @@ double pr_client_limits_memory_share(const struct pr_client_limits *l);
 
 /* "local disk", "network", "fuse", "memory", "none"; "": not known. */
 const char *pr_client_limits_storage_kind(const struct pr_client_limits *l);
-
-/* What the files of limits.h share. */
 
 /* The kind of storage by statfs's f_type. */
 const char *pr_client_limits_filesystem_kind(uint64_t f_type);

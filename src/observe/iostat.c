@@ -1,6 +1,7 @@
 /*
- * The sampler: a thread that takes a snapshot of the counters at fixed times,
- * and a log of them that becomes a file at the end.
+ * Reading the counters of devices and processors, a thread that takes a
+ * snapshot of them at fixed times, a log of these in a bounded amount of
+ * memory, and the file it becomes at the end.
  */
 #include "observe/iostat.h"
 
@@ -24,7 +25,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Reading /proc/diskstats, /proc/stat and the names in /sys. */
+/* ---- reading /proc/diskstats, /proc/stat and the names in /sys */
 
 /* The text of PROC/FILE, replacing what is in the buffer. */
 static int iostat_load(const char *proc, const char *file, struct pr_buf *text,
@@ -218,7 +219,7 @@ bool pr_iostat_find_device(const char *path, char out[static 64])
            pr_iostat_disk_name("/sys", major(st.st_dev), minor(st.st_dev), out);
 }
 
-/* Snapshots in memory, in a bounded amount of it. */
+/* ---- snapshots in memory, in a bounded amount of it */
 
 enum { FIRST = 64, LEAST = 4 };
 
@@ -289,12 +290,10 @@ bool pr_iostat_log_add(struct pr_iostat_log *log,
     return true;
 }
 
-/*
- * The file that `iostat -mdxtcy -o JSON` writes: the same keys and nesting,
- * and the same figures from the same counters. Two things differ: intervals
- * are measured to the nanosecond, not to a hundredth of a second, and times
- * are UTC, as DLIO's own are.
- */
+/* ---- the file that `iostat -mdxtcy -o JSON` writes: the same keys and
+ * nesting, and the same figures from the same counters. Two things differ:
+ * intervals are measured to the nanosecond, not to a hundredth of a second, and
+ * times are UTC, as DLIO's own are. */
 
 enum { PIECE_BYTES = 64 << 10 };
 

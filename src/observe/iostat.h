@@ -31,11 +31,9 @@ int pr_iostat_stop(struct pr_iostat *io, const char *path, struct pr_err *err);
  * overlay, btrfs, network). */
 bool pr_iostat_find_device(const char *path, char out[static 64]);
 
-/*
- * What the parts of the sampler share. Counters are kept as the kernel gives
- * them, from the start of the machine on: any two snapshots have a difference,
- * so a log that grows too long can leave out every other one.
- */
+/* ---- what tests see of it, too. Counters are kept as the kernel gives them,
+ * from the start of the machine on: any two snapshots have a difference, so a
+ * log that grows too long can leave out every other one. */
 
 /* Requests of one kind; times are in ms and wrap at 32 bits in the kernel. */
 struct pr_iostat_io {
@@ -62,7 +60,7 @@ struct pr_iostat_snap {
     struct pr_iostat_disk disk[];
 };
 
-/* ---- iostat_read.c */
+/* ---- reading */
 
 typedef int pr_iostat_each(void *ctx, const char *name,
                            const struct pr_iostat_disk *d);
@@ -82,7 +80,7 @@ void pr_iostat_device_name(const char *given, char out[static 64]);
 bool pr_iostat_disk_name(const char *sys, unsigned major, unsigned minor,
                          char out[static 64]);
 
-/* ---- iostat_log.c: snapshots in memory, all of one size */
+/* ---- snapshots in memory, all of one size */
 
 struct pr_iostat_log {
     char *data;
@@ -102,7 +100,7 @@ bool pr_iostat_log_add(struct pr_iostat_log *log,
 const struct pr_iostat_snap *pr_iostat_log_at(const struct pr_iostat_log *log,
                                               size_t i);
 
-/* ---- iostat_json.c */
+/* ---- the file */
 
 struct pr_iostat_text {
     const struct pr_iostat_log *log;
