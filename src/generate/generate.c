@@ -1,4 +1,7 @@
-/* Making a data set: what is there, whether there is room, then the files. */
+/*
+ * Making a data set: what is there, whether there is room, then the files, by
+ * threads; and taking one away.
+ */
 #include "generate/generate.h"
 
 #include "base/clock.h"
@@ -14,11 +17,9 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The threads that make or verify a data set: each takes the next file. */
+/* ---- the threads that make or verify a data set: each takes the next file */
 
 enum { MAX_THREADS = 1024, TICK_NS = 100000000 };
-
-/* ---- one thread */
 
 static void note_failure(struct pr_generate_job *j, int rc,
                          const struct pr_err *err)
@@ -147,7 +148,7 @@ static void *thread_main(void *arg)
     return NULL;
 }
 
-/* ---- all of them */
+/* ---- all threads */
 
 static uint64_t generate_count_written(struct pr_generate_job *j)
 {
@@ -263,11 +264,9 @@ static int generate_run_phase(struct pr_generate_job *j, const char *phase,
     return j->rc;
 }
 
-/*
- * A set with another number of files. Contents follow from the seed and the
- * number of a file, so a larger set begins with the files of a smaller one;
- * only their names differ, which tell how many there are.
- */
+/* ---- a set with another number of files: contents follow from the seed and
+ * the number of a file, so a larger set begins with the files of a smaller one;
+ * only their names differ, which tell how many there are */
 
 void pr_generate_resize(struct pr_dataset *d, const uint64_t files[PR_SPLITS])
 {
@@ -312,7 +311,7 @@ static bool has_other_contents(const struct pr_dataset *from,
            (to->spread > 0 || (to->format->flags & PR_FORMAT_EMPTY));
 }
 
-/* ---- names */
+/* ---- names of a set that grows */
 
 struct naming {
     struct pr_generate_job *job;
@@ -389,7 +388,7 @@ static int rename_file(struct naming *n, uint64_t old, uint64_t f,
     return rc ? rc : rename_data(n, old, f, err);
 }
 
-/* ---- all of them */
+/* ---- renaming all of them */
 
 static int rename_split(struct naming *n, struct pr_generate_worker *w,
                         enum pr_split split, struct pr_err *err)
@@ -766,7 +765,7 @@ int pr_generate(const struct pr_dataset *d, const struct pr_storage_opts *so,
     return rc;
 }
 
-/* Taking a data set away. */
+/* ---- taking a data set away */
 
 /* Folders from the innermost out; one with something else in it stays. */
 static void remove_folders(struct pr_storage *st, const struct pr_dataset *d)

@@ -81,7 +81,7 @@ int pr_generate_bytes(const struct pr_dataset *d, uint64_t *ret,
 bool pr_generate_is_same(const struct pr_dataset *a, const struct pr_dataset *b,
                          const char **ret_name);
 
-/* What the files that make a data set share. */
+/* ---- what the files that make a data set share */
 
 /* What one thread has for itself. */
 struct pr_generate_worker {

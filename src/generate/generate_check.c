@@ -1,7 +1,9 @@
 /*
- * What is in the folder already: a data set of ours, complete or not, the same
- * or another, or files of somebody else; and taking away what is to go.
+ * Before a data set is made: what it takes on disk; what is in the folder
+ * already, a data set of ours, complete or not, the same or another, or files
+ * of somebody else; and taking away what is to go.
  */
+#include "base/text.h"
 #include "base/units.h"
 #include "generate/generate.h"
 
@@ -9,11 +11,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/*
- * What a data set takes on disk. Most formats can tell exactly; for the
- * others (jpeg, csv, anything compressed) one file is made in memory, and the
- * rest are taken to be like it.
- */
+/* ---- what it takes on disk: most formats can tell exactly; for the others
+ * (jpeg, csv, anything compressed) one file is made in memory, and the rest are
+ * taken to be like it */
 
 /* Larger ones are not tried in memory; the format's own limit is used. */
 enum { MAX_TRIAL = 64 << 20 };
@@ -137,13 +137,6 @@ struct search {
     char name[256]; /* of what was found */
 };
 
-static bool generate_has_ending(const char *text, const char *end)
-{
-    size_t n = strlen(text), e = strlen(end);
-
-    return n > e && strcmp(text + n - e, end) == 0;
-}
-
 /* What a file of ours could be called, or what others take for one. */
 static int generate_match_file(void *ctx, const char *name, bool is_folder)
 {
@@ -153,7 +146,7 @@ static int generate_match_file(void *ctx, const char *name, bool is_folder)
 
     snprintf(ending, sizeof ending, ".%s", o->format);
     if (is_folder || *name == '.' ||
-        (!generate_has_ending(name, ending) &&
+        (!pr_text_ends_with(name, ending) &&
          strncmp(name, o->file_prefix, strlen(o->file_prefix)) != 0))
         return 0;
     snprintf(s->name, sizeof s->name, "%s", name);

@@ -1,5 +1,7 @@
-/* What one thread does with one file of a data set: make it, look whether it
- * is whole, take it away. */
+/*
+ * What one thread does with one file of a data set: make it, look whether it is
+ * whole, read it back and compare, take it away.
+ */
 #include "base/codec/deflate.h"
 #include "base/mem.h"
 #include "format/content.h"
@@ -9,16 +11,23 @@
 #include <stdio.h>
 #include <string.h>
 
-/*
- * Reading files back, and comparing every byte of every sample with what the
- * seed gives. A format that loses something (jpeg), or a file of a given size,
- * is compared with a second copy of the file, made in memory.
- */
-
-static uint64_t generate_worker_record_bytes(const struct pr_generate_worker *w,
-                                             const struct pr_file_spec *of);
+/* ---- reading back: every byte of every sample is compared with what the seed
+ * gives. A format that loses something (jpeg), or a file of a given size, is
+ * compared with a second copy of the file, made in memory. */
 
 enum { PIECE = 4 * PR_CONTENT_BLOCK };
+
+/* Bytes of one record of a file of records. */
+static uint64_t generate_worker_record_bytes(const struct pr_generate_worker *w,
+                                             const struct pr_file_spec *of)
+{
+    struct pr_file_spec plain = *of;
+    bool exact;
+
+    plain.compression = PR_PLAIN;
+    plain.index_name = NULL;
+    return w->set->format->bytes(&plain, &exact) / of->samples;
+}
 
 /* A buffer that grows and keeps nothing. */
 static int verify_grow_buffer(uint8_t **buf, size_t *cap, size_t need,
@@ -542,18 +551,6 @@ int pr_generate_worker_count_present(struct pr_generate_worker *w, uint64_t f,
         return rc;
     *ret = sum;
     return PR_OK;
-}
-
-/* Bytes of one record of a file of records. */
-static uint64_t generate_worker_record_bytes(const struct pr_generate_worker *w,
-                                             const struct pr_file_spec *of)
-{
-    struct pr_file_spec plain = *of;
-    bool exact;
-
-    plain.compression = PR_PLAIN;
-    plain.index_name = NULL;
-    return w->set->format->bytes(&plain, &exact) / of->samples;
 }
 
 static uint64_t generate_index_bytes(const struct pr_generate_worker *w,
