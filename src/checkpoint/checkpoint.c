@@ -16,10 +16,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/*
- * The threads that write and read the files of all ranks. Each takes the next
- * rank that nobody has and does its files in order.
- */
+/* ---- the threads that write and read the files of all ranks: each takes the
+ * next rank that nobody has and does its files in order */
 
 /* One operation over all ranks. */
 struct pr_checkpoint_threads_job {
@@ -32,7 +30,7 @@ struct pr_checkpoint_threads_job {
 
 struct pr_checkpoint_threads;
 
-/* How much of a checkpoint is in the page cache. */
+/* ---- how much of a checkpoint is in the page cache */
 
 struct look {
     struct pr_storage *st;
@@ -85,7 +83,13 @@ static int checkpoint_cached_share(const struct pr_checkpoint_shape *shape,
     return rc;
 }
 
-/* Sums over checkpoints. */
+/* ---- sums over checkpoints */
+
+/* Whether the next one is listed. */
+static bool checkpoint_ops_has_room(const struct pr_checkpoint_ops *all)
+{
+    return all->listed < PR_CHECKPOINT_LISTED;
+}
 
 static void add_total(struct pr_checkpoint_total *t,
                       const struct pr_checkpoint_op *op)
@@ -115,7 +119,7 @@ static int checkpoint_ops_add(struct pr_checkpoint_ops *all,
     struct pr_checkpoint_op *copy;
 
     add_total(&all->total[op->is_read], op);
-    if (!pr_checkpoint_ops_has_room(all))
+    if (!checkpoint_ops_has_room(all))
         return PR_OK;
     copy = PR_ARENA_NEW(a, struct pr_checkpoint_op);
     if (!copy)
@@ -143,10 +147,6 @@ double pr_checkpoint_stdev(double sum, double square, uint64_t count)
 
     return d > 0 ? sqrt(d) : 0;
 }
-
-/* Threads that do the files of all ranks. */
-
-static void checkpoint_threads_free(struct pr_checkpoint_threads *c);
 
 enum { THREADS_MAX = 64 };
 
@@ -242,7 +242,7 @@ static void do_job(struct hand *h, const struct pr_checkpoint_threads_job *job)
         note_error(c, &err);
 }
 
-/* ---- threads */
+/* ---- all threads */
 
 static void *checkpoint_thread_main(void *ctx)
 {
@@ -321,33 +321,6 @@ static int start_hands(struct pr_checkpoint_threads *c,
     return rc;
 }
 
-static int checkpoint_threads_new(const struct pr_checkpoint_shape *shape,
-                                  struct pr_storage *first, const bool *stop,
-                                  struct pr_clock *clock,
-                                  struct pr_checkpoint_threads **ret,
-                                  struct pr_err *err)
-{
-    struct pr_checkpoint_threads *c = pr_alloc_zeroed(sizeof *c);
-    int rc;
-
-    if (!c)
-        return pr_fail_nomem(err);
-    c->shape = shape;
-    c->stop = stop;
-    c->clock = clock;
-    c->count = checkpoint_choose_threads(c, first);
-    pthread_mutex_init(&c->lock, NULL);
-    c->hands = pr_alloc_zeroed(c->count * sizeof *c->hands);
-    c->took = pr_alloc_zeroed((size_t)shape->ranks * sizeof *c->took);
-    rc = c->hands && c->took ? start_hands(c, first, err) : pr_fail_nomem(err);
-    if (rc) {
-        checkpoint_threads_free(c);
-        return rc;
-    }
-    *ret = c;
-    return PR_OK;
-}
-
 static void tell_all(struct pr_checkpoint_threads *c)
 {
     c->number++;
@@ -375,9 +348,31 @@ static void checkpoint_threads_free(struct pr_checkpoint_threads *c)
 
 /* Storages are opened beside `first`. stop becomes true: give up. clock NULL:
  * the machine's. */
-static unsigned checkpoint_threads_count(const struct pr_checkpoint_threads *c)
+static int checkpoint_threads_new(const struct pr_checkpoint_shape *shape,
+                                  struct pr_storage *first, const bool *stop,
+                                  struct pr_clock *clock,
+                                  struct pr_checkpoint_threads **ret,
+                                  struct pr_err *err)
 {
-    return c->count;
+    struct pr_checkpoint_threads *c = pr_alloc_zeroed(sizeof *c);
+    int rc;
+
+    if (!c)
+        return pr_fail_nomem(err);
+    c->shape = shape;
+    c->stop = stop;
+    c->clock = clock;
+    c->count = checkpoint_choose_threads(c, first);
+    pthread_mutex_init(&c->lock, NULL);
+    c->hands = pr_alloc_zeroed(c->count * sizeof *c->hands);
+    c->took = pr_alloc_zeroed((size_t)shape->ranks * sizeof *c->took);
+    rc = c->hands && c->took ? start_hands(c, first, err) : pr_fail_nomem(err);
+    if (rc) {
+        checkpoint_threads_free(c);
+        return rc;
+    }
+    *ret = c;
+    return PR_OK;
 }
 
 /* Why a thread does it in another way than was asked for; "" when none does. */
@@ -390,7 +385,7 @@ checkpoint_threads_warning(const struct pr_checkpoint_threads *c)
     return c->note;
 }
 
-/* ---- a job */
+/* ---- a job of the threads */
 
 static uint64_t checkpoint_threads_bytes(const struct pr_checkpoint_threads *c)
 {
@@ -470,7 +465,7 @@ struct pr_checkpoint {
     uint64_t saved;
 };
 
-/* ---- opening */
+/* ---- opening a checkpoint */
 
 /* Two runs that write there would mix their files. */
 static int lock_place(struct pr_checkpoint *c, struct pr_err *err)
@@ -570,7 +565,7 @@ const char *pr_checkpoint_engine(const struct pr_checkpoint *c)
 
 unsigned pr_checkpoint_thread_count(const struct pr_checkpoint *c)
 {
-    return checkpoint_threads_count(c->crew);
+    return c->crew->count;
 }
 
 /* ---- counting */
@@ -606,7 +601,7 @@ static int list_ranks(const struct pr_checkpoint *c,
                                                         : c->opts.listed_ranks;
     uint64_t last = 0, most = 0, ns;
 
-    if (!pr_checkpoint_ops_has_room(c->opts.ops) || !n)
+    if (!checkpoint_ops_has_room(c->opts.ops) || !n)
         return PR_OK;
     op->rank_s = PR_ARENA_ARRAY(c->opts.arena, float, (size_t)n);
     if (!op->rank_s)

@@ -1,5 +1,7 @@
-/* What writing and reading a file of a checkpoint have in common: its name, its
- * tensors, and what they hold. */
+/*
+ * One file of a checkpoint: its name, its tensors and what they hold; writing
+ * it, reading it, and comparing it with what was written.
+ */
 #include "checkpoint/checkpoint_file.h"
 
 #include "base/clock.h"
@@ -15,8 +17,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Shared by checkpoint_file*.c. */
 
 /* A file and its tensors. */
 struct pr_checkpoint_subject {
@@ -146,12 +146,10 @@ static void checkpoint_fill_contents(const struct pr_checkpoint_contents *c,
     memcpy(out, &c->key, len);
 }
 
-/*
- * Writing a file of a checkpoint. What a tensor holds is made where it is
- * written from, in whole blocks of noise: the last one of a block to write may
- * reach past its end, into room that is there for it, and what does is moved
- * to the front of the next.
- */
+/* ---- writing: what a tensor holds is made where it is written from, in whole
+ * blocks of noise. The last one of a block to write may reach past its end,
+ * into room that is there for it, and what does is moved to the front of the
+ * next. */
 
 struct writing {
     struct pr_checkpoint_subject *s;
@@ -393,10 +391,8 @@ int pr_checkpoint_file_write(struct pr_checkpoint_io *io, const char *path,
     return rc;
 }
 
-/*
- * Reading a file of a checkpoint. A check makes what was written again, in
- * pieces that stay in the cache, and compares.
- */
+/* ---- reading: a check makes what was written again, in pieces that stay in
+ * the cache, and compares */
 
 typedef unsigned long long ull;
 

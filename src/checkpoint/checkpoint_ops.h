@@ -45,13 +45,6 @@ struct pr_checkpoint_ops {
 };
 enum { PR_CHECKPOINT_LISTED = 10000 };
 
-/* Whether the next one is listed. */
-static inline bool
-pr_checkpoint_ops_has_room(const struct pr_checkpoint_ops *all)
-{
-    return all->listed < PR_CHECKPOINT_LISTED;
-}
-
 /* Mean and deviation of the population, from sums. */
 double pr_checkpoint_mean(double sum, uint64_t count);
 double pr_checkpoint_stdev(double sum, double square, uint64_t count);

@@ -1,17 +1,14 @@
 /*
- * The parameters of a checkpoint: read, checked as DLIO checks them, and what
- * follows from them for all ranks. checkpoint_files.c has the files.
+ * What a checkpoint is made of: which files each rank writes, sums over all
+ * ranks, and the parameters all this follows from, checked as DLIO checks them.
  */
 #include "checkpoint/checkpoint_shape.h"
+
+#include "base/text.h"
 
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
-
-/*
- * The files of a checkpoint and the tensors in them, computed for any rank
- * alone. Names, order and sizes are those that DLIO gives them.
- */
 
 typedef unsigned long long ull;
 
@@ -20,7 +17,8 @@ enum {
     OPTIMIZER_TENSORS = 6, /* three moments, and what goes with each */
 };
 
-/* ---- who has what */
+/* ---- files and tensors, computed for any rank alone: names, order and sizes
+ * are those that DLIO gives them. First, who has what */
 
 /* Where a rank stands. */
 struct seat {
@@ -359,10 +357,8 @@ const char *pr_checkpoint_folder_name(char out[static 64], uint64_t epoch,
     return out;
 }
 
-/*
- * What many ranks write together. Ranks of a stage write alike, so that one of
- * each is looked at and counted as often as there are such ranks.
- */
+/* ---- what many ranks write together: ranks of a stage write alike, so that
+ * one of each is looked at and counted as often as there are such ranks */
 
 /* A sum that stays at its largest when it is too large to be told. */
 static void sum_add_capped(uint64_t *sum, uint64_t a, uint64_t b)
@@ -482,11 +478,6 @@ typedef unsigned long long ull;
  * optimiser state is the most, three times the parameters of eight bytes. */
 #define MOST 100000000000000000ULL
 
-static bool shape_is_text(const char *a, const char *b)
-{
-    return strcmp(a, b) == 0;
-}
-
 static int shape_fill_sections(struct pr_checkpoint_shape *s,
                                const struct pr_value *params,
                                struct pr_arena *a, struct pr_err *err)
@@ -508,7 +499,7 @@ static int shape_fill_sections(struct pr_checkpoint_shape *s,
         rc = pr_opt_fill(all[i].section, params, a, all[i].to, err);
     if (rc)
         return rc;
-    s->is_tensorflow = shape_is_text(emulate.framework, "tensorflow");
+    s->is_tensorflow = pr_text_equal(emulate.framework, "tensorflow");
     if (!pr_tensor_type_find(s->model.model_datatype, &s->model_type) ||
         !pr_tensor_type_find(s->model.optimizer_datatype, &s->optimizer_type))
         return pr_fail(err, PR_E_BUG, "model", "a type has no tensors");
@@ -523,7 +514,7 @@ static int shape_refuse_python(const struct pr_checkpoint_shape *s,
 {
     const char *name = s->opts.checkpoint_mechanism_classname;
 
-    if (!*name || shape_is_text(name, "None"))
+    if (!*name || pr_text_equal(name, "None"))
         return PR_OK;
     pr_fail(err, PR_E_CONF, "checkpoint.checkpoint_mechanism_classname",
             "Python classes cannot be used: checkpoints are native");
@@ -725,7 +716,7 @@ static int count_parameters(struct pr_checkpoint_shape *s, struct pr_err *err)
 
 static int check_sizes(struct pr_checkpoint_shape *s, struct pr_err *err)
 {
-    if (!shape_is_text(s->model.type, "transformer") &&
+    if (!pr_text_equal(s->model.type, "transformer") &&
         s->model.model_size_bytes > MOST)
         return shape_fail_too_large("model.model_size_bytes", err);
     if (s->model.num_layers > 0 &&
@@ -755,7 +746,7 @@ int pr_checkpoint_shape_init(struct pr_checkpoint_shape *s,
     if (!rc)
         rc = check_stages(&made, err);
     if (!rc)
-        rc = shape_is_text(made.opts.mode, "subset") ? spread_subset(&made, err)
+        rc = pr_text_equal(made.opts.mode, "subset") ? spread_subset(&made, err)
                                                      : spread_all(&made, err);
     if (!rc)
         rc = check_counts(&made, params, err);
