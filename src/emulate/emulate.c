@@ -1,21 +1,21 @@
-/* The parameters of an emulated training, and what follows from them. */
+/*
+ * The parameters of an emulated training: whether they make sense together, and
+ * what follows from them.
+ */
 #include "emulate/emulate.h"
+
+#include "base/text.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 
-/* Whether the parameters of an emulated training make sense together. */
-
-static bool is_param_text(const char *a, const char *b)
-{
-    return strcmp(a, b) == 0;
-}
+/* ---- whether they make sense together */
 
 /* Python's None in a text means that there is none. */
 static bool is_python_class(const char *text)
 {
-    return *text && !is_param_text(text, "None");
+    return *text && !pr_text_equal(text, "None");
 }
 
 /* DLIO can be extended by Python classes; we have no Python to run them. */
@@ -27,7 +27,7 @@ static int emulate_refuse_python(const struct pr_emulate *e, struct pr_err *err)
         key = "reader.reader_classname";
     else if (is_python_class(e->reader.data_loader_classname))
         key = "reader.data_loader_classname";
-    else if (is_param_text(e->reader.data_loader, "custom"))
+    else if (pr_text_equal(e->reader.data_loader, "custom"))
         key = "reader.data_loader=custom";
     if (!key)
         return PR_OK;
@@ -84,11 +84,11 @@ static int check_verify(const struct pr_emulate *e, struct pr_err *err)
 {
     const struct pr_checkpoint_opts *o = &e->checkpoint.opts;
     const char *engine =
-        e->workflow.checkpoint && !is_param_text(o->engine, "same")
+        e->workflow.checkpoint && !pr_text_equal(o->engine, "same")
             ? o->engine
             : e->storage.engine;
 
-    if (!e->workflow.checkpoint || !o->verify || !is_param_text(engine, "null"))
+    if (!e->workflow.checkpoint || !o->verify || !pr_text_equal(engine, "null"))
         return PR_OK;
     pr_fail(err, PR_E_CONF, "checkpoint.verify",
             "there is nothing to compare: the engine null keeps nothing");
@@ -102,7 +102,7 @@ static int check_log_file(const struct pr_emulate *e, struct pr_err *err)
     size_t n = strlen(name);
 
     if (n > 4 && n < 200 && !strchr(name, '/') && *name != '.' &&
-        is_param_text(name + n - 4, ".log"))
+        pr_text_equal(name + n - 4, ".log"))
         return PR_OK;
     pr_fail(err, PR_E_CONF, "output.log_file",
             "wants a name that ends with .log and has no slash, got '%s'",
@@ -115,8 +115,8 @@ static int check_direct(const struct pr_emulate *e, struct pr_err *err)
 {
     const char *engine = e->storage.engine;
 
-    if (!e->reader.odirect || is_param_text(engine, "pread") ||
-        is_param_text(engine, "direct"))
+    if (!e->reader.odirect || pr_text_equal(engine, "pread") ||
+        pr_text_equal(engine, "direct"))
         return PR_OK;
     pr_fail(err, PR_E_CONF, "reader.odirect",
             "reads by storage.engine=direct, but '%s' is asked for", engine);
@@ -148,7 +148,7 @@ static int check_samples(const struct pr_emulate *e, struct pr_err *err)
 
     pr_emulate_fill_order_opts(e, false, 1, &opts);
     rc = pr_order_init(&order, &opts, err);
-    if (is_param_text(e->opts.compat,
+    if (pr_text_equal(e->opts.compat,
                       "dlio")) /* it always drops what is left */
         order.batches = order.total / opts.batch / opts.accelerators;
     if (rc || order.batches || !e->train.epochs || !e->workflow.train)
@@ -166,7 +166,6 @@ static int check_samples(const struct pr_emulate *e, struct pr_err *err)
                                         opts.samples_per_file));
 }
 
-/* Whether the parameters make sense together; a part of the above. */
 static int emulate_check_params(const struct pr_emulate *e, struct pr_err *err)
 {
     static int (*const checks[])(const struct pr_emulate *e,
@@ -189,11 +188,6 @@ int pr_emulate_check(const struct pr_emulate *e, struct pr_err *err)
 }
 
 enum { STREAM_WINDOW = 1024 }; /* of tf.data, where nothing else is asked for */
-
-static bool emulate_is_text(const char *a, const char *b)
-{
-    return strcmp(a, b) == 0;
-}
 
 static int emulate_fill_sections(struct pr_emulate *e, struct pr_job *job,
                                  struct pr_err *err)
@@ -240,7 +234,7 @@ static void apply_reader(struct pr_emulate *e)
 {
     if (e->set.spec.payload == PR_RAW)
         e->reader.decode = false;
-    if (e->reader.odirect && emulate_is_text(e->storage.engine, "pread"))
+    if (e->reader.odirect && pr_text_equal(e->storage.engine, "pread"))
         e->storage.engine = "direct";
     e->storage.request_size = e->reader.transfer_size ? e->reader.transfer_size
                                                       : e->storage.request_size;
@@ -255,16 +249,8 @@ static void apply_data_root(struct pr_emulate *e)
 {
     const char *root = getenv("PRONY_DATA");
 
-    if (root && *root && emulate_is_text(e->storage.storage_root, "./"))
+    if (root && *root && pr_text_equal(e->storage.storage_root, "./"))
         e->storage.storage_root = root;
-}
-
-static const char *emulate_text_param(const struct pr_value *params,
-                                      const char *name, const char *otherwise)
-{
-    const struct pr_value *v = pr_get(params, name);
-
-    return v && v->kind == PR_STR ? v->s : otherwise;
 }
 
 /* exp.accelerators, or what a plan would have put there. */
@@ -308,12 +294,11 @@ int pr_emulate_init(struct pr_emulate *e, struct pr_job *job,
         return rc;
     apply_reader(e);
     apply_data_root(e);
-    e->model =
-        emulate_text_param(job->params, "model.name",
-                           emulate_text_param(job->params, "model", "default"));
+    e->model = pr_text_at(job->params, "model.name",
+                          pr_text_at(job->params, "model", "default"));
     e->folder = *e->output.folder
                     ? e->output.folder
-                    : emulate_text_param(job->params, "hydra.run.dir", "");
+                    : pr_text_at(job->params, "hydra.run.dir", "");
     if (getrandom(&e->random, sizeof e->random, 0) < 0)
         return pr_fail_errno(err, PR_E_IO, "", "cannot get random numbers");
     return PR_OK;
@@ -328,7 +313,7 @@ static uint64_t window_of(const struct pr_emulate *e, uint64_t total)
 {
     uint64_t size = (uint64_t)e->reader.shuffle_size;
 
-    if (!size && emulate_is_text(e->reader.data_loader, "tensorflow"))
+    if (!size && pr_text_equal(e->reader.data_loader, "tensorflow"))
         size = STREAM_WINDOW;
     /* A buffer that holds all of it is a full shuffle. */
     return size < total / e->accelerators ? size : 0;
@@ -339,8 +324,8 @@ void pr_emulate_fill_order_opts(const struct pr_emulate *e, bool evaluation,
 {
     const struct pr_reader_opts *r = &e->reader;
     uint64_t files = e->set.files[evaluation ? PR_VALID : PR_TRAIN];
-    bool by_chance = emulate_is_text(r->file_shuffle, "random") ||
-                     emulate_is_text(r->sample_shuffle, "random");
+    bool by_chance = pr_text_equal(r->file_shuffle, "random") ||
+                     pr_text_equal(r->sample_shuffle, "random");
     uint64_t seed = by_chance ? e->random : (uint64_t)e->train.seed;
 
     *ret = (struct pr_order_opts){
@@ -349,15 +334,14 @@ void pr_emulate_fill_order_opts(const struct pr_emulate *e, bool evaluation,
         .accelerators = e->accelerators,
         .batch = (uint64_t)(evaluation ? r->batch_size_eval : r->batch_size),
         .drop_last = r->drop_last,
-        .shared = emulate_is_text(r->file_access, "shared") ||
-                  emulate_is_text(r->file_access, "collective"),
+        .shared = pr_text_equal(r->file_access, "shared") ||
+                  pr_text_equal(r->file_access, "collective"),
         /* Held-out data is looked at, not learned from: order is nothing. But
          * DLIO shuffles its files, too. */
-        .shuffle_files =
-            !emulate_is_text(r->file_shuffle, "off") &&
-            (!evaluation || emulate_is_text(e->opts.compat, "dlio")),
+        .shuffle_files = !pr_text_equal(r->file_shuffle, "off") &&
+                         (!evaluation || pr_text_equal(e->opts.compat, "dlio")),
         .shuffle_samples =
-            !evaluation && !emulate_is_text(r->sample_shuffle, "off"),
+            !evaluation && !pr_text_equal(r->sample_shuffle, "off"),
         .window = window_of(e, files * e->set.spec.samples),
         .seed = e->train.seed_change_epoch ? seed + epoch : seed,
     };
@@ -379,7 +363,7 @@ uint64_t pr_emulate_count_steps(const struct pr_emulate *e, uint64_t batches,
     if (e->train.total_training_steps <= 0)
         return batches;
     cap = (uint64_t)e->train.total_training_steps;
-    if (emulate_is_text(e->train.total_training_steps_of, "run"))
+    if (pr_text_equal(e->train.total_training_steps_of, "run"))
         cap = cap > done ? cap - done : 0;
     return cap < batches ? cap : batches;
 }
@@ -390,12 +374,12 @@ uint64_t pr_emulate_count_all_steps(const struct pr_emulate *e,
     uint64_t epochs = (uint64_t)e->train.epochs;
     uint64_t each = pr_emulate_count_steps(e, batches, 0), all;
 
-    if (emulate_is_text(e->train.total_training_steps_of, "run"))
+    if (pr_text_equal(e->train.total_training_steps_of, "run"))
         each = batches;
     if (__builtin_mul_overflow(each, epochs, &all))
         all = UINT64_MAX;
     /* A cap of the run is one of all its steps. */
-    return emulate_is_text(e->train.total_training_steps_of, "run")
+    return pr_text_equal(e->train.total_training_steps_of, "run")
                ? pr_emulate_count_steps(e, all, 0)
                : all;
 }
@@ -414,14 +398,14 @@ uint64_t pr_emulate_count_evaluations(const struct pr_emulate *e)
 
 bool pr_emulate_needs_storage(const struct pr_emulate *e)
 {
-    return !emulate_is_text(e->reader.data_loader, "synthetic") &&
-           !emulate_is_text(e->reader.data_loader, "none") &&
+    return !pr_text_equal(e->reader.data_loader, "synthetic") &&
+           !pr_text_equal(e->reader.data_loader, "none") &&
            !(e->set.format->flags & PR_FORMAT_EMPTY);
 }
 
 bool pr_emulate_has_files(const struct pr_emulate *e)
 {
     return pr_emulate_needs_storage(e) &&
-           !emulate_is_text(e->storage.engine, "null") &&
-           !emulate_is_text(e->storage.engine, "memory");
+           !pr_text_equal(e->storage.engine, "null") &&
+           !pr_text_equal(e->storage.engine, "memory");
 }

@@ -65,15 +65,6 @@ static bool outputs_get_name(const struct pr_emulate *e, uint64_t n,
     return n < count;
 }
 
-static int outputs_file_path(const struct outputs *o, const char *name,
-                             char out[static 4096], struct pr_err *err)
-{
-    int n = snprintf(out, 4096, "%s/%s", o->e->folder, name);
-
-    return n < 4096 ? PR_OK
-                    : pr_fail(err, PR_E_IO, name, "its path is too long");
-}
-
 /* ---- the mark */
 
 static int outputs_read_mark(struct outputs *o, struct pr_err *err)
@@ -81,7 +72,7 @@ static int outputs_read_mark(struct outputs *o, struct pr_err *err)
     char path[4096];
     struct pr_json_in in = {.name = path};
     struct pr_err why = {0};
-    int rc = outputs_file_path(o, mark_name, path, err);
+    int rc = pr_dlio_file_path(path, o->e->folder, mark_name, err);
 
     if (rc)
         return rc;
@@ -119,7 +110,7 @@ static int outputs_check_file(const struct outputs *o, const char *name,
     const struct pr_value *look = o->files ? pr_get(o->files, name) : NULL;
     char path[4096];
     struct stat st;
-    int rc = outputs_file_path(o, name, path, err);
+    int rc = pr_dlio_file_path(path, o->e->folder, name, err);
 
     if (rc || lstat(path, &st) < 0)
         return rc;
@@ -138,7 +129,8 @@ static void outputs_put_look(const struct outputs *o, const char *name,
     char path[4096];
     struct stat st;
 
-    if (outputs_file_path(o, name, path, NULL) || lstat(path, &st) < 0)
+    if (pr_dlio_file_path(path, o->e->folder, name, NULL) ||
+        lstat(path, &st) < 0)
         return;
     pr_json_open_object(jb, name);
     pr_json_put_int(jb, "bytes", st.st_size);
@@ -169,7 +161,7 @@ static int outputs_write_mark(const struct outputs *o, bool written,
     PR_AUTO_BUF struct pr_buf text = PR_BUF_INIT(MAX_MARK);
     char path[4096], name[256];
     struct pr_json_writer jb;
-    int rc = outputs_file_path(o, mark_name, path, err);
+    int rc = pr_dlio_file_path(path, o->e->folder, mark_name, err);
 
     pr_json_writer_init(&jb, &text, 1);
     pr_json_open_object(&jb, NULL);

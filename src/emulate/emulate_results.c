@@ -14,22 +14,16 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Parts of an emulated training's measures, each in a file of its own. */
-
-static inline double pr_emulate_ratio(double a, double b)
+static double ratio_or_0(double a, double b)
 {
     return b > 0 ? a / b : 0;
 }
 
-/* ---- of checkpoints */
+/* ---- checkpoints: how long they took until the slowest rank was done and the
+ * checkpoint had its name, and for a rank on average; and what the ranks run
+ * here stand for */
 
-/*
- * The measures of checkpoints: how long they took until the slowest rank was
- * done and the checkpoint had its name, and for a rank on average; and what
- * the ranks run here stand for.
- */
-
-static const char *const emulate_result_ckpt_words[2] = {"write", "read"};
+static const char *const op_words[2] = {"write", "read"};
 
 static void checkpoint_sum_here_and_all(const struct pr_emulate *e,
                                         struct pr_checkpoint_sum *here,
@@ -58,7 +52,7 @@ static double cached_of(const struct pr_checkpoint_total *t)
     return t->cached_count ? t->cached / (double)t->cached_count : 0;
 }
 
-/* ---- figures */
+/* ---- checkpoints: measures */
 
 static void checkpoint_put_total(struct pr_result_lines *k, int which,
                                  const struct pr_checkpoint_total *t)
@@ -73,17 +67,15 @@ static void checkpoint_put_total(struct pr_result_lines *k, int which,
         {"rank_mean_s", t->mean_s / n},
         {"stdev_s",
          pr_checkpoint_stdev(t->slowest_s, t->slowest_square, t->count)},
-        {"gb_per_second",
-         pr_emulate_ratio((double)t->bytes / 1e9, t->slowest_s)},
+        {"gb_per_second", ratio_or_0((double)t->bytes / 1e9, t->slowest_s)},
     };
     char name[64];
 
-    snprintf(name, sizeof name, "checkpoint_%ss",
-             emulate_result_ckpt_words[which]);
+    snprintf(name, sizeof name, "checkpoint_%ss", op_words[which]);
     pr_result_lines_put_uint(k, name, t->count);
     for (size_t i = 0; t->count && i < sizeof rows / sizeof *rows; i++) {
-        snprintf(name, sizeof name, "checkpoint_%s_%s",
-                 emulate_result_ckpt_words[which], rows[i].name);
+        snprintf(name, sizeof name, "checkpoint_%s_%s", op_words[which],
+                 rows[i].name);
         pr_result_lines_put_float(k, name, rows[i].value);
     }
 }
@@ -91,14 +83,14 @@ static void checkpoint_put_total(struct pr_result_lines *k, int which,
 static void put_op(struct pr_json_writer *jb, const struct pr_checkpoint_op *op)
 {
     pr_json_open_object(jb, NULL);
-    pr_json_put_str(jb, "operation", emulate_result_ckpt_words[op->is_read]);
+    pr_json_put_str(jb, "operation", op_words[op->is_read]);
     pr_json_put_uint(jb, "epoch", op->at.epoch);
     pr_json_put_uint(jb, "step", op->at.step);
     pr_json_put_float(jb, "seconds", op->slowest_s);
     pr_json_put_float(jb, "rank_mean_s", op->mean_s);
     pr_json_put_float(jb, "rank_fastest_s", op->fastest_s);
     pr_json_put_float(jb, "gb_per_second",
-                      pr_emulate_ratio((double)op->bytes / 1e9, op->slowest_s));
+                      ratio_or_0((double)op->bytes / 1e9, op->slowest_s));
     pr_json_put_uint(jb, "ranks", op->writers);
     pr_json_close(jb);
 }
@@ -142,7 +134,7 @@ static void emulate_put_checkpoints(struct pr_result_lines *k,
     if (t.phases)
         pr_result_lines_put_float(
             k, "checkpoint_share",
-            pr_emulate_ratio(pauses_of(s), pauses_of(s) + t.seconds));
+            ratio_or_0(pauses_of(s), pauses_of(s) + t.seconds));
     pr_result_lines_put_str(k, "checkpoint_engine", s->checkpoint_engine);
     pr_result_lines_put_uint(k, "checkpoint_threads", s->checkpoint_threads);
     pr_result_lines_put_bool(k, "checkpoint_fsync", e->checkpoint.opts.fsync);
@@ -179,7 +171,7 @@ static void emulate_put_dlio_checkpoints(struct pr_result_lines *k,
     }
 }
 
-/* ---- words */
+/* ---- checkpoints: words */
 
 static void checkpoint_verdict_add_total(const struct pr_checkpoint_total *t,
                                          const char *verb, struct pr_buf *out)
@@ -190,8 +182,8 @@ static void checkpoint_verdict_add_total(const struct pr_checkpoint_total *t,
         return;
     pr_buf_printf(out, ", %s in %s (%s/s)", verb,
                   pr_format_seconds(time, t->slowest_s / (double)t->count),
-                  pr_format_bytes(rate, (uint64_t)pr_emulate_ratio(
-                                            (double)t->bytes, t->slowest_s)));
+                  pr_format_bytes(rate, (uint64_t)ratio_or_0((double)t->bytes,
+                                                             t->slowest_s)));
 }
 
 /* What was not synced is in the page cache as a rule. */
@@ -239,11 +231,10 @@ static void emulate_checkpoint_verdict(const struct pr_emulate *e,
     checkpoint_sum_here_and_all(e, &here, &all);
     pr_emulate_stats_sum(s, false, &t);
     if (t.phases && t.seconds > 0)
-        pr_buf_printf(
-            out,
-            "; training stood still for checkpoints %.1f %% of "
-            "the time",
-            100 * pr_emulate_ratio(pauses_of(s), pauses_of(s) + t.seconds));
+        pr_buf_printf(out,
+                      "; training stood still for checkpoints %.1f %% of "
+                      "the time",
+                      100 * ratio_or_0(pauses_of(s), pauses_of(s) + t.seconds));
     pr_buf_printf(out, "%scheckpoints of %s", out->len ? "; " : "",
                   pr_format_bytes(size, checkpoint_sum_bytes(&here)));
     checkpoint_verdict_add_total(&o->total[0], "written", out);
@@ -257,8 +248,6 @@ static void emulate_checkpoint_verdict(const struct pr_emulate *e,
         pr_buf_str(out, ", every byte as it was written");
     say_ranks(e, &all, out);
 }
-
-/* The measures of an emulated training for each accelerator and each epoch. */
 
 /* ---- of each accelerator */
 
@@ -283,7 +272,7 @@ static double utilisation_of(const struct pr_emulate_stats *s, uint64_t i)
             compute += (double)p->accel[i].compute_ns / 1e9;
             all += pr_emulate_phase_seconds(p);
         }
-    return pr_emulate_ratio(compute, all);
+    return ratio_or_0(compute, all);
 }
 
 static void put_spread(struct pr_json_writer *jb,
@@ -300,7 +289,7 @@ static void put_spread(struct pr_json_writer *jb,
         sum += f;
     }
     pr_json_put_float(jb, "min", low);
-    pr_json_put_float(jb, "mean", pr_emulate_ratio(sum, (double)count));
+    pr_json_put_float(jb, "mean", ratio_or_0(sum, (double)count));
     pr_json_put_float(jb, "max", high);
 }
 
@@ -350,7 +339,7 @@ static void emulate_put_epoch(struct pr_json_writer *jb,
     pr_json_put_float(jb, "samples_per_second",
                       pr_emulate_phase_samples_per_s(p));
     pr_json_put_float(jb, "mb_per_second",
-                      pr_emulate_ratio((double)p->feed.storage_bytes / 1e6, s));
+                      ratio_or_0((double)p->feed.storage_bytes / 1e6, s));
     if (w.count) {
         pr_json_put_float(jb, "wait_ms_p50", (double)w.p50_ns / 1e6);
         pr_json_put_float(jb, "wait_ms_p99", (double)w.p99_ns / 1e6);
@@ -391,7 +380,7 @@ bool pr_emulate_is_dlio_misleading(const struct pr_emulate *e,
         return false;
     pr_dlio_compute_measures(s, false, pr_dlio_batch_size(e, false), &f);
     return f.au / 100 > pr_emulate_totals_utilisation(&t) + 0.05 ||
-           f.throughput > 1.1 * pr_emulate_ratio((double)t.samples, t.seconds);
+           f.throughput > 1.1 * ratio_or_0((double)t.samples, t.seconds);
 }
 
 bool pr_emulate_is_dlio_main(const struct pr_emulate *e,
@@ -463,7 +452,7 @@ static void emulate_put_main(struct pr_result_lines *k,
                              const struct pr_emulate_totals *t)
 {
     double utilisation = pr_emulate_totals_utilisation(t);
-    double rate = pr_emulate_ratio((double)t->samples, t->seconds);
+    double rate = ratio_or_0((double)t->samples, t->seconds);
     bool dlio = k->lines && pr_emulate_is_dlio_main(e, s);
     struct pr_dlio_measures f;
 
@@ -505,7 +494,7 @@ static void put_amounts(struct pr_result_lines *k, const struct pr_emulate *e,
     }
     pr_result_lines_put_float(
         k, "storage_mb_per_second",
-        pr_emulate_ratio((double)t->storage_bytes / 1e6, t->seconds));
+        ratio_or_0((double)t->storage_bytes / 1e6, t->seconds));
 }
 
 /* How long after training began the first and the last accelerator ended. */
@@ -541,13 +530,13 @@ static void emulate_put_times(struct pr_result_lines *k,
                               const struct pr_emulate_totals *t)
 {
     pr_result_lines_put_float(k, "wait_share",
-                              pr_emulate_ratio(t->wait_s, t->accelerator_s));
+                              ratio_or_0(t->wait_s, t->accelerator_s));
     pr_result_lines_put_float(k, "barrier_share",
-                              pr_emulate_ratio(t->barrier_s, t->accelerator_s));
+                              ratio_or_0(t->barrier_s, t->accelerator_s));
     put_percentiles(k, "wait_ms", &t->wait);
     put_percentiles(k, "step_ms", &t->step);
-    pr_result_lines_put_float(
-        k, "late_us_mean", pr_emulate_ratio(t->late_s * 1e6, (double)t->steps));
+    pr_result_lines_put_float(k, "late_us_mean",
+                              ratio_or_0(t->late_s * 1e6, (double)t->steps));
     pr_result_lines_put_float(k, "late_us_max", t->late_max_s * 1e6);
     if (t->counted_steps)
         pr_result_lines_put_float(k, "read_ahead_share",
@@ -633,17 +622,17 @@ static void put_evaluation(struct pr_result_lines *k,
     pr_result_lines_put_float(k, "eval_utilisation",
                               pr_emulate_totals_utilisation(&t));
     pr_result_lines_put_float(k, "eval_samples_per_second",
-                              pr_emulate_ratio((double)t.samples, t.seconds));
+                              ratio_or_0((double)t.samples, t.seconds));
     pr_result_lines_put_float(
         k, "eval_storage_mb_per_second",
-        pr_emulate_ratio((double)t.storage_bytes / 1e6, t.seconds));
+        ratio_or_0((double)t.storage_bytes / 1e6, t.seconds));
     pr_result_lines_put_uint(k, "eval_samples", t.samples);
     pr_result_lines_put_uint(k, "eval_bytes_read", t.storage_bytes);
     pr_result_lines_put_float(k, "eval_seconds", t.seconds);
     put_percentiles(k, "eval_wait_ms", &t.wait);
 }
 
-/* ---- all of it */
+/* ---- as lines, and as an object */
 
 static void emulate_put_results(struct pr_result_lines *k,
                                 const struct pr_emulate *e,

@@ -1,4 +1,7 @@
-/* An emulated training from its data to its report. */
+/*
+ * An emulated training from its data to its report: its epochs, what watches
+ * it, what it warns of.
+ */
 #include "emulate/emulate_session.h"
 
 #include "base/clock.h"
@@ -22,7 +25,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What an emulated training warns of. */
+/* ---- warnings */
 
 /* More accelerators than files are written of. */
 static void warnings_add_ranks(const struct pr_emulate *e, struct pr_buf *notes)
@@ -152,37 +155,16 @@ void pr_warnings_add_steps(const struct pr_emulate *e,
     note_ahead(e, s, notes);
 }
 
-/* The text up to the next line end; NULL: no more. */
-static const char *warnings_next_line(const struct pr_buf *notes,
-                                      const char *at)
-{
-    return notes->len ? strchr(at, '\n') : NULL;
-}
-
 static void warnings_put_dlio_log(const struct pr_buf *notes,
                                   struct pr_buf *log)
 {
-    const char *end;
+    const char *at = notes->data, *end;
 
-    for (const char *at = notes->data; (end = warnings_next_line(notes, at));
-         at = end + 1)
+    for (; notes->len && (end = strchr(at, '\n')); at = end + 1)
         pr_buf_printf(log, "[WARNING] %.*s\n", (int)(end - at), at);
 }
 
-/* As lines of DLIO's log, and as `__warning__= "…"`. */
-static void warnings_put_lines(const struct pr_buf *notes, struct pr_buf *out)
-{
-    const char *end;
-
-    for (const char *at = notes->data; (end = warnings_next_line(notes, at));
-         at = end + 1) {
-        pr_buf_str(out, "__warning__= ");
-        pr_json_write_string(out, at, (size_t)(end - at));
-        pr_buf_char(out, '\n');
-    }
-}
-
-/* Starting and stopping what watches an emulated training. */
+/* ---- what watches it */
 
 enum { MAX_DEVICES = 64, MAX_READERS = 4096 };
 
@@ -224,7 +206,7 @@ static int start_trace(struct pr_emulate_watch *w, struct pr_err *err)
     return w->lane && w->reader ? PR_OK : pr_fail_nomem(err);
 }
 
-/* ---- devices */
+/* ---- what watches it: devices */
 
 static size_t watch_list_devices(const struct pr_value *v, const char **out)
 {
@@ -260,7 +242,7 @@ static int start_iostat(struct pr_emulate_watch *w, struct pr_buf *notes,
     return pr_iostat_start("/proc", devices, n, 1.0, &w->iostat, err);
 }
 
-/* ---- all of it */
+/* ---- what watches it: starting and stopping */
 
 static int emulate_watch_start(struct pr_emulate_watch *w,
                                const struct pr_emulate *e, struct pr_buf *notes,
@@ -388,7 +370,7 @@ static int emulate_watch_copy_files(const struct pr_emulate_watch *w,
     return rc ? rc : watch_copy_file(w, "trace.json", folder, err);
 }
 
-/* The epochs of an emulated training. */
+/* ---- epochs */
 
 static void epoch_on_tick(void *ctx, const struct pr_emulate_phase *p,
                           uint64_t steps, uint64_t now_ns)
@@ -563,9 +545,13 @@ static int emulate_session_run_epochs(struct pr_emulate_session *s,
     return rc;
 }
 
-/* What an emulated training leaves: metric lines, and DLIO's log and files. */
+/* ---- what it leaves: metric lines, and DLIO's log and files */
 
-static bool emulate_session_has_measures(const struct pr_emulate_session *s);
+/* Whether there is more to it than making data. */
+static bool emulate_session_has_measures(const struct pr_emulate_session *s)
+{
+    return s->e.workflow.train || s->e.workflow.checkpoint;
+}
 
 static int session_write_files(struct pr_emulate_session *s, const char *folder,
                                struct pr_err *err)
@@ -579,12 +565,6 @@ static int session_write_files(struct pr_emulate_session *s, const char *folder,
         return rc;
     snprintf(path, sizeof path, "%s/%s", folder, s->e.output.log_file);
     return pr_job_log_save(&s->log, path, err);
-}
-
-/* Whether there is more to it than making data. */
-static bool emulate_session_has_measures(const struct pr_emulate_session *s)
-{
-    return s->e.workflow.train || s->e.workflow.checkpoint;
 }
 
 /* What there is to say when data was made and nothing else. */
@@ -618,7 +598,7 @@ static int session_write_results(struct pr_emulate_session *s,
         pr_emulate_write_results(&s->e, &s->stats, &out);
     else
         put_generated(s, &out);
-    warnings_put_lines(&s->notes, &out);
+    pr_warnings_put(&s->notes, &out);
     return pr_job_log_write(&out, err);
 }
 
@@ -771,13 +751,6 @@ static int save_alone(struct pr_emulate_session *s, struct pr_err *err)
     return emulate_watch_stop(&s->watch, rc, err);
 }
 
-/* A place that cannot be written to is found before hours were spent. */
-static int session_claim_folder(struct pr_emulate_session *s,
-                                struct pr_err *err)
-{
-    return pr_emulate_outputs_claim(&s->e, err);
-}
-
 static int make_data(struct pr_emulate_session *s, struct pr_err *err)
 {
     bool makes = s->e.workflow.generate_data;
@@ -797,7 +770,8 @@ static int make_data(struct pr_emulate_session *s, struct pr_err *err)
 static int session_run(struct pr_emulate_session *s, struct pr_err *err)
 {
     struct pr_err later = {0};
-    int rc = session_claim_folder(s, err);
+    /* A place that cannot be written to is found before hours were spent. */
+    int rc = pr_emulate_outputs_claim(&s->e, err);
 
     if (!rc)
         rc = make_data(s, err);

@@ -12,10 +12,8 @@
 int pr_emulate_session_run(struct pr_job *job, const bool *stop,
                            struct pr_err *err) PR_MUST_CHECK;
 
-/*
- * Warnings of an emulated training: a line of text each, gathered while it
- * runs, shown in its log and its result.
- */
+/* ---- warnings: a line of text each, gathered while it runs, shown in its log
+ * and its result */
 
 /* More or fewer ranks than model.parallelism.data says. */
 void pr_warnings_add_copies(const struct pr_emulate *e, struct pr_buf *notes);
@@ -25,7 +23,7 @@ void pr_warnings_add_steps(const struct pr_emulate *e,
                            const struct pr_emulate_stats *s,
                            struct pr_buf *notes);
 
-/* What the files of an emulated training share while it runs. */
+/* ---- what the files of an emulated training share while it runs */
 
 struct pr_emulate_session {
     struct pr_emulate e;
@@ -45,15 +43,9 @@ struct pr_emulate_session {
     uint64_t steps_done;
 };
 
-/* ---- emulate_epochs.c */
-
-/* ---- emulate_probe.c */
-
 /* probe.run: data alone, computing alone and both instead of epochs; writes the
  * results. */
 int pr_emulate_session_run_probe(struct pr_emulate_session *s,
                                  struct pr_err *err) PR_MUST_CHECK;
-
-/* ---- emulate_report.c */
 
 #endif

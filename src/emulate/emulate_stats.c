@@ -195,15 +195,9 @@ double pr_emulate_phase_samples_per_s(const struct pr_emulate_phase *p)
     return s > 0 ? (double)samples / s : 0;
 }
 
-/*
- * Blocks of a phase, that is the steps between two checkpoints, and the figures
- * that DLIO's formulas give: it takes them by block, then their mean by steps.
- */
-
-static double block_seconds(uint64_t ns)
-{
-    return (double)ns / 1e9;
-}
+/* ---- blocks of a phase, that is the steps between two checkpoints, and the
+ * figures that DLIO's formulas give: it takes them by block, then their mean by
+ * steps */
 
 static uint64_t block_start(const struct pr_emulate_phase *p)
 {
@@ -218,14 +212,14 @@ static double window_seconds(const struct pr_emulate_phase *p, uint64_t end_ns,
 {
     uint64_t start = block_start(p);
 
-    return (end_ns > start ? block_seconds(end_ns - start) : 0) -
-           block_seconds(p->accel[accelerator].outside_ns);
+    return (end_ns > start ? stats_seconds(end_ns - start) : 0) -
+           stats_seconds(p->accel[accelerator].outside_ns);
 }
 
 static double open_au(const struct pr_emulate_phase *p, uint64_t end_ns,
                       uint64_t r)
 {
-    double compute = block_seconds(p->accel[r].window_compute_ns);
+    double compute = stats_seconds(p->accel[r].window_compute_ns);
     double time = window_seconds(p, end_ns, r);
 
     /* Rounding must not make more than all of it. */
@@ -259,7 +253,7 @@ static void compute_times(const struct pr_emulate_accelerator_stats *a,
     b->compute = b->compute_dev = 0;
     if (!a->window_steps)
         return;
-    mean = block_seconds(a->window_compute_ns) / n;
+    mean = stats_seconds(a->window_compute_ns) / n;
     square = a->compute_square / n - mean * mean;
     b->compute = mean;
     b->compute_dev = square > 0 ? sqrt(square) : 0;
@@ -281,7 +275,7 @@ static void fill_open(const struct pr_emulate_phase *p, uint64_t end_ns,
     compute_times(&p->accel[0], b);
 }
 
-/* ---- ending one */
+/* ---- ending a block */
 
 static void block_close_rank(struct pr_emulate_phase *p, uint64_t end_ns,
                              uint64_t r, struct pr_emulate_block *b)
@@ -380,10 +374,8 @@ double pr_dlio_throughput(const struct pr_emulate_phase *p,
     return open * (double)batch;
 }
 
-/*
- * Figures of an emulated training over several phases: sums and means of ours,
- * and means and deviations as DLIO has them.
- */
+/* ---- figures over several phases: sums and means of ours, and means and
+ * deviations as DLIO has them */
 
 static void add_accelerators(struct pr_emulate_totals *t,
                              const struct pr_emulate_phase *p)

@@ -1,6 +1,6 @@
 /*
  * The workload `emulate`: reads a data set as training would, with emulated
- * accelerators. What it will cost, and how it is started.
+ * accelerators. Its checkpoints, what it will cost, and how it is started.
  */
 #include "emulate/emulate_workload.h"
 
@@ -14,14 +14,11 @@
 #include "job/job.h"
 #include "job/probe_job.h"
 
-#include <signal.h>
 #include <string.h>
-
-/* Checkpoints while training is emulated, and without training. */
 
 #define TICK_NS UINT64_C(100000000)
 
-/* ---- when */
+/* ---- when checkpoints are due */
 
 uint64_t pr_emulate_saver_steps_between(const struct pr_emulate *e)
 {
@@ -112,7 +109,7 @@ static uint64_t emulate_saver_count_reads(const struct pr_emulate *e)
     return saver_count_or_zero(e->checkpoint.opts.num_checkpoints_read);
 }
 
-/* ---- opening */
+/* ---- opening the saver */
 
 /* A training goes by its steps, and stands still meanwhile. */
 static double saver_done_share(const struct pr_emulate_saver *s, double part)
@@ -194,7 +191,7 @@ void pr_emulate_saver_close(struct pr_emulate_saver *s)
     s->ckpt = NULL;
 }
 
-/* ---- one of them */
+/* ---- one checkpoint */
 
 static void saver_trace_span(const struct pr_emulate_saver *s,
                              enum pr_trace_span_kind kind, uint64_t start_ns,
@@ -232,7 +229,7 @@ int pr_emulate_saver_save(struct pr_emulate_saver *s,
     return saver_save_or_load(s, false, at, steps, err);
 }
 
-/* ---- without training */
+/* ---- checkpoints without training */
 
 static bool saver_is_stopped(const struct pr_emulate_saver *s)
 {
@@ -306,27 +303,9 @@ int pr_emulate_saver_run(struct pr_emulate_saver *s, struct pr_err *err)
     return rc;
 }
 
-/* Set by signals: everything that waits looks at it. */
-static bool stop;
-
-static void emulate_on_signal(int signo)
-{
-    (void)signo;
-    __atomic_store_n(&stop, true, __ATOMIC_RELAXED);
-}
-
-static void emulate_watch_signals(void)
-{
-    struct sigaction sa = {.sa_handler = emulate_on_signal};
-
-    sigaction(SIGTERM, &sa, NULL);
-    sigaction(SIGINT, &sa, NULL);
-}
-
 static int emulate_run(struct pr_job *job, struct pr_err *err)
 {
-    emulate_watch_signals();
-    return pr_emulate_session_run(job, &stop, err);
+    return pr_emulate_session_run(job, pr_job_watch_signals(), err);
 }
 
 /* Steps that an epoch's data has; 0 without training. */

@@ -10,7 +10,43 @@
 #include <math.h>
 #include <stdio.h>
 
-/* R_per_epoch_stats.json: when epochs, blocks and checkpoints were. */
+/* ---- epochs */
+
+/* The phases of one epoch; NULL: there was none. */
+struct epoch_phases {
+    const struct pr_emulate_phase *train, *eval;
+};
+
+static const struct pr_emulate_phase *
+epoch_first_phase(const struct epoch_phases *x)
+{
+    return x->train ? x->train : x->eval;
+}
+
+static const struct pr_emulate_phase *
+epoch_last_phase(const struct epoch_phases *x)
+{
+    return x->eval ? x->eval : x->train;
+}
+
+/* Takes the next epoch off a list of phases. False: it was the last one. */
+static bool dlio_next_epoch(const struct pr_emulate_phase **cursor,
+                            struct epoch_phases *ret)
+{
+    const struct pr_emulate_phase *p = *cursor;
+    unsigned epoch;
+
+    if (!p)
+        return false;
+    epoch = p->epoch;
+    *ret = (struct epoch_phases){0};
+    for (; p && p->epoch == epoch; p = p->next)
+        *(p->evaluation ? &ret->eval : &ret->train) = p;
+    *cursor = p;
+    return true;
+}
+
+/* ---- R_per_epoch_stats.json: when epochs, blocks and checkpoints were */
 
 void pr_dlio_put_time(struct pr_json_writer *jb, const char *key,
                       uint64_t wall_ns)
@@ -64,27 +100,27 @@ static void put_blocks(struct pr_json_writer *jb,
 
 /* Begins the object of an epoch. */
 static void dlio_begin_epoch(struct pr_json_writer *jb,
-                             const struct pr_dlio_epoch_phases *x)
+                             const struct epoch_phases *x)
 {
     char key[16];
 
-    snprintf(key, sizeof key, "%u", pr_dlio_first_phase(x)->epoch);
+    snprintf(key, sizeof key, "%u", epoch_first_phase(x)->epoch);
     pr_json_open_object(jb, key);
 }
 
 /* As in DLIO the end is that of the epoch, the duration that of training. */
 static void put_epoch_times(struct pr_json_writer *jb,
-                            const struct pr_dlio_epoch_phases *x, uint64_t r,
+                            const struct epoch_phases *x, uint64_t r,
                             const struct pr_checkpoint_op **ops)
 {
-    const struct pr_emulate_phase *first = pr_dlio_first_phase(x);
+    const struct pr_emulate_phase *first = epoch_first_phase(x);
 
     dlio_begin_epoch(jb, x);
     pr_dlio_put_time(jb, "start", first->start_wall_ns);
     if (x->train)
         put_blocks(jb, x->train, r, ops);
     pr_dlio_put_checkpoint_ops(ops, first->epoch, 0, r, jb);
-    pr_dlio_put_time(jb, "end", pr_dlio_last_phase(x)->end_wall_ns);
+    pr_dlio_put_time(jb, "end", epoch_last_phase(x)->end_wall_ns);
     put_duration(jb, first->start_ns, first->end_ns);
     if (x->eval) {
         struct pr_emulate_block b = {0};
@@ -102,12 +138,12 @@ static void dlio_put_epoch_stats(const struct pr_emulate_stats *s, uint64_t r,
 {
     const struct pr_emulate_phase *cursor = s->first;
     const struct pr_checkpoint_op *ops = s->checkpoints.first;
-    struct pr_dlio_epoch_phases x;
+    struct epoch_phases x;
     struct pr_json_writer jb;
 
     pr_json_writer_init(&jb, out, 4);
     pr_json_open_object(&jb, NULL);
-    while (pr_dlio_next_epoch(&cursor, &x))
+    while (dlio_next_epoch(&cursor, &x))
         put_epoch_times(&jb, &x, r, &ops);
     if (!s->first && ops) { /* checkpoints alone are epoch 1 */
         pr_json_open_object(&jb, "1");
@@ -146,8 +182,8 @@ static void flush_if_full(struct page *g)
         page_flush(g);
 }
 
-static int dlio_file_path(char out[static 4096], const char *folder,
-                          const char *name, struct pr_err *err)
+int pr_dlio_file_path(char out[static 4096], const char *folder,
+                      const char *name, struct pr_err *err)
 {
     int n = snprintf(out, 4096, "%s/%s", folder, name);
 
@@ -159,7 +195,7 @@ static int dlio_write_text(const char *folder, const char *name,
                            const struct pr_buf *text, struct pr_err *err)
 {
     char path[4096];
-    int rc = dlio_file_path(path, folder, name, err);
+    int rc = pr_dlio_file_path(path, folder, name, err);
 
     if (!rc && !pr_buf_ok(text))
         rc = pr_fail_nomem(err);
@@ -205,7 +241,7 @@ static void page_put_list(struct page *g, const char *key,
 }
 
 static void page_put_lists(struct page *g, const char *key,
-                           const struct pr_dlio_epoch_phases *x, uint64_t r,
+                           const struct epoch_phases *x, uint64_t r,
                            enum list which)
 {
     struct pr_emulate_block b = {0};
@@ -241,8 +277,7 @@ static double block_figure(const struct pr_emulate_phase *p,
 }
 
 static void page_put_measure(struct page *g, const struct pr_emulate *e,
-                             const struct pr_dlio_epoch_phases *x, uint64_t r,
-                             bool au)
+                             const struct epoch_phases *x, uint64_t r, bool au)
 {
     struct pr_emulate_block b = {0};
     char name[32];
@@ -263,22 +298,22 @@ static void page_put_measure(struct page *g, const struct pr_emulate *e,
 }
 
 static void page_put_measures(struct page *g, const struct pr_emulate *e,
-                              const struct pr_dlio_epoch_phases *x, uint64_t r)
+                              const struct epoch_phases *x, uint64_t r)
 {
     page_put_measure(g, e, x, r, false);
     page_put_measure(g, e, x, r, true);
 }
 
 static void page_put_epoch(struct page *g, const struct pr_emulate *e,
-                           const struct pr_dlio_epoch_phases *x, uint64_t r)
+                           const struct epoch_phases *x, uint64_t r)
 {
     dlio_begin_epoch(&g->jb, x);
     page_put_lists(g, "load", x, r, LOAD);
     page_put_lists(g, "proc", x, r, PROC);
     page_put_measures(g, e, x, r);
     page_put_lists(g, "compute", x, r, COMPUTE);
-    pr_dlio_put_pairs(&g->jb, "host_meminfo", pr_dlio_first_phase(x)->meminfo);
-    pr_dlio_put_time(&g->jb, "end", pr_dlio_last_phase(x)->end_wall_ns);
+    pr_dlio_put_pairs(&g->jb, "host_meminfo", epoch_first_phase(x)->meminfo);
+    pr_dlio_put_time(&g->jb, "end", epoch_last_phase(x)->end_wall_ns);
     pr_json_close(&g->jb);
     flush_if_full(g);
 }
@@ -336,12 +371,12 @@ static void put_output(struct page *g, const struct pr_emulate *e,
                        const struct pr_dlio_host *h, uint64_t r)
 {
     const struct pr_emulate_phase *cursor = s->first;
-    struct pr_dlio_epoch_phases x;
+    struct epoch_phases x;
 
     pr_json_writer_init(&g->jb, &g->buf, 4);
     pr_json_open_object(&g->jb, NULL);
     dlio_put_host(&g->jb, e, h);
-    while (!g->rc && pr_dlio_next_epoch(&cursor, &x))
+    while (!g->rc && dlio_next_epoch(&cursor, &x))
         page_put_epoch(g, e, &x, r);
     if (!s->first && s->checkpoints.first)
         put_empty_epoch(g, s);
@@ -361,7 +396,7 @@ static int write_output(struct page *g, const struct pr_emulate *e,
     char name[48], path[4096];
 
     snprintf(name, sizeof name, "%" PRIu64 "_output.json", r);
-    g->rc = dlio_file_path(path, folder, name, g->err);
+    g->rc = pr_dlio_file_path(path, folder, name, g->err);
     if (!g->rc)
         g->rc = pr_file_create(path, &g->file, g->err);
     if (g->rc)

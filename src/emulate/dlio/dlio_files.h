@@ -35,7 +35,7 @@ void pr_dlio_log_next_block(uint64_t block, struct pr_buf *out);
 void pr_dlio_log_end(const struct pr_emulate *e,
                      const struct pr_emulate_stats *s, struct pr_buf *out);
 
-/* ---- of checkpoints */
+/* ---- log lines of checkpoints */
 
 void pr_dlio_log_sizes(const struct pr_emulate *e, struct pr_buf *out);
 void pr_dlio_log_checkpoints_only(bool is_read, bool is_end,
@@ -46,7 +46,7 @@ void pr_dlio_log_checkpoint_start(bool is_read,
 void pr_dlio_log_checkpoint_end(const struct pr_checkpoint_op *op,
                                 struct pr_buf *out);
 
-/* What the files that write DLIO's results share. */
+/* ---- what the files of DLIO's results share */
 
 /* The machine, as DLIO describes it. Text is in an arena. */
 struct pr_dlio_host {
@@ -83,38 +83,20 @@ static inline uint64_t pr_dlio_batch_size(const struct pr_emulate *e,
 /* "success", or "fail": whether a mean utilisation in percent is enough. */
 const char *pr_dlio_met_word(const struct pr_emulate *e, double au);
 
-/* The phases of one epoch; NULL: there was none. */
-struct pr_dlio_epoch_phases {
-    const struct pr_emulate_phase *train, *eval;
-};
-
-static inline const struct pr_emulate_phase *
-pr_dlio_first_phase(const struct pr_dlio_epoch_phases *x)
-{
-    return x->train ? x->train : x->eval;
-}
-
-static inline const struct pr_emulate_phase *
-pr_dlio_last_phase(const struct pr_dlio_epoch_phases *x)
-{
-    return x->eval ? x->eval : x->train;
-}
-
-/* Takes the next epoch off a list of phases. False: it was the last one. */
-bool pr_dlio_next_epoch(const struct pr_emulate_phase **cursor,
-                        struct pr_dlio_epoch_phases *ret);
+/* FOLDER/NAME. */
+int pr_dlio_file_path(char out[static 4096], const char *folder,
+                      const char *name, struct pr_err *err) PR_MUST_CHECK;
 
 /* The contents of summary.json. */
 void pr_dlio_put_summary(const struct pr_emulate *e,
                          const struct pr_emulate_stats *s,
                          const struct pr_dlio_host *h, struct pr_buf *out);
 
-/* ---- of checkpoints */
+/* ---- checkpoints in the files */
 
 /* Of the ranks run here, in 1024 ** 3 bytes. */
 void pr_dlio_log_checkpoints(const struct pr_emulate_stats *s,
                              struct pr_buf *out);
-/* Members of the summary's metric. */
 /* Those of an epoch, or behind one block of it, taken off a list: save_ckpt1,
  * …; block 0: all. Times are those of rank r. */
 void pr_dlio_put_checkpoint_ops(const struct pr_checkpoint_op **cursor,

@@ -1,7 +1,8 @@
 /*
- * summary.json: DLIO's keys in DLIO's order, with figures by DLIO's formulas,
- * and after them an object of our own with the same measures by our
- * definitions (docs/measures.md).
+ * What sums up a run for DLIO. summary.json: DLIO's keys in DLIO's order, with
+ * figures by DLIO's formulas, and after them an object of our own with the same
+ * measures by our definitions (docs/measures.md). What log and files say of
+ * checkpoints, and of the machine.
  */
 #include "base/clock.h"
 #include "base/file.h"
@@ -15,12 +16,9 @@
 #include <time.h>
 #include <unistd.h>
 
-/*
- * What DLIO's log and result files say of checkpoints. Its GB are 1024 ** 3
- * bytes. The durations of the summary and of the log, which MLPerf's tools
- * read, are those of the slowest rank, as its rules have it; a rank's own file
- * has those of that rank.
- */
+/* ---- checkpoints: DLIO's GB are 1024 ** 3 bytes. The durations of the summary
+ * and of the log, which MLPerf's tools read, are those of the slowest rank, as
+ * its rules have it; a rank's own file has those of that rank. */
 
 static const double gib = 1024.0 * 1024 * 1024;
 
@@ -33,7 +31,7 @@ static double dlio_checkpoint_gb(const struct pr_emulate *e)
     return (double)(sum.model_bytes + sum.optimizer_bytes) / gib;
 }
 
-/* ---- log lines */
+/* ---- checkpoints: log lines */
 
 static void say_size(const char *what, uint64_t bytes, bool subset,
                      struct pr_buf *out)
@@ -134,7 +132,7 @@ void pr_dlio_log_checkpoints(const struct pr_emulate_stats *s,
     dlio_log_checkpoint_total("load", &s->checkpoints.total[1], out);
 }
 
-/* ---- files */
+/* ---- checkpoints: files */
 
 static void dlio_put_checkpoint_total(struct pr_json_writer *jb,
                                       const char *what,
@@ -194,12 +192,10 @@ void pr_dlio_put_checkpoint_ops(const struct pr_checkpoint_op **cursor,
     *cursor = op;
 }
 
-/* The machine as DLIO's result files describe it, and the size of the data as
- * DLIO reckons it. */
+/* ---- the machine as DLIO's result files describe it, and the size of the data
+ * as DLIO reckons it */
 
 enum { PROC_MAX = 32 << 20, PAIRS_MAX = 256 };
-
-static const double emulate_dlio_host_gib = 1024.0 * 1024 * 1024;
 
 static const char *proc_file(const char *path, struct pr_arena *a)
 {
@@ -216,7 +212,7 @@ static double memory_gb(const char *meminfo)
 
     if (!at || sscanf(at, "MemTotal: %llu", &kb) != 1)
         return 0;
-    return (double)kb * 1024 / emulate_dlio_host_gib;
+    return (double)kb * 1024 / gib;
 }
 
 void pr_dlio_host_read(struct pr_dlio_host *h, struct pr_arena *a)
@@ -320,10 +316,9 @@ static double dlio_record_bytes(const struct pr_emulate *e)
 static double dlio_data_gb(const struct pr_emulate *e)
 {
     if (e->train_bytes > 0)
-        return e->train_bytes / emulate_dlio_host_gib;
+        return e->train_bytes / gib;
     return (double)e->set.opts.num_samples_per_file *
-           (double)e->set.files[PR_TRAIN] * dlio_record_bytes(e) /
-           emulate_dlio_host_gib;
+           (double)e->set.files[PR_TRAIN] * dlio_record_bytes(e) / gib;
 }
 
 int pr_dlio_can_cache(const struct pr_emulate *e, const struct pr_dlio_host *h)
@@ -346,22 +341,6 @@ const char *pr_dlio_format_time(char out[static 32], uint64_t wall_ns)
 const char *pr_dlio_met_word(const struct pr_emulate *e, double au)
 {
     return au >= e->metric.au * 100 ? "success" : "fail";
-}
-
-bool pr_dlio_next_epoch(const struct pr_emulate_phase **cursor,
-                        struct pr_dlio_epoch_phases *ret)
-{
-    const struct pr_emulate_phase *p = *cursor;
-    unsigned epoch;
-
-    if (!p)
-        return false;
-    epoch = p->epoch;
-    *ret = (struct pr_dlio_epoch_phases){0};
-    for (; p && p->epoch == epoch; p = p->next)
-        *(p->evaluation ? &ret->eval : &ret->train) = p;
-    *cursor = p;
-    return true;
 }
 
 /* The name of a figure: train_… or eval_…. */
