@@ -1,8 +1,13 @@
-/* A training by our engine, from its parameters. */
+/*
+ * The workload `native`: trains a network, or computes its outputs, with the
+ * engine of ours. What its parameters mean, what can be checked before, and the
+ * training from its start to its results.
+ */
 #include "native/native.h"
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "job/job.h"
 #include "job/probe_job.h"
 #include "job/result_lines.h"
@@ -15,15 +20,9 @@
 #include "native/replica/replicas_mpi.h"
 #include "native/task/task.h"
 
-#include <signal.h>
 #include <string.h>
 
 enum { DIGITS = 2000 }; /* to train with, if nothing is said */
-
-static bool native_is_text(const char *a, const char *b)
-{
-    return strcmp(a, b) == 0;
-}
 
 /* ---- the optimiser */
 
@@ -73,7 +72,7 @@ static void choose_optimizer(struct pr_native *n)
     *o = n->model->optimizer;
     if (*nn->optimizer)
         take_defaults(o,
-                      native_is_text(nn->optimizer, "adam") ? PR_ADAM : PR_SGD);
+                      pr_text_equal(nn->optimizer, "adam") ? PR_ADAM : PR_SGD);
     if (nn->learning_rate >= 0)
         o->learning_rate = nn->learning_rate;
     if (nn->momentum >= 0)
@@ -148,10 +147,10 @@ static int choose_data(struct pr_native *n, struct pr_err *err)
                            "this model does not take");
         return pr_image_set_check(n->job, err);
     }
-    if (native_is_text(n->nn.data, "digits"))
+    if (pr_text_equal(n->nn.data, "digits"))
         return choose_digits(n, err);
     n->from = PR_NATIVE_NOISE;
-    if (native_is_text(n->model->data, "cartpole") && !*n->nn.data) {
+    if (pr_text_equal(n->model->data, "cartpole") && !*n->nn.data) {
         n->from = PR_NATIVE_CARTPOLE;
         n->batch = PR_CARTPOLE_STEPS;
         n->batches = n->most_items ? n->most_items : n->batches;
@@ -197,9 +196,9 @@ static int choose_type(struct pr_native *n, struct pr_err *err)
 {
     const char *type = n->job->exp.dtype;
 
-    if (native_is_text(type, "float") || native_is_text(type, "float32")) {
+    if (pr_text_equal(type, "float") || pr_text_equal(type, "float32")) {
         n->net.dtype = PR_NN_F32;
-    } else if (native_is_text(type, "bfloat16")) {
+    } else if (pr_text_equal(type, "bfloat16")) {
         n->net.dtype = PR_NN_BF16;
     } else {
         pr_fail(err, PR_E_UNAVAIL, "exp.dtype",
@@ -223,14 +222,14 @@ static void fill_net(struct pr_native *n)
     const struct pr_nn_opts *nn = &n->nn;
 
     n->net.batch = n->batch;
-    n->net.training = native_is_text(n->job->exp.phase, "training");
+    n->net.training = pr_text_equal(n->job->exp.phase, "training");
     n->net.threads = native_choose_threads(n);
     n->net.no_dropout = !nn->dropout;
     n->net.keep_gradients = nn->save_gradients && n->net.training;
     n->net.profile = nn->profile;
-    n->net.rnn = native_is_text(nn->rnn, "onednn")     ? PR_NN_RNN_ONEDNN
-                 : native_is_text(nn->rnn, "unrolled") ? PR_NN_RNN_UNROLLED
-                                                       : PR_NN_RNN_AUTO;
+    n->net.rnn = pr_text_equal(nn->rnn, "onednn")     ? PR_NN_RNN_ONEDNN
+                 : pr_text_equal(nn->rnn, "unrolled") ? PR_NN_RNN_UNROLLED
+                                                      : PR_NN_RNN_AUTO;
     n->net.seed = (uint64_t)nn->seed;
     choose_optimizer(n);
 }
@@ -260,7 +259,7 @@ static void note_machine(const struct pr_native *n, struct pr_buf *notes)
 {
     const struct pr_exp_opts *e = &n->job->exp;
 
-    if (*e->gpus || native_is_text(e->device_type, "gpu"))
+    if (*e->gpus || pr_text_equal(e->device_type, "gpu"))
         pr_buf_str(notes, "exp.gpus: the native engine computes on the "
                           "processors, no GPU is used\n");
     if (n->net.threads > n->processors)
@@ -292,7 +291,7 @@ static void native_add_warnings(struct pr_native *n, struct pr_buf *notes)
     }
     if (n->nn.save_gradients && !*n->nn.save)
         pr_buf_str(notes, "nn.save_gradients does nothing without nn.save\n");
-    if (n->from == PR_NATIVE_SET && native_is_text(n->nn.data, "digits"))
+    if (n->from == PR_NATIVE_SET && pr_text_equal(n->nn.data, "digits"))
         pr_buf_str(notes, "nn.data=digits does nothing: a data set is read\n");
 }
 
@@ -302,8 +301,8 @@ static uint64_t native_count_ranks(const struct pr_native *n)
     const struct pr_exp_opts *e = &n->job->exp;
     int64_t count = n->nn.mpi ? e->num_replicas : e->num_local_replicas;
 
-    return !native_is_text(e->device_type, "gpu") && count > 1 ? (uint64_t)count
-                                                               : 1;
+    return !pr_text_equal(e->device_type, "gpu") && count > 1 ? (uint64_t)count
+                                                              : 1;
 }
 
 /* Replicas that nobody starts would be counted by whoever reads the results. */
@@ -311,7 +310,7 @@ static int check_replicas(const struct pr_native *n, struct pr_err *err)
 {
     const struct pr_exp_opts *e = &n->job->exp;
 
-    if (n->nn.mpi || native_is_text(e->device_type, "gpu") ||
+    if (n->nn.mpi || pr_text_equal(e->device_type, "gpu") ||
         e->num_replicas <= e->num_local_replicas)
         return PR_OK;
     pr_fail(err, PR_E_CONF, "exp.num_replicas",
@@ -353,7 +352,7 @@ int pr_native_init(struct pr_native *n, struct pr_job *job,
     return PR_OK;
 }
 
-/* A native training from its parameters to its results. */
+/* ---- from parameters to results */
 
 /* Before there is a net, whose pool of threads it would disturb. It is that of
  * float32: bfloat16 may be several times as fast, there is no share of it. */
@@ -589,32 +588,11 @@ static int native_run_job(struct pr_job *job, const bool *stop,
     return rc;
 }
 
-/*
- * The workload `native`: trains a network, or computes its outputs, with the
- * engine of ours. What can be checked before, and how it is started.
- */
-
-/* Set by signals: looked at after every step. */
-static bool stop;
-
-static void native_on_signal(int signo)
-{
-    (void)signo;
-    __atomic_store_n(&stop, true, __ATOMIC_RELAXED);
-}
-
-static void native_watch_signals(void)
-{
-    struct sigaction sa = {.sa_handler = native_on_signal};
-
-    sigaction(SIGTERM, &sa, NULL);
-    sigaction(SIGINT, &sa, NULL);
-}
+/* ---- the workload */
 
 static int native_run(struct pr_job *job, struct pr_err *err)
 {
-    native_watch_signals();
-    return native_run_job(job, &stop, err);
+    return native_run_job(job, pr_job_watch_signals(), err);
 }
 
 /* Its settings, too, are looked at before it runs. */

@@ -1,8 +1,12 @@
-/* The results of a native training, for programs and for people. */
+/*
+ * The results of a native training, for programs and for people: the time of
+ * each layer, what the machine can do, series of numbers, and the whole.
+ */
 #include "native/native_results.h"
 
 #include "base/json/json.h"
 #include "base/mem.h"
+#include "base/stats/statistics.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "job/result_lines.h"
@@ -18,7 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The time of each layer: a list in the results, and a table in the log. */
+/* ---- the time of each layer: a list in the results, and a table in the log */
 
 enum { SHOWN = 20 }; /* rows of the table */
 
@@ -140,7 +144,7 @@ static int native_write_profile(const struct pr_native_session *r,
     return PR_OK;
 }
 
-/* Asking /proc, and a loop of multiply-adds. */
+/* ---- the machine: asking /proc, and a loop of multiply-adds */
 
 int pr_machine_peak(unsigned threads, double *ret, struct pr_err *err)
 {
@@ -222,7 +226,7 @@ uint64_t pr_machine_memory_peak(void)
     return kib * 1024;
 }
 
-/* Series of numbers. */
+/* ---- series of numbers */
 
 int pr_series_init(struct pr_series *s, struct pr_err *err)
 {
@@ -269,13 +273,6 @@ double pr_series_std(const struct pr_series *s)
     return s->count ? sqrt(s->squares / (double)s->count) : 0;
 }
 
-static int series_compare_values(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
 int pr_series_quantiles(const struct pr_series *s, const double *p,
                         size_t count, double *ret, struct pr_err *err)
 {
@@ -285,7 +282,7 @@ int pr_series_quantiles(const struct pr_series *s, const double *p,
     if (!sorted)
         return pr_fail_nomem(err);
     memcpy(sorted, s->kept, n * sizeof *sorted);
-    qsort(sorted, n, sizeof *sorted, series_compare_values);
+    qsort(sorted, n, sizeof *sorted, pr_double_compare);
     for (size_t i = 0; i < count; i++) {
         double at = n ? p[i] * (double)(n - 1) : 0;
         size_t low = (size_t)at;

@@ -1,4 +1,7 @@
-/* What this machine can do, and what this process took of it. */
+/*
+ * What results of a native training are made of: what this machine can do, what
+ * this process took of it, and series of numbers.
+ */
 #ifndef PR_NATIVE_RESULTS_H
 #define PR_NATIVE_RESULTS_H
 
@@ -25,11 +28,10 @@ double pr_machine_age_s(void);
 /* The most memory this process had so far, in bytes. 0: not known. */
 uint64_t pr_machine_memory_peak(void);
 
-/*
- * A series of numbers that may become long: its mean, deviation and extremes
- * exactly, its values as they came, up to PR_SERIES_KEPT of them. A longer one
- * is thinned: then every second value is kept, every fourth, and so on.
- */
+/* ---- a series of numbers that may become long: its mean, deviation and
+ * extremes exactly, its values as they came, up to PR_SERIES_KEPT of them. A
+ * longer one is thinned: then every second value is kept, every fourth, and so
+ * on. */
 
 enum { PR_SERIES_KEPT = 10000 };
 

@@ -44,7 +44,7 @@ struct pr_native_session {
     double held_out_loss;   /* of their batches, summed up */
 };
 
-/* ---- native_result.c */
+/* ---- results */
 
 /* Lines of the log that people read: what is going to be done. */
 void pr_native_print_start(const struct pr_native_session *r,
@@ -74,9 +74,7 @@ double pr_native_cpu_share(const struct pr_native_session *r);
 void pr_native_write_part_results(const struct pr_native_session *r,
                                   struct pr_buf *out);
 
-/* ---- native_profile.c */
-
-/* ---- native_timings.c */
+/* ---- rates of all replicas */
 
 /* Ends measuring; all replicas together. The first one has all timings then. */
 int pr_native_timings_gather(struct pr_native_session *r,
@@ -88,7 +86,7 @@ int pr_native_timings_put(const struct pr_native_session *r,
                           struct pr_result_lines *k,
                           struct pr_err *err) PR_MUST_CHECK;
 
-/* ---- native_steps.c */
+/* ---- steps */
 
 /* Warm-up and measured steps. */
 int pr_native_run_steps(struct pr_native_session *r,

@@ -1,4 +1,7 @@
-/* Batches to train with. */
+/*
+ * Batches to train with: noise, digits, a task, a data set, a file, or episodes
+ * of a pole on a cart.
+ */
 #include "native/native_source.h"
 
 #include "base/mem.h"
@@ -7,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-/* The motion of a pole on a cart, by Euler's method. */
+/* ---- the motion of a pole on a cart, by Euler's method */
 
 static const double gravity = 9.8, cart = 1.0, pole = 0.1, half = 0.5;
 static const double force = 10.0, tick = 0.02;
@@ -38,7 +41,7 @@ bool pr_cartpole_push(struct pr_cartpole *c, bool right)
            c->steps < PR_CARTPOLE_STEPS;
 }
 
-/* Episodes of a pole on a cart, and what is learned from them. */
+/* ---- episodes of a pole on a cart, and what is learned from them */
 
 enum { SEES = 4, ACTIONS = 2 };
 static const double discount = 0.99;
@@ -319,7 +322,7 @@ static void held_out_digits(struct pr_native_source *s, uint64_t first,
     }
 }
 
-/* ---- all of them */
+/* ---- a source of any kind */
 
 static int native_source_open_set(struct pr_native_source *s,
                                   struct pr_progress *progress,

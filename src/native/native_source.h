@@ -49,10 +49,8 @@ int pr_native_source_next_held_out(struct pr_native_source *s, uint64_t first,
                                    struct pr_net *net,
                                    struct pr_err *err) PR_MUST_CHECK;
 
-/*
- * A pole on a cart, to be kept upright by pushing the cart left or right:
- * Barto, Sutton and Anderson 1983, with the numbers of Gym's CartPole-v0.
- */
+/* ---- a pole on a cart, to be kept upright by pushing the cart left or right:
+ * Barto, Sutton and Anderson 1983, with the numbers of Gym's CartPole-v0 */
 
 enum { PR_CARTPOLE_STEPS = 200 }; /* an episode is no longer */
 
@@ -68,11 +66,9 @@ void pr_cartpole_start(struct pr_cartpole *c, struct pr_rng *rng);
  * step. */
 bool pr_cartpole_push(struct pr_cartpole *c, bool right);
 
-/*
- * Learning by playing (REINFORCE): a network of batch 1 says how likely each
- * action is, and after each episode the network that learns is told what its
- * actions were worth.
- */
+/* ---- learning by playing (REINFORCE): a network of batch 1 says how likely
+ * each action is, and after each episode the network that learns is told what
+ * its actions were worth */
 
 struct pr_cartpole_agent {
     struct pr_net *acting;

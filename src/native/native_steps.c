@@ -1,4 +1,7 @@
-/* The steps of a training, and the evaluation after it. */
+/*
+ * The steps of a training, the rates that its replicas measured meanwhile, and
+ * the evaluation after it.
+ */
 #include "base/clock.h"
 #include "base/mem.h"
 #include "job/result_lines.h"
@@ -9,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* When the replicas of a native training measured, and which rates. */
+/* ---- when the replicas measured, and which rates */
 
 /* What the first replica knows of all. */
 struct pr_native_timings {

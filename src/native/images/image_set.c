@@ -1,8 +1,12 @@
-/* A data set to train with, by what emulated training has for it. */
+/*
+ * A data set to train with, by what emulated training has for it, and the
+ * workload `loader`, which reads one and nothing else.
+ */
 #include "native/images/image_set.h"
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "base/units.h"
 #include "conf/read/yaml.h"
 #include "emulate/emulate_data.h"
@@ -15,11 +19,8 @@
 #include "native/rate_log.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
-
-/* What the files of image_set.h share. */
 
 struct pr_image_set {
     struct pr_job job; /* with the folder of exp.data_dir */
@@ -36,9 +37,7 @@ struct pr_image_set {
     bool differ;                 /* some sample has another */
 };
 
-/* ---- image_set_classes.c */
-
-/* A data set of somebody's own, with a folder for each class. */
+/* ---- a data set of somebody's own, with a folder for each class */
 
 static void listed_so_far(void *ctx, uint64_t files)
 {
@@ -137,32 +136,15 @@ static void image_set_warn_unread(const struct pr_image_set *s,
 
 enum { WAIT_NS = 50000000 }; /* between looks whether a set is made */
 
-static bool image_set_is_text(const char *a, const char *b)
-{
-    return strcmp(a, b) == 0;
-}
-
 /* ---- which one */
-
-static const char *image_set_data_folder(const struct pr_job *job)
-{
-    const struct pr_value *v = pr_get(job->params, "dataset.data_folder");
-
-    return v && v->kind == PR_STR ? v->s : "./data/";
-}
-
-static bool is_on(const struct pr_job *job, const char *name)
-{
-    const struct pr_value *v = pr_get(job->params, name);
-
-    return v && v->kind == PR_BOOL && v->b;
-}
 
 bool pr_image_set_is_wanted(const struct pr_job *job)
 {
-    return *job->exp.data_dir || image_set_is_text(job->exp.data, "real") ||
-           !image_set_is_text(image_set_data_folder(job), "./data/") ||
-           is_on(job, "workflow.generate_data");
+    return *job->exp.data_dir || pr_text_equal(job->exp.data, "real") ||
+           !pr_text_equal(
+               pr_text_at(job->params, "dataset.data_folder", "./data/"),
+               "./data/") ||
+           pr_bool_at(job->params, "workflow.generate_data", false);
 }
 
 /* The parameters, with the folder of exp.data_dir where it is set. */
@@ -182,7 +164,7 @@ static int place_folder(const struct pr_job *job, struct pr_job *ret,
     if (!map || !members)
         return pr_fail_nomem(err);
     for (uint32_t i = 0; i < old->len; i++)
-        if (!image_set_is_text(old->members[i].key, "dataset.data_folder"))
+        if (!pr_text_equal(old->members[i].key, "dataset.data_folder"))
             members[n++] = old->members[i];
     members[n++] = (struct pr_member){.key = "dataset.data_folder",
                                       .key_len = 19,
@@ -459,11 +441,9 @@ void pr_image_set_free(struct pr_image_set *s)
     pr_free(s);
 }
 
-/*
- * The workload `loader`: what training asks of storage and processors before
- * any network computes. Images of a data set are read, decoded, cropped,
- * flipped and normalised as for ImageNet, and thrown away.
- */
+/* ---- the workload `loader`: what training asks of storage and processors
+ * before any network computes. Images of a data set are read, decoded, cropped,
+ * flipped and normalised as for ImageNet, and thrown away. */
 
 enum { SIDE = 224 };
 
@@ -477,15 +457,6 @@ struct loading {
     struct pr_rate_log rates;
     bool stops; /* the rate is known, or time is over */
 };
-
-/* Set by signals: looked at after every batch. */
-static bool stop;
-
-static void loader_on_signal(int signo)
-{
-    (void)signo;
-    __atomic_store_n(&stop, true, __ATOMIC_RELAXED);
-}
 
 /* ---- what is asked for */
 
@@ -582,7 +553,7 @@ static int loading_load_batch(struct loading *l, struct pr_image_set *set,
     }
     if (pr_progress_is_due(&l->progress))
         loading_write_progress(l, i + 1);
-    return __atomic_load_n(&stop, __ATOMIC_RELAXED)
+    return __atomic_load_n(l->set.stop, __ATOMIC_RELAXED)
                ? pr_fail(err, PR_E_INTR, "", "interrupted")
                : PR_OK;
 }
@@ -658,17 +629,14 @@ static int loading_load_batches(struct loading *l, struct pr_err *err)
 
 static int loader_run(struct pr_job *job, struct pr_err *err)
 {
-    struct sigaction sa = {.sa_handler = loader_on_signal};
+    const bool *stop = pr_job_watch_signals();
     struct loading l;
-    int rc;
+    int rc = loading_init(&l, job, err);
 
-    sigaction(SIGTERM, &sa, NULL);
-    sigaction(SIGINT, &sa, NULL);
-    rc = loading_init(&l, job, err);
     if (rc)
         return rc;
     pr_progress_init(&l.progress, job->dir, job->clock);
-    l.set.stop = &stop;
+    l.set.stop = stop;
     l.set.progress = &l.progress;
     rc = pr_series_init(&l.times, err);
     if (!rc)

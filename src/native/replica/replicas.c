@@ -1,4 +1,6 @@
-/* Replicas, as others see them; and one rank alone, for which nothing is done.
+/*
+ * Replicas, as others see them: meetings of ranks, processes of this machine,
+ * and one rank alone, for which nothing is done.
  */
 #include "native/replica/replicas.h"
 
@@ -18,11 +20,9 @@
 #include <time.h>
 #include <unistd.h>
 
-/*
- * Meetings of ranks. Who comes last lets all go; the others look a little
+/* ---- meetings of ranks: who comes last lets all go; the others look a little
  * while, then sleep, and wake now and then to see whether the missing ones are
- * alive.
- */
+ * alive */
 
 enum { NAP_NS = 50000000 };
 
@@ -277,7 +277,8 @@ static int local_fold(struct pr_replicas *r, enum pr_replicas_op what,
 const struct pr_replicas_transport pr_replicas_local = {pr_replicas_local_mean,
                                                         local_fold};
 
-/* Ranks that are processes of this machine: starting them, and their end. */
+/* ---- ranks that are processes of this machine: starting them, and their
+ * end */
 
 /* How long others may take to end: after a failure they are in the middle of a
  * step, otherwise they give back memory. */

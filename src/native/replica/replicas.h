@@ -69,13 +69,11 @@ int pr_replicas_max(struct pr_replicas *r, double *values, size_t count,
 /* Waits until all are here: measuring begins for all at once. */
 int pr_replicas_meet(struct pr_replicas *r, struct pr_err *err) PR_MUST_CHECK;
 
-/*
- * What the files of replicas share. Ranks of one machine have a board and
+/* ---- what the files of replicas share. Ranks of one machine have a board and
  * desks in shared memory. Whatever they do together begins like this: each
  * writes a card and data to its desk, all meet, each reads all desks. There are
  * two sets of desks in turn: nobody can be two meetings ahead of one who still
- * reads.
- */
+ * reads. */
 
 /* How many floats a desk has room for; the ends of an array that fill no page
  * must fit, with pages of 64 KiB, too. */
@@ -160,18 +158,14 @@ struct pr_replicas {
     uint64_t longest_ns;  /* from one to the next */
 };
 
-/* ---- replicas_fork.c */
+/* ---- processes of this machine */
 
 /* Where stdout of those leads that do not report. */
 void pr_replicas_silence_stdout(void);
 
-/* ---- replicas_meet.c */
+/* ---- meetings */
 
 extern const struct pr_replicas_transport pr_replicas_local;
-
-/* Everybody is told why this rank ends; only the first one is heard. */
-/* Everybody is told that this rank comes to no more meetings. */
-/* The failure that was told; PR_OK: none. */
 
 /* This rank's desk for what comes next, and that of another for what was met
  * about last. */
@@ -184,14 +178,14 @@ int pr_replicas_local_meet(struct pr_replicas *r,
                            const struct pr_replicas_card *card,
                            struct pr_err *err) PR_MUST_CHECK;
 
-/* ---- replicas_mean.c */
+/* ---- means */
 
 int pr_replicas_local_mean(struct pr_replicas *r, float *values, size_t count,
                            struct pr_err *err) PR_MUST_CHECK;
 /* values /= ranks */
 void pr_replicas_scale(unsigned ranks, float *values, size_t count);
 
-/* ---- replicas_share.c */
+/* ---- arrays that all ranks see */
 
 /* Whole pages of an array. */
 struct pr_replicas_pages {
@@ -199,12 +193,9 @@ struct pr_replicas_pages {
     size_t inner; /* floats in them */
 };
 
-/* Which share the array is, or the begin of; -1: none. */
-/* Makes one, with what is on the desks; together. -1 in *ret: it cannot be, in
- * any rank. */
 void pr_replicas_share_close_all(struct pr_replicas *r);
 
-/* ---- replicas_mpi.c */
+/* ---- ranks of mpirun */
 
 int pr_replicas_mpi_run(struct pr_replicas *r, pr_replica_fn *fn, void *ctx,
                         struct pr_err *err) PR_MUST_CHECK;

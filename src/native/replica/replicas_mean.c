@@ -12,14 +12,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/*
- * Arrays that all ranks see. The whole pages of one are moved to a file in
- * memory and mapped from there to the same place: whoever has a pointer notices
+/* ---- arrays that all ranks see: the whole pages of one are moved to a file in
+ * memory and mapped from there to the same place. Whoever has a pointer notices
  * nothing, no memory is needed twice, and others read and write the array
  * itself. Whoever frees the array unmaps those pages like any other; that an
  * array is still the one that was moved is proved each time by a word that
- * changes with the file.
- */
+ * changes with the file. */
 
 static size_t page_bytes(void)
 {
@@ -38,7 +36,7 @@ static struct pr_replicas_pages replicas_find_pages(const float *values,
     return (struct pr_replicas_pages){head, (count - head) / floats * floats};
 }
 
-/* ---- finding one */
+/* ---- finding a shared array */
 
 static bool changes_with(const void *values, char *probe)
 {
@@ -330,7 +328,7 @@ void pr_replicas_scale(unsigned ranks, float *values, size_t count)
     scale()(&s, 0, 1);
 }
 
-/* ---- short */
+/* ---- the mean of short arrays */
 
 /* From place `from` of the desks on. */
 static void take_from_desks(const struct pr_replicas *r, size_t from,
@@ -373,7 +371,7 @@ static int mean_pieces(struct pr_replicas *r, float *values, size_t count,
     return rc;
 }
 
-/* ---- long */
+/* ---- the mean of long arrays */
 
 /* Threads of the engine's own pool, as many as it has. */
 static const struct pr_threads *replicas_get_threads(struct pr_replicas *r)

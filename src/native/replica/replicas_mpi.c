@@ -1,7 +1,7 @@
 /*
- * Ranks that mpirun started, with Open MPI, which is loaded when it is wanted.
- * Its constants are addresses in the library, so that its header's macros for
- * them cannot be used.
+ * Ranks that mpirun starts: the command that does, and the ranks themselves
+ * with Open MPI, which is loaded when it is wanted. Its constants are addresses
+ * in the library, so that its header's macros for them cannot be used.
  */
 #include "native/replica/replicas_mpi.h"
 
@@ -15,9 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The command that starts replicas with Open MPI. */
-
-/* ---- what there is */
+/* ---- what mpirun there is */
 
 int pr_mpi_find_mpirun(struct pr_arena *a, const char **ret, struct pr_err *err)
 {
@@ -64,13 +62,6 @@ bool pr_mpi_has_binding(const struct pr_nn_opts *nn)
     return false;
 }
 
-static int mpirun_add_own_args(struct pr_argv *a, const struct pr_value *v,
-                               struct pr_err *err)
-{
-    return v->kind == PR_LIST ? pr_argv_add_list(a, "nn.mpi_args", v, err)
-                              : pr_argv_add_text(a, "nn.mpi_args", v->s, err);
-}
-
 /* ---- the command */
 
 static int mpirun_add_number(struct pr_argv *a, uint64_t number,
@@ -80,16 +71,6 @@ static int mpirun_add_number(struct pr_argv *a, uint64_t number,
         pr_arena_printf(a->job->arena, "%llu", (unsigned long long)number);
 
     return word ? pr_argv_add_word(a, word, err) : pr_fail_nomem(err);
-}
-
-static int mpirun_add_words(struct pr_argv *a, const char *const *words,
-                            size_t count, struct pr_err *err)
-{
-    int rc = PR_OK;
-
-    for (size_t i = 0; i < count && !rc; i++)
-        rc = pr_argv_add_word(a, words[i], err);
-    return rc;
 }
 
 /* Replicas take their shares of processors themselves. */
@@ -102,8 +83,8 @@ static int mpirun_add_options(struct pr_argv *a, const struct pr_nn_opts *nn,
     if (!rc && geteuid() == 0)
         rc = pr_argv_add_word(a, "--allow-run-as-root", err);
     if (!rc && !pr_mpi_has_binding(nn))
-        rc = mpirun_add_words(a, unbound, 2, err);
-    return rc ? rc : mpirun_add_own_args(a, nn->mpi_args, err);
+        rc = pr_argv_add_words(a, unbound, 2, err);
+    return rc ? rc : pr_argv_add_words_of(a, "nn.mpi_args", nn->mpi_args, err);
 }
 
 /* Other programs may want the processors, too: whoever waits lets them. Not as
@@ -139,7 +120,7 @@ static int mpirun_add_rank_command(struct pr_argv *a, struct pr_err *err)
         words[2] = pr_arena_str(a->job->arena, whole);
     if (!words[0] || !words[2])
         return pr_fail_nomem(err);
-    return mpirun_add_words(a, words, 3, err);
+    return pr_argv_add_words(a, words, 3, err);
 }
 
 int pr_mpi_fill_start(struct pr_job *job, const struct pr_nn_opts *nn,
@@ -152,7 +133,7 @@ int pr_mpi_fill_start(struct pr_job *job, const struct pr_nn_opts *nn,
     if (!rc)
         rc = pr_argv_init(&a, job, err);
     if (!rc)
-        rc = mpirun_add_words(&a, words, 2, err);
+        rc = pr_argv_add_words(&a, words, 2, err);
     if (!rc)
         rc = mpirun_add_number(&a, ranks, err);
     if (!rc)

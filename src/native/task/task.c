@@ -1,4 +1,4 @@
-/* Tasks: finding one, and making batches with it. */
+/* Tasks: finding one, making batches with it, and keeping them. */
 #include "native/task/task.h"
 
 #include "base/mem.h"
@@ -98,7 +98,7 @@ void pr_task_seed_rng(const struct pr_task_run *t, const struct pr_task_at *at,
                 (at->step * at->columns + at->column) * 16 + stream);
 }
 
-/* Batches of a task that are kept. */
+/* ---- batches that are kept */
 
 enum { KEPT_BATCHES = 64, KEPT_BYTES = 256 << 20 };
 /* Steps from here on are never trained. */
@@ -207,7 +207,7 @@ void pr_task_batches_get_held_out(struct pr_task_batches *b, uint64_t number,
                        b->columns, inputs);
 }
 
-/* ---- as a file */
+/* ---- batches as a file */
 
 static void task_add_batch_tensors(const struct pr_task_batches *b, uint64_t i,
                                    struct pr_tensor_writer *w)

@@ -68,11 +68,9 @@ struct pr_rng;
 void pr_task_seed_rng(const struct pr_task_run *t, const struct pr_task_at *at,
                       uint64_t stream, struct pr_rng *ret);
 
-/*
- * Batches of a task, made once and kept as long as they are not too many: a
- * training goes through them again and again, and a framework gets the same
- * ones as a file.
- */
+/* ---- batches of a task, made once and kept as long as they are not too many:
+ * a training goes through them again and again, and a framework gets the same
+ * ones as a file */
 
 struct pr_task_batches {
     struct pr_task_run task;

@@ -1,13 +1,12 @@
-/* Sine waves of period 2 π 20 that begin anywhere, and the same one row on:
- * what comes next is to be told. */
+/* Tasks of numbers: sine waves, polynomials, ratings, speech. */
 #include "base/random.h"
 #include "native/task/task.h"
 #include "native/task/task_text.h"
 
 #include <math.h>
 
-/* A polynomial of degree n without noise: powers of a normal number, and the
- * value that it has there. Its coefficients follow from the seed. */
+/* ---- a polynomial of degree n without noise: powers of a normal number, and
+ * the value that it has there. Its coefficients follow from the seed. */
 
 enum { POWERS, VALUE };
 enum { STREAM_SAMPLE, STREAM_COEFFICIENTS };
@@ -51,11 +50,9 @@ const struct pr_task pr_task_polynomial = {
     .fill = polynomial_fill,
 };
 
-/*
- * Who likes what: one in five things was chosen by its user, by taste, the
+/* ---- who likes what: one in five things was chosen by its user, by taste, the
  * others are drawn at random, as recommenders are trained. Both users and
- * things follow Zipf's law. Tastes are four hidden numbers of each.
- */
+ * things follow Zipf's law. Tastes are four hidden numbers of each. */
 
 enum { USER, THING, LIKED };
 enum { TASTES = 4, NEGATIVES = 4, CHOICES = 8 };
@@ -125,10 +122,8 @@ const struct pr_task pr_task_ratings = {
     .fill = ratings_fill,
 };
 
-/*
- * Spectrograms of spelled words: each letter is a chord of its own that lasts a
- * while, in noise. Letter 0 is none.
- */
+/* ---- spectrograms of spelled words: each letter is a chord of its own that
+ * lasts a while, in noise. Letter 0 is none. */
 
 enum { SOUND, SPOKEN, LENGTH };
 enum { TONES = 3 };
@@ -197,6 +192,9 @@ const struct pr_task pr_task_speech = {
     .open = speech_open,
     .fill = speech_fill,
 };
+
+/* ---- sine waves of period 2 π 20 that begin anywhere, and the same one row on:
+ * what comes next is to be told */
 
 enum { WAVE, NEXT };
 enum { PERIOD = 20 };

@@ -1,6 +1,8 @@
-/* Drawing figures. A set is the same everywhere: no function of the C library
- * is used whose last bit differs between versions, and places are rounded
- * before anything is drawn. */
+/*
+ * Tasks of pictures: waves, faces, style, two sizes, and drawn figures. A set
+ * is the same everywhere: no function of the C library is used whose last bit
+ * differs between versions, and places are rounded before anything is drawn.
+ */
 #include "native/task/task_pictures.h"
 
 #include "base/random.h"
@@ -10,7 +12,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Smooth random pictures. */
+/* ---- smooth random pictures */
 
 enum { WAVES = 4 };
 
@@ -59,8 +61,8 @@ static void waves_draw(struct pr_rng *rng, int64_t channels, int64_t rows,
     }
 }
 
-/* Pictures that have much in common, as faces have, and normal noise to make
- * such out of. */
+/* ---- pictures that have much in common, as faces have, and normal noise to
+ * make such out of */
 
 enum { TASK_FACES_IMAGE, TASK_FACES_NOISE };
 
@@ -122,7 +124,8 @@ const struct pr_task pr_task_faces = {
     .fill = faces_fill,
 };
 
-/* Pictures, and one picture whose style they shall have: always the same. */
+/* ---- pictures, and one picture whose style they shall have: always the
+ * same */
 
 enum { TASK_STYLE_IMAGE, STYLE };
 
@@ -165,7 +168,7 @@ const struct pr_task pr_task_style = {
     .fill = style_fill,
 };
 
-/* A picture in two sizes: small, and as large as it shall become. */
+/* ---- a picture in two sizes: small, and as large as it shall become */
 
 enum { SMALL, LARGE };
 
@@ -260,7 +263,7 @@ bool pr_digits_init(struct pr_digit_images *d, unsigned dims, const int64_t *at)
     return d->rows >= PR_DIGITS_SIDE_MIN && d->columns >= PR_DIGITS_SIDE_MIN;
 }
 
-/* ---- a pen */
+/* ---- drawn figures: a pen */
 
 enum { UNIT = 256 }; /* parts of a pixel in which places are counted */
 
@@ -324,7 +327,7 @@ static void pen_draw_stroke(const struct pen *pen, struct spot a, struct spot b)
         }
 }
 
-/* ---- a hand */
+/* ---- drawn figures: a hand */
 
 /* How one sample differs from the model figure: places are turned and slanted
  * about the middle, scaled and moved. */
@@ -431,7 +434,7 @@ void pr_digits_numbers(const struct pr_digit_images *d, const uint8_t *gray,
         memcpy(out + c * count, out, count * sizeof *out);
 }
 
-/* Drawn figures as numbers from 0 to 1, and normal noise beside each. */
+/* ---- drawn figures as numbers from 0 to 1, and normal noise beside each */
 
 enum { IMAGE, NOISE };
 

@@ -1,4 +1,4 @@
-/* Words by Zipf's law, with usual successors. */
+/* Tasks of text: words, chapters, pairs of sentences, masked words. */
 #include "native/task/task_text.h"
 
 #include "base/random.h"
@@ -47,8 +47,8 @@ int32_t pr_words_get(const struct pr_words *w, uint64_t text, uint64_t place)
     return word;
 }
 
-/* Texts: words and those that come next, each column going on from one step to
- * the next. */
+/* ---- texts: words and those that come next, each column going on from one
+ * step to the next */
 
 enum { TASK_TEXT_WORDS, TASK_TEXT_NEXT };
 
@@ -92,8 +92,8 @@ const struct pr_task pr_task_text = {
     .fill = task_text_fill,
 };
 
-/* Pieces of texts that begin anew with each sample: words, their places, and
- * the words that come next. */
+/* ---- pieces of texts that begin anew with each sample: words, their places,
+ * and the words that come next */
 
 enum { WORDS, PLACES, NEXT };
 
@@ -140,11 +140,9 @@ const struct pr_task pr_task_chapters = {
     .fill = chapters_fill,
 };
 
-/*
- * Sentences in two languages: the second has the words of the first, each under
- * another number, from the last to the first. Word 0 fills up, 1 begins and 2
- * ends a sentence.
- */
+/* ---- sentences in two languages: the second has the words of the first, each
+ * under another number, from the last to the first. Word 0 fills up, 1 begins
+ * and 2 ends a sentence. */
 
 enum { SOURCE, TASK_PAIRS_LENGTH, BEFORE, TARGET };
 enum { TASK_PAIRS_BEGIN = 1, END, TASK_PAIRS_FIRST_WORD };
@@ -208,11 +206,9 @@ const struct pr_task pr_task_pairs = {
     .fill = pairs_fill,
 };
 
-/*
- * What BERT learns from: two pieces of text of which the second follows the
- * first in every other sample, some words masked. Words 1 to 3 are the mask and
- * the marks at the beginning and between the pieces; 0 fills up.
- */
+/* ---- what BERT learns from: two pieces of text of which the second follows
+ * the first in every other sample, some words masked. Words 1 to 3 are the mask
+ * and the marks at the beginning and between the pieces; 0 fills up. */
 
 enum {
     TASK_MASKED_TEXT_WORDS,
