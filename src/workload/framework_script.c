@@ -263,8 +263,7 @@ static int script_add_words(struct pr_argv *a, const char *what,
     /* DLBS's launcher is one word, whatever is in it. */
     if (v->kind == PR_STR && access(v->s, F_OK) == 0)
         return pr_argv_add_word(a, v->s, err);
-    return v->kind == PR_LIST ? pr_argv_add_list(a, what, v, err)
-                              : pr_argv_add_text(a, what, v->s, err);
+    return pr_argv_add_words_of(a, what, v, err);
 }
 
 static int needs_launcher(const struct pr_job *job,

@@ -22,11 +22,9 @@
 #include <string.h>
 #include <unistd.h>
 
-/*
- * Finding an interpreter that has a package. Importing PyTorch to find out
+/* ---- finding an interpreter that has a package: importing PyTorch to find out
  * takes seconds, so folders are looked at instead; whoever is chosen says
- * itself what it lacks.
- */
+ * itself what it lacks */
 
 static bool python_has_match(const char *pattern)
 {
@@ -147,7 +145,7 @@ const char *pr_python_find_with(const char *package, const char *first,
     return third && pr_python_has_package(third, package) ? third : first;
 }
 
-/* Finding frameworks. */
+/* ---- finding frameworks */
 
 const char *pr_framework_find_python(const struct pr_framework *f,
                                      const char *first, struct pr_arena *a)

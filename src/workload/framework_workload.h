@@ -1,4 +1,7 @@
-/* Whether a framework is on this machine. Nothing is started to find out. */
+/*
+ * Whether a framework is on this machine, and with which interpreter. Nothing
+ * is started to find out.
+ */
 #ifndef PR_WORKLOAD_FRAMEWORK_WORKLOAD_H
 #define PR_WORKLOAD_FRAMEWORK_WORKLOAD_H
 
@@ -32,7 +35,7 @@ const char *pr_framework_find_python(const struct pr_framework *f,
 const char *pr_framework_remedy(const struct pr_framework *f,
                                 struct pr_arena *a);
 
-/* Which Python interpreter to start. */
+/* ---- which Python interpreter to start */
 
 /* Whether a package seems to be there for this interpreter: a look at the
  * folders that belong to it, nothing is started. */

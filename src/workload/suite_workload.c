@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Laying arguments over one another, and reading them as options. */
+/* ---- laying arguments over one another, and reading them as options */
 
 static size_t name_len(const char *word)
 {
@@ -189,7 +189,7 @@ int pr_suite_read_options(const struct pr_value *args, struct pr_arena *a,
     return PR_OK;
 }
 
-/* Who runs a job of a suite. */
+/* ---- who runs a job of a suite */
 
 const char *pr_suite_engine_word(enum pr_suite_engine e)
 {
@@ -382,16 +382,6 @@ int pr_suite_resolve(struct pr_job *job, struct pr_suite_call *ret,
     return resolve_native(job, ret, err);
 }
 
-static int suite_add_words(struct pr_argv *a, const char *const *words,
-                           size_t count, struct pr_err *err)
-{
-    int rc = PR_OK;
-
-    for (size_t i = 0; i < count && !rc; i++)
-        rc = pr_argv_add_word(a, words[i], err);
-    return rc;
-}
-
 static int suite_add_all_words(struct pr_argv *a, const char *const *words,
                                struct pr_err *err)
 {
@@ -399,14 +389,7 @@ static int suite_add_all_words(struct pr_argv *a, const char *const *words,
 
     while (words[n])
         n++;
-    return suite_add_words(a, words, n, err);
-}
-
-static int add_either(struct pr_argv *a, const char *name,
-                      const struct pr_value *v, struct pr_err *err)
-{
-    return v->kind == PR_LIST ? pr_argv_add_list(a, name, v, err)
-                              : pr_argv_add_text(a, name, v->s, err);
+    return pr_argv_add_words(a, words, n, err);
 }
 
 /* A path that holds in another folder, too. */
@@ -443,7 +426,7 @@ static int add_milarun(struct pr_argv *a, const struct pr_suite_call *r,
 
     if (!name || !out)
         return pr_fail_nomem(err);
-    return suite_add_words(a, words, sizeof words / sizeof *words, err);
+    return pr_argv_add_words(a, words, sizeof words / sizeof *words, err);
 }
 
 /* `prony __rank DIR` is what a forked child would do. */
@@ -455,7 +438,7 @@ static int add_ourselves(struct pr_argv *a, struct pr_err *err)
 
     if (!words[0] || !words[2])
         return pr_fail_nomem(err);
-    return suite_add_words(a, words, 3, err);
+    return pr_argv_add_words(a, words, 3, err);
 }
 
 /* Our own equivalent: as its workload starts it, behind the prefix if there is
@@ -494,7 +477,8 @@ static int suite_prepare(struct pr_job *job, struct pr_start *ret,
     if (!rc)
         rc = r.engine == PR_SUITE_MILARUN
                  ? add_milarun(&a, &r, err)
-                 : add_either(&a, "exp.command", job->exp.command, err);
+                 : pr_argv_add_words_of(&a, "exp.command", job->exp.command,
+                                        err);
     if (!rc && !pr_argv_word_count(&a))
         rc = pr_fail(err, PR_E_CONF, job->id, "exp.command is empty");
     if (!rc)

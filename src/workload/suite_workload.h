@@ -46,10 +46,8 @@ int pr_suite_make_work(const struct pr_suite_opts *suite, const char *run_dir,
 int pr_suite_resolve(struct pr_job *job, struct pr_suite_call *ret,
                      struct pr_err *err) PR_MUST_CHECK;
 
-/*
- * Arguments of a job of a suite: those of the profile with those of the command
- * line laid over, and what they come to.
- */
+/* ---- arguments of a job of a suite: those of the profile with those of the
+ * command line laid over, and what they come to */
 
 /* The words of one list after those of the other. Where a later word is --no-x,
  * an earlier --x goes away with its value, and where it is --x an earlier

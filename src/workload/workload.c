@@ -1,4 +1,7 @@
-/* The list of workloads and what they share. */
+/*
+ * The list of workloads and what they share, with the two smallest of them,
+ * `null` and `command`.
+ */
 #include "workload/workload.h"
 
 #include "base/clock.h"
@@ -10,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Asking for the engine, in builds with it and without. */
+/* ---- asking for the engine, in builds with it and without */
 
 #if PR_HAVE_ONEDNN
 
@@ -34,11 +37,9 @@ bool pr_engine_is_there(char version[static 32], struct pr_err *err)
 
 #endif
 
-/*
- * The workload `null`: does nothing, null.steps times. What a run of it takes
- * is the cost of the harness itself; it is also the template for a workload
- * that runs in a process of ours.
- */
+/* ---- the workload `null`: does nothing, null.steps times. What a run of it
+ * takes is the cost of the harness itself; it is also the template for a
+ * workload that runs in a process of ours. */
 
 static int null_prepare(struct pr_job *job, struct pr_start *ret,
                         struct pr_err *err)
@@ -89,7 +90,7 @@ static int null_estimate(struct pr_job *job, struct pr_cost *ret,
     return PR_OK;
 }
 
-static const struct pr_honour workload_null_honours[] = {
+static const struct pr_honour null_honours[] = {
     {"null.*", NULL, false}, {0}};
 
 const struct pr_workload pr_workload_null = {
@@ -97,16 +98,14 @@ const struct pr_workload pr_workload_null = {
     .name = "null",
     .desc = "nothing: what the harness itself costs",
     .options = &pr_null_section,
-    .honours = workload_null_honours,
+    .honours = null_honours,
     .prepare = null_prepare,
     .run = null_run,
     .estimate = null_estimate,
 };
 
-/*
- * The workload `command`: any program. exp.command is a list of arguments, or
- * text split into arguments by our own rules; no shell is involved.
- */
+/* ---- the workload `command`: any program. exp.command is a list of arguments,
+ * or text split into arguments by our own rules; no shell is involved. */
 
 static int command_prepare(struct pr_job *job, struct pr_start *ret,
                            struct pr_err *err)
@@ -128,7 +127,7 @@ static int command_prepare(struct pr_job *job, struct pr_start *ret,
     return rc ? rc : pr_argv_fill_start(&a, ret, err);
 }
 
-static const struct pr_honour honours[] = {
+static const struct pr_honour command_honours[] = {
     {"exp.command", NULL, false},
     {"exp.args", NULL, false},
     {"exp.cwd", NULL, false},
@@ -142,7 +141,7 @@ const struct pr_workload pr_workload_command = {
     .abi = PR_WORKLOAD_ABI,
     .name = "command",
     .desc = "any program; lines __results.NAME__= JSON in its output are kept",
-    .honours = honours,
+    .honours = command_honours,
     .program = true,
     .prepare = command_prepare,
 };

@@ -1,6 +1,4 @@
-/*
- * The list of workloads, and which of them a job is for.
- */
+/* The list of workloads, and which of them a job is for. */
 #ifndef PR_WORKLOAD_H
 #define PR_WORKLOAD_H
 
@@ -23,8 +21,6 @@ int pr_workload_find_for_job(const struct pr_job *job,
 /* Estimates any job: that of its workload, and its timeout. */
 int pr_job_estimate_cost(struct pr_job *job, struct pr_cost *ret,
                          struct pr_err *err) PR_MUST_CHECK;
-
-/* Whether there is something to train with natively. */
 
 /* The version of oneDNN; false: err has what is missing, and the remedy. */
 bool pr_engine_is_there(char version[static 32], struct pr_err *err);
