@@ -1,4 +1,7 @@
-/* Containers: which program it is, and what its answers mean. */
+/*
+ * Containers: which program it is, the command line that it is given, and what
+ * its answers mean.
+ */
 #include "launch/container.h"
 
 #include "base/buf.h"
@@ -9,8 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the files that make command lines of container programs share. */
-
 /* A list that grows in the arena. Words are borrowed; NULL is taken for a lack
  * of memory. Adding after a failure does nothing. */
 struct pr_container_words {
@@ -19,6 +20,57 @@ struct pr_container_words {
     size_t count, cap;
     bool failed;
 };
+
+static void container_add_word(struct pr_container_words *w, const char *word)
+{
+    const char **slot = !w->failed && word ? PR_PUSH(w->arena, w) : NULL;
+
+    if (slot)
+        *slot = word;
+    else
+        w->failed = true;
+}
+
+static void container_add_pair(struct pr_container_words *w, const char *option,
+                               const char *value)
+{
+    container_add_word(w, option);
+    container_add_word(w, value);
+}
+
+/* Adds all words of a list; NULL: none. */
+static void container_add_words(struct pr_container_words *w,
+                                const char *const *words)
+{
+    for (; words && *words; words++)
+        container_add_word(w, *words);
+}
+
+/* Ends the list with NULL. PR_E_NOMEM also for what failed before. */
+static int container_end_words(struct pr_container_words *w, const char ***ret,
+                               struct pr_err *err)
+{
+    const char **slot = w->failed ? NULL : PR_PUSH(w->arena, w);
+
+    if (!slot)
+        return pr_fail_nomem(err);
+    *slot = NULL;
+    *ret = w->items;
+    return PR_OK;
+}
+
+static const char *const kinds[PR_CONTAINER_KINDS] = {
+    [PR_CONTAINER_DOCKER] = "docker",
+    [PR_CONTAINER_NVIDIA_DOCKER] = "nvidia-docker",
+    [PR_CONTAINER_PODMAN] = "podman",
+    [PR_CONTAINER_APPTAINER] = "apptainer",
+    [PR_CONTAINER_SINGULARITY] = "singularity",
+};
+
+static const char *container_kind_name(enum pr_container_kind kind)
+{
+    return kinds[kind];
+}
 
 /* What is planned, with the texts split. */
 struct pr_container_plan {
@@ -31,15 +83,9 @@ struct pr_container_plan {
     bool cpuset, memory;
 };
 
-/*
- * exp.docker_args: what of it is passed on. Its default, and what people write
- * for a terminal, hold words that one or the other program refuses, or that
- * would take the container out of our hands.
- */
-
-static void container_add_word(struct pr_container_words *w, const char *word);
-static int container_end_words(struct pr_container_words *w, const char ***ret,
-                               struct pr_err *err);
+/* ---- exp.docker_args: what of it is passed on. Its default, and what people
+ * write for a terminal, hold words that one or the other program refuses, or
+ * that would take the container out of our hands. */
 
 enum arg_use {
     ARG_PASS,
@@ -199,17 +245,12 @@ static int container_sort_args(struct pr_container_plan *p, struct pr_err *err)
     return container_end_words(&kept, &p->args, err);
 }
 
-/*
- * What containers see of this machine. HOST:INSIDE is the short form; paths
- * that it would split are given by fields, which are those of a CSV file. No
- * program takes two mounts in one place: what the user's own arguments mount
- * holds, then the first of ours.
- */
+/* ---- what containers see of this machine: HOST:INSIDE is the short form;
+ * paths that it would split are given by fields, which are those of a CSV file.
+ * No program takes two mounts in one place: what the user's own arguments mount
+ * holds, then the first of ours. */
 
-static void container_add_pair(struct pr_container_words *w, const char *option,
-                               const char *value);
-
-/* ---- the two forms */
+/* ---- mounts: the two forms */
 
 /* apptainer takes several in one word. */
 static bool has_mount_separator(const struct pr_container_plan *p,
@@ -255,7 +296,7 @@ static void add_short(struct pr_container_words *w, const char *option,
                                        m->options));
 }
 
-/* ---- what is mounted already */
+/* ---- mounts: what the user has mounted already */
 
 /* The length of a path without slashes at its end. */
 static size_t trim_path_slashes(const char *path, size_t n)
@@ -370,15 +411,9 @@ static void container_add_mounts(struct pr_container_words *w,
     }
 }
 
-/*
- * The command lines of apptainer and singularity. What runs inside is their
- * child, so that nothing is left to do once it has ended. Variables travel in
- * the program's own environment, because its --env splits values at commas.
- */
-
-static const char *container_kind_name(enum pr_container_kind kind);
-static void container_add_words(struct pr_container_words *w,
-                                const char *const *words);
+/* ---- apptainer and singularity: what runs inside is their child, so that
+ * nothing is left to do once it has ended. Variables travel in the program's
+ * own environment, because its --env splits values at commas. */
 
 static int refuse_user(const struct pr_container_plan *p, struct pr_err *err)
 {
@@ -475,12 +510,10 @@ static int container_plan_apptainer(const struct pr_container_plan *p,
     return rc;
 }
 
-/*
- * The command lines of docker, nvidia-docker and podman, which differ in how
- * GPUs are given. What the user's own arguments say comes first, so that ours
- * hold where both say something. Nothing is fetched: a download in the middle
- * of a measurement is none.
- */
+/* ---- docker, nvidia-docker and podman, which differ in how GPUs are given:
+ * what the user's own arguments say comes first, so that ours hold where both
+ * say something. Nothing is fetched: a download in the middle of a measurement
+ * is none. */
 
 static const char *oci_format_number(struct pr_arena *a, uint64_t n)
 {
@@ -633,14 +666,6 @@ static int container_plan_oci(const struct pr_container_plan *p,
 
 /* ---- which program */
 
-static const char *const kinds[PR_CONTAINER_KINDS] = {
-    [PR_CONTAINER_DOCKER] = "docker",
-    [PR_CONTAINER_NVIDIA_DOCKER] = "nvidia-docker",
-    [PR_CONTAINER_PODMAN] = "podman",
-    [PR_CONTAINER_APPTAINER] = "apptainer",
-    [PR_CONTAINER_SINGULARITY] = "singularity",
-};
-
 #define BLANK " \t\r\n\"'"
 
 static enum pr_container_kind kind_of_word(const char *word, size_t len)
@@ -674,62 +699,9 @@ enum pr_container_kind pr_container_find_kind(const char *launcher)
     }
 }
 
-static const char *container_kind_name(enum pr_container_kind kind)
-{
-    return kinds[kind];
-}
-
 bool pr_container_is_apptainer(enum pr_container_kind kind)
 {
     return kind == PR_CONTAINER_APPTAINER || kind == PR_CONTAINER_SINGULARITY;
-}
-
-/* ---- lists of words */
-
-static void container_add_word(struct pr_container_words *w, const char *word)
-{
-    const char **items = NULL;
-
-    if (!w->failed && word)
-        items =
-            pr_arena_grow(w->arena, w->items, w->count, &w->cap, sizeof *items);
-    if (!items) {
-        w->failed = true;
-        return;
-    }
-    w->items = items;
-    items[w->count++] = word;
-}
-
-static void container_add_pair(struct pr_container_words *w, const char *option,
-                               const char *value)
-{
-    container_add_word(w, option);
-    container_add_word(w, value);
-}
-
-/* or NULL */
-static void container_add_words(struct pr_container_words *w,
-                                const char *const *words)
-{
-    for (; words && *words; words++)
-        container_add_word(w, *words);
-}
-
-/* Ends the list with NULL. PR_E_NOMEM also for what failed before. */
-static int container_end_words(struct pr_container_words *w, const char ***ret,
-                               struct pr_err *err)
-{
-    const char **items;
-
-    if (w->failed)
-        return pr_fail_nomem(err);
-    items = pr_arena_grow(w->arena, w->items, w->count, &w->cap, sizeof *items);
-    if (!items)
-        return pr_fail_nomem(err);
-    items[w->count] = NULL;
-    *ret = items;
-    return PR_OK;
 }
 
 /* ---- the plan */

@@ -23,13 +23,10 @@
 #include <time.h>
 #include <unistd.h>
 
-/*
- * When the keeper has died: its children are now ours, because we are a child
- * subreaper too. Kills those that belong to experiments, and nothing else: we
- * live in somebody's process, which may have children of its own.
- *
- * And when both had died: a later run ends what is left of them.
- */
+/* ---- when the keeper has died: its children are now ours, because we are a
+ * child subreaper too. Kills those that belong to experiments, and nothing
+ * else: we live in somebody's process, which may have children of its own. And
+ * when both had died: a later run ends what is left of them. */
 
 enum { OURS = 1 << 0, TARGET = 1 << 1 };
 
@@ -175,7 +172,7 @@ static void keeper_reap(struct pr_keeper *k)
         &k->group); /* what is left, the next run tries again */
 }
 
-/* ---- what earlier ones left */
+/* ---- what earlier runs left */
 
 static bool has_trace_mark(const struct pr_keeper_trace *traces, size_t n,
                            pid_t pid)
@@ -231,7 +228,7 @@ void pr_keeper_end_traces(const struct pr_keeper_trace *traces, size_t n,
     pr_proctree_free(&t);
 }
 
-/* Messages between runner and keeper: writing, sending, taking apart. */
+/* ---- messages between runner and keeper: writing, sending, taking apart */
 
 #define HEADER_BYTES (2 * sizeof(uint32_t))
 #define NO_STRING UINT32_MAX
@@ -340,10 +337,8 @@ bool pr_keeper_message_get_str(struct pr_keeper_message *m, const char **ret_s)
     return true;
 }
 
-/*
- * The runner's request to start something, as a message: the environment is
- * the caller's, with what the keeper and the slot say put into it.
- */
+/* ---- the runner's request to start something, as a message: the environment
+ * is the caller's, with what the keeper and the slot say put into it */
 
 static uint32_t count_strings(const char *const *list)
 {

@@ -139,12 +139,11 @@ int pr_keeper_fd(const struct pr_keeper *k);
 int pr_keeper_next(struct pr_keeper *k, struct pr_child_event *ret,
                    struct pr_err *err) PR_MUST_CHECK;
 
-/*
- * What the runner asks of the keeper, as bytes: a header of two numbers (length
- * of the rest, type), then numbers and strings one after another. Both ends are
- * the same program on the same machine, so numbers are in native order; strings
- * keep their NUL, so that the reader can use them where they lie.
- */
+/* ---- what the runner asks of the keeper, as bytes: a header of two numbers
+ * (length of the rest, type), then numbers and strings one after another. Both
+ * ends are the same program on the same machine, so numbers are in native
+ * order; strings keep their NUL, so that the reader can use them where they
+ * lie. */
 
 /* Above what execve() takes for arguments and environment together. */
 #define PR_KEEPER_MESSAGE_MAX (16u << 20)

@@ -1,7 +1,6 @@
 /*
- * What the files of the keeper share and nobody else sees. keeper.c,
- * keeper_ask.c and keeper_sweep.c run in the runner; keeper_main.c,
- * keeper_spawn.c and keeper_tree.c in the keeper; keeper_held.c in both;
+ * What the files of the keeper share and nobody else sees. keeper.c runs in the
+ * runner; keeper_process.c in the keeper, but for pr_keeper_hold_cgroups;
  * keeper_child.c between fork and exec.
  */
 #ifndef PR_LAUNCH_KEEPER_IMPL_H
@@ -24,12 +23,6 @@
 
 #define PR_MS_NS UINT64_C(1000000)
 #define PR_S_NS UINT64_C(1000000000)
-
-/* The mark of one experiment among those of a keeper. */
-static inline uint64_t pr_keeper_make_mark(uint32_t keeper, uint32_t tag)
-{
-    return (uint64_t)keeper << 32 | tag;
-}
 
 /* How long a process without any environment may be one within execve(). */
 #define PR_KEEPER_UNSURE_NS (50 * PR_MS_NS)

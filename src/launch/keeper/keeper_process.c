@@ -24,10 +24,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/*
- * The groups of slots, as the keeper knows them: told of by the runner, removed
- * when everything in them has ended and the keeper does.
- */
+/* ---- the groups of slots, as the keeper knows them: told of by the runner,
+ * removed when everything in them has ended and the keeper does */
 
 int pr_keeper_hold_cgroups(struct pr_keeper *k, const struct pr_slots *slots,
                            struct pr_err *err)
@@ -43,6 +41,8 @@ int pr_keeper_hold_cgroups(struct pr_keeper *k, const struct pr_slots *slots,
     return rc;
 }
 
+/* Remembers the groups that the message tells of; false: out of memory, or it
+ * tells of none. */
 static bool keeper_cgroups_add(struct pr_keeper_state *s,
                                struct pr_keeper_message *m)
 {
@@ -62,8 +62,6 @@ static bool keeper_cgroups_add(struct pr_keeper_state *s,
     return true;
 }
 
-/* Remembers the groups that the message tells of; false: out of memory, or it
- * tells of none. And their end. */
 static void keeper_cgroups_remove(struct pr_keeper_state *s)
 {
     while (s->held) {
@@ -75,13 +73,24 @@ static void keeper_cgroups_remove(struct pr_keeper_state *s)
     }
 }
 
-/*
- * Starting an experiment in the keeper: takes the message apart, finds the
- * program, starts it and keeps a record of it.
- */
+/* ---- starting an experiment: takes the message apart, finds the program,
+ * starts it and keeps a record of it */
 
+/* Never waits: a runner that is busy sending to us would wait for us. */
 static void keeper_send_event(struct pr_keeper_state *s,
-                              const struct pr_child_event *ev);
+                              const struct pr_child_event *ev)
+{
+    size_t sent = 0;
+
+    if (s->out.len == 0) {
+        ssize_t n = send(s->sock, ev, sizeof(*ev), MSG_NOSIGNAL | MSG_DONTWAIT);
+
+        sent = n > 0 ? (size_t)n : 0;
+    }
+    if (sent < sizeof(*ev))
+        pr_buf_add(&s->out, (const char *)ev + sent, sizeof(*ev) - sent);
+    s->broken |= !pr_buf_ok(&s->out);
+}
 
 #define DEFAULT_PATH "/usr/local/bin:/bin:/usr/bin"
 
@@ -330,7 +339,8 @@ static void keeper_child_spawn(struct pr_keeper_state *s,
     if (rc == 0)
         x = exp_new(r.tag, r.child.env[0]);
     if (x)
-        x->mark = r.child.mark = pr_keeper_make_mark(s->mark, r.tag);
+        /* The mark of one experiment among those of a keeper. */
+        x->mark = r.child.mark = (uint64_t)s->mark << 32 | r.tag;
     if (rc == -EBADMSG) {
         s->broken = true;
     } else if (!x) {
@@ -348,14 +358,12 @@ static void keeper_child_spawn(struct pr_keeper_state *s,
     pr_free(r.lists);
 }
 
-/*
- * Process trees in the keeper: which processes belong to an experiment, sending
- * them signals, and seeing to it that they are gone. Everything that descends
- * from the keeper stays below it (it is the child subreaper), so that a tree is
- * the main child's descendants, its process group, and the orphans that carry
- * its mark, or its marker in their environment. When but one experiment is
- * alive, every orphan is its own.
- */
+/* ---- process trees: which processes belong to an experiment, sending them
+ * signals, and seeing to it that they are gone. Everything that descends from
+ * the keeper stays below it (it is the child subreaper), so that a tree is the
+ * main child's descendants, its process group, and the orphans that carry its
+ * mark, or its marker in their environment. When but one experiment is alive,
+ * every orphan is its own. */
 
 enum { OURS = 1 << 0, TARGET = 1 << 1 };
 
@@ -709,22 +717,6 @@ static bool keeper_flush_events(struct pr_keeper_state *s)
         memmove(s->out.data, s->out.data + n, s->out.len);
     }
     return true;
-}
-
-/* Never waits: a runner that is busy sending to us would wait for us. */
-static void keeper_send_event(struct pr_keeper_state *s,
-                              const struct pr_child_event *ev)
-{
-    size_t sent = 0;
-
-    if (s->out.len == 0) {
-        ssize_t n = send(s->sock, ev, sizeof(*ev), MSG_NOSIGNAL | MSG_DONTWAIT);
-
-        sent = n > 0 ? (size_t)n : 0;
-    }
-    if (sent < sizeof(*ev))
-        pr_buf_add(&s->out, (const char *)ev + sent, sizeof(*ev) - sent);
-    s->broken |= !pr_buf_ok(&s->out);
 }
 
 static void keeper_apply_message(struct pr_keeper_state *s,

@@ -1,5 +1,6 @@
 /*
- * A tree of groups: its name, which tells whose it is; making it; removing it.
+ * A tree of groups: making it, where that can be; its name, which tells whose
+ * it is; removing it; and the group of a run.
  */
 #include "launch/slots/cgroup_tree.h"
 
@@ -24,23 +25,20 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-/*
- * A tree of groups in version 2, where only groups without processes of their
- * own may have controllers for the groups in them. Our own group has a process,
- * us. So, in this order:
+/* ---- a tree in version 2, where only groups without processes of their own
+ * may have controllers for the groups in them. Our own group has a process, us.
+ * So, in this order:
  *
  *   - the hierarchy's root is exempt from that rule;
  *   - a group that only we, those who started us and those we started are in:
  *     all move to a group "harness" inside the tree until it is removed. This
  *     is what a delegated scope or a container looks like;
  *   - beside our group, where its parent may be written to: a user's systemd
- *     slice. Limits of our own group do not hold there, those above do.
- */
+ *     slice. Limits of our own group do not hold there, those above do. */
 
 static void cgroup_tree_remove_stale(const char *folder,
                                      struct pr_pids *killed);
 static int cgroup_try_make(const char *above);
-static bool cgroup_move_processes(const char *from, const char *to);
 
 enum { KIN = 1, WORDS_BYTES = 64 };
 
@@ -125,6 +123,43 @@ static bool only_kin(const char *own)
     fclose(list);
     pr_proctree_free(&t);
     return good;
+}
+
+/* ---- who is in a group */
+
+/* Calls f for each process of a group, once; whether all went well. */
+static bool each_process(const char *dir, bool (*f)(const char *pid, void *ctx),
+                         void *ctx)
+{
+    char path[PATH_MAX], pid[32];
+    bool good = true;
+    FILE *list;
+
+    (void)pr_sysfile_path(path, dir, "cgroup.procs");
+    list = fopen(path, "re");
+    if (!list)
+        return errno == ENOENT;
+    while (fscanf(list, "%31s", pid) == 1)
+        good &= f(pid, ctx);
+    fclose(list);
+    return good;
+}
+
+static bool move_one(const char *pid, void *to)
+{
+    int rc = pr_sysfile_write(to, "cgroup.procs", pid);
+
+    return rc == 0 || rc == -ESRCH;
+}
+
+/* Moves every process of one group to another; false: some stayed. */
+static bool cgroup_move_processes(const char *from, const char *to)
+{
+    /* A process that forks meanwhile leaves one behind. */
+    for (int i = 0; i < 3; i++)
+        if (!each_process(from, move_one, (void *)(uintptr_t)to))
+            return false;
+    return true;
 }
 
 /* ---- the three places */
@@ -407,43 +442,6 @@ bool pr_cgroup_is_stale(const char *name)
              number);
     return strcmp(again, name) == 0 &&
            (!read_start_ticks(pid, &now) || now != start);
-}
-
-/* ---- who is in it */
-
-/* Calls f for each process of a group, once; whether all went well. */
-static bool each_process(const char *dir, bool (*f)(const char *pid, void *ctx),
-                         void *ctx)
-{
-    char path[PATH_MAX], pid[32];
-    bool good = true;
-    FILE *list;
-
-    (void)pr_sysfile_path(path, dir, "cgroup.procs");
-    list = fopen(path, "re");
-    if (!list)
-        return errno == ENOENT;
-    while (fscanf(list, "%31s", pid) == 1)
-        good &= f(pid, ctx);
-    fclose(list);
-    return good;
-}
-
-static bool move_one(const char *pid, void *to)
-{
-    int rc = pr_sysfile_write(to, "cgroup.procs", pid);
-
-    return rc == 0 || rc == -ESRCH;
-}
-
-/* Moves every process of one group to another; false: some stayed. */
-static bool cgroup_move_processes(const char *from, const char *to)
-{
-    /* A process that forks meanwhile leaves one behind. */
-    for (int i = 0; i < 3; i++)
-        if (!each_process(from, move_one, (void *)(uintptr_t)to))
-            return false;
-    return true;
 }
 
 /* ---- removing */

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What the environment of a child says about its slot. */
+/* ---- what the environment of a child says about its slot */
 
 enum { MOST_VARIABLES = 8 };
 
@@ -84,7 +84,8 @@ int pr_slots_make_env(struct pr_slots *s, struct pr_err *err)
     return PR_OK;
 }
 
-/* Sharing out cores: those with wishes choose first, the rest spread evenly. */
+/* ---- sharing out cores: those with wishes choose first, the rest spread
+ * evenly */
 
 /* How close together cores are to be. */
 enum closeness { ONE_CACHE, ONE_NODE, ANYWHERE };
@@ -216,7 +217,7 @@ static int make_list(struct pr_slots *s, const struct pr_cpuset *set,
     return *ret ? PR_OK : pr_fail_nomem(err);
 }
 
-/* ---- cores */
+/* ---- the cores of a slot */
 
 static void find_near_cpus(struct pr_slots *s)
 {
@@ -262,7 +263,7 @@ static int share_cores(struct pr_slots *s, struct pr_err *err)
     return rc;
 }
 
-/* ---- all of it */
+/* ---- all slots */
 
 static int slots_build(struct pr_slots *s, struct pr_err *err)
 {

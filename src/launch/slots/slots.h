@@ -98,11 +98,9 @@ uint64_t pr_slots_reserve(const struct pr_slots *s);
 const struct pr_slots_warning *pr_slots_get_warnings(const struct pr_slots *s,
                                                      size_t *ret_n);
 
-/*
- * Sharing out cores: equal numbers of whole cores to each slot, near the slot's
- * device, and under one cache or of one NUMA node where that can be. What does
- * not divide is nobody's, and so the harness's.
- */
+/* ---- sharing out cores: equal numbers of whole cores to each slot, near the
+ * slot's device, and under one cache or of one NUMA node where that can be.
+ * What does not divide is nobody's, and so the harness's. */
 
 struct pr_slot_share {
     bool has_near;
@@ -115,7 +113,7 @@ struct pr_slot_share {
 bool pr_slots_share_cores(const struct pr_topology *t,
                           struct pr_slot_share *shares, unsigned n);
 
-/* What the files of the slots share and nobody else sees. */
+/* ---- what the files of the slots share and nobody else sees */
 
 enum { PR_SLOTS_NOTES = 16, PR_SLOTS_TREES = 2, PR_SLOTS_GROUPS = 16 };
 

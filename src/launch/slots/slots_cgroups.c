@@ -1,6 +1,7 @@
 /*
- * Slots held by groups of our own: one tree for each hierarchy, in it a group
- * a slot, with its CPUs and its share of the memory.
+ * Slots held by groups: by groups of our own, one tree for each hierarchy, in
+ * it a group a slot with its CPUs and its share of the memory; or by groups
+ * that were there before us.
  */
 #include "launch/slots/slots.h"
 #include "machine/kernel_file.h"
@@ -14,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Why something cannot be held by a group, and what helps. */
+/* ---- why something cannot be held by a group, and what helps */
 
 #define DELEGATE                                                  \
     "start it in a group of its own: systemd-run --user --scope " \
@@ -63,15 +64,48 @@ static void slots_warn_not_held(struct pr_slots *s, const char *what, int why,
     pr_slots_add_warning(s, text, remedy);
 }
 
-/*
- * Slots held by groups that were there before us, named by a pattern such as
+/* ---- groups that were there before us, named by a pattern such as
  * "cpuset,memory:student{CUDA_VISIBLE_DEVICES}". They are entered and nothing
- * else: not changed, not removed.
- */
+ * else: not changed, not removed. */
 
+/* Adds a group that the slot's child is to enter, once. */
 static int slots_add_cgroup(struct pr_slots *s, struct pr_slot *slot,
-                            const char *dir, struct pr_err *err);
-static int cgroup_try_enter(const char *dir);
+                            const char *dir, struct pr_err *err)
+{
+    /* It was made by us, as one that can be written to. */
+    const char **list = (const char **)(uintptr_t)slot->groups;
+    size_t n = 0;
+
+    for (; list[n]; n++)
+        if (strcmp(list[n], dir) == 0)
+            return PR_OK;
+    if (n == PR_SLOTS_GROUPS)
+        return pr_fail(err, PR_E_CONF, s->opts->group,
+                       "names more groups than a slot can be in");
+    list[n] = pr_arena_str(s->arena, dir);
+    return list[n] ? PR_OK : pr_fail_nomem(err);
+}
+
+/* Whether a process of ours can enter this group: one tries. 0, or a negative
+ * errno. */
+static int cgroup_try_enter(const char *dir)
+{
+    int status = 0;
+    pid_t pid = fork();
+
+    if (pid < 0)
+        return -errno;
+    if (pid == 0) {
+        int rc = pr_sysfile_write(dir, "cgroup.procs", "0");
+
+        if (rc)
+            rc = pr_sysfile_write(dir, "tasks", "0") ? rc : 0;
+        _exit(-rc);
+    }
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        ;
+    return WIFEXITED(status) ? -WEXITSTATUS(status) : -ECHILD;
+}
 
 static const char every_controller[] = "cpuset,memory";
 
@@ -330,46 +364,7 @@ struct holding {
     bool cpu, memory;
 };
 
-/* Adds a group that the slot's child is to enter, once. */
-static int slots_add_cgroup(struct pr_slots *s, struct pr_slot *slot,
-                            const char *dir, struct pr_err *err)
-{
-    /* It was made by us, as one that can be written to. */
-    const char **list = (const char **)(uintptr_t)slot->groups;
-    size_t n = 0;
-
-    for (; list[n]; n++)
-        if (strcmp(list[n], dir) == 0)
-            return PR_OK;
-    if (n == PR_SLOTS_GROUPS)
-        return pr_fail(err, PR_E_CONF, s->opts->group,
-                       "names more groups than a slot can be in");
-    list[n] = pr_arena_str(s->arena, dir);
-    return list[n] ? PR_OK : pr_fail_nomem(err);
-}
-
-/* Whether a process of ours can enter this group: one tries. 0, or a negative
- * errno. */
-static int cgroup_try_enter(const char *dir)
-{
-    int status = 0;
-    pid_t pid = fork();
-
-    if (pid < 0)
-        return -errno;
-    if (pid == 0) {
-        int rc = pr_sysfile_write(dir, "cgroup.procs", "0");
-
-        if (rc)
-            rc = pr_sysfile_write(dir, "tasks", "0") ? rc : 0;
-        _exit(-rc);
-    }
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-        ;
-    return WIFEXITED(status) ? -WEXITSTATUS(status) : -ECHILD;
-}
-
-/* ---- memory */
+/* ---- groups of our own: memory */
 
 static uint64_t total_memory(const char *root)
 {
@@ -438,7 +433,7 @@ static int choose_nodes(struct pr_slots *s, struct pr_err *err)
     return PR_OK;
 }
 
-/* ---- one tree */
+/* ---- groups of our own: one tree */
 
 static int set_memory(const char *dir, int version, uint64_t bytes)
 {
@@ -587,7 +582,7 @@ static int hold_by(struct pr_slots *s, const struct holding *x,
     return PR_OK;
 }
 
-/* ---- all of it */
+/* ---- groups of our own: all of them */
 
 static int slots_find_hierarchy(struct pr_slots *s, const char *controller,
                                 struct pr_cgroup *h, struct pr_err *err)
