@@ -278,6 +278,8 @@ int pr_argv_fill_start(struct pr_argv *a, struct pr_start *ret,
     return rc;
 }
 
+/* ---- the job and its parameters */
+
 const char *pr_job_param_text(const struct pr_job *job, const char *name)
 {
     return pr_text_at(job->params, name, "");
@@ -428,15 +430,12 @@ int pr_job_find_places(const struct pr_job *job, struct pr_place **ret,
 {
     struct places p = {
         .job = job, .items = PR_ARENA_ARRAY(job->arena, struct pr_place, MOST)};
-    int rc;
 
     if (!p.items)
         return pr_fail_nomem(err);
     add_data(&p);
     add_results(&p);
-    rc = add_inputs(&p, err);
-    if (rc)
-        return rc;
+    PR_TRY(add_inputs(&p, err));
     if (p.failed)
         return pr_fail_nomem(err);
     *ret = p.items;
@@ -448,7 +447,6 @@ int pr_job_absolute_path(const char *path, struct pr_arena *a, const char **ret,
                          struct pr_err *err)
 {
     char cwd[PATH_MAX] = "/", clean[PR_PATH_BYTES];
-    int rc;
 
     if (*path != '/') {
         (void)!getcwd(cwd, sizeof cwd);
@@ -456,9 +454,7 @@ int pr_job_absolute_path(const char *path, struct pr_arena *a, const char **ret,
         if (!path)
             return pr_fail_nomem(err);
     }
-    rc = pr_path_clean(path, clean, err);
-    if (rc)
-        return rc;
+    PR_TRY(pr_path_clean(path, clean, err));
     *ret = pr_arena_str(a, clean);
     return *ret ? PR_OK : pr_fail_nomem(err);
 }

@@ -202,10 +202,9 @@ int pr_probe_job_read_config(const struct pr_job *job,
                              struct pr_err *err)
 {
     struct pr_probe_params p;
-    int rc = pr_opt_fill(&pr_probe_section, job->params, job->arena, &p, err);
+    int rc;
 
-    if (rc)
-        return rc;
+    PR_TRY(pr_opt_fill(&pr_probe_section, job->params, job->arena, &p, err));
     ret->size = sizeof *ret;
     rc = pr_probe_config_read(p.config, ret, take_warning, notes, err);
     for (int i = 0; !rc && i < PR_PROBE_PHASES; i++) {
@@ -276,10 +275,9 @@ static int probe_job_fetch(void *ctx, void **ret_batch, uint64_t *ret_samples,
                            struct pr_err *err)
 {
     struct session *s = ctx;
-    int rc = stop_or_tell(s, err);
+    int rc;
 
-    if (rc)
-        return rc;
+    PR_TRY(stop_or_tell(s, err));
     rc = s->j->calls.fetch(s->j->calls.ctx, ret_batch, ret_samples, err);
     s->done += rc == 1 && pr_probe_next(s->probe) == PR_PROBE_IO;
     return rc;
@@ -341,10 +339,9 @@ int pr_probe_job_run(const struct pr_probe_job *j, struct pr_err *err)
 {
     struct session s = {.j = j};
     struct pr_probe_opts opts = PR_PROBE_OPTS_INIT;
-    int rc = pr_probe_job_read_config(j->job, &s.config, j->notes, err);
+    int rc;
 
-    if (rc)
-        return rc;
+    PR_TRY(pr_probe_job_read_config(j->job, &s.config, j->notes, err));
     s.total = probe_count_batches(&s.config);
     opts.config = &s.config;
     opts.batch_size = j->batch;

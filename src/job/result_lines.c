@@ -71,6 +71,8 @@ int pr_job_log_save(const struct pr_job_log *l, const char *path,
     return pr_file_write_later(path, l->kept.data, l->kept.len, err);
 }
 
+/* ---- measures */
+
 void pr_result_lines_init(struct pr_result_lines *k, struct pr_buf *lines)
 {
     *k = (struct pr_result_lines){.lines = lines};

@@ -33,6 +33,9 @@ int pr_job_log_write(const struct pr_buf *lines,
 int pr_job_log_save(const struct pr_job_log *l, const char *path,
                     struct pr_err *err) PR_MUST_CHECK;
 
+/* ---- measures: each is a metric line of its own, or a member of an object. A
+ * list of measures is written once and serves both. */
+
 struct pr_result_lines {
     struct pr_buf *lines;     /* NULL: into the object */
     struct pr_json_writer jb; /* of the line */
