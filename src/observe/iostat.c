@@ -558,10 +558,9 @@ static int iostat_write(const struct pr_iostat_text *t, const char *path,
                         struct pr_err *err)
 {
     struct pr_new_file f;
-    int rc = pr_file_create(path, &f, err);
+    int rc;
 
-    if (rc)
-        return rc;
+    PR_TRY(pr_file_create(path, &f, err));
     f.later = true; /* until the experiment has its result */
     rc = iostat_write_intervals(&f, t, err);
     if (!rc)
@@ -607,17 +606,13 @@ static int take_disk(void *ctx, const char *name,
 static int iostat_read_snapshot(struct pr_iostat *io, struct pr_err *err)
 {
     struct pr_iostat_snap *s = io->snap;
-    int rc = iostat_load(io->proc, "stat", &io->text, err);
 
-    if (rc)
-        return rc;
+    PR_TRY(iostat_load(io->proc, "stat", &io->text, err));
     memset(s, 0, io->log.stride);
     if (!pr_iostat_read_cpu(io->text.data, &s->cpu, &io->cpus))
         return pr_fail(err, PR_E_FORMAT, io->proc,
                        "'stat' has no figures of processors");
-    rc = iostat_load(io->proc, "diskstats", &io->text, err);
-    if (rc)
-        return rc;
+    PR_TRY(iostat_load(io->proc, "diskstats", &io->text, err));
     s->clock_ns = pr_clock_ns();
     s->wall_ns = pr_wall_clock_ns();
     (void)pr_iostat_each_disk(io->text.data, take_disk, io);
@@ -726,10 +721,7 @@ static int list_disk(void *ctx, const char *name,
 static int list_disks(struct pr_iostat *io, struct listing *l,
                       struct pr_err *err)
 {
-    int rc = iostat_load(io->proc, "diskstats", &io->text, err);
-
-    if (rc)
-        return rc;
+    PR_TRY(iostat_load(io->proc, "diskstats", &io->text, err));
     (void)pr_iostat_each_disk(io->text.data, list_disk, l);
     return pr_buf_ok(&l->text) ? PR_OK : pr_fail_nomem(err);
 }
@@ -812,10 +804,7 @@ static struct pr_iostat *iostat_new(const char *proc,
 
 static int take_first(struct pr_iostat *io, struct pr_err *err)
 {
-    int rc = iostat_read_snapshot(io, err);
-
-    if (rc)
-        return rc;
+    PR_TRY(iostat_read_snapshot(io, err));
     for (size_t i = 0; i < io->devices; i++)
         if (!io->snap->disk[i].there)
             return iostat_fail_unknown_device(io, io->names[i], err);

@@ -31,9 +31,9 @@ int pr_iostat_stop(struct pr_iostat *io, const char *path, struct pr_err *err);
  * overlay, btrfs, network). */
 bool pr_iostat_find_device(const char *path, char out[static 64]);
 
-/* ---- what tests see of it, too. Counters are kept as the kernel gives them,
- * from the start of the machine on: any two snapshots have a difference, so a
- * log that grows too long can leave out every other one. */
+/* ---- its parts. Counters are kept as the kernel gives them, from the start of
+ * the machine on: any two snapshots have a difference, so a log that grows too
+ * long can leave out every other one. */
 
 /* Requests of one kind; times are in ms and wrap at 32 bits in the kernel. */
 struct pr_iostat_io {

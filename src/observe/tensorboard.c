@@ -317,10 +317,9 @@ int pr_tensorboard_open(const char *folder, struct pr_tensorboard **ret,
                         struct pr_err *err)
 {
     struct pr_tensorboard *b;
-    int rc = pr_make_dirs(folder, err);
+    int rc;
 
-    if (rc)
-        return rc;
+    PR_TRY(pr_make_dirs(folder, err));
     b = pr_alloc_zeroed(sizeof *b);
     if (!b)
         return pr_fail_nomem(err);
