@@ -51,9 +51,7 @@ static int generate_make_file(struct pr_generate_job *j,
         atomic_fetch_add(&j->kept, 1);
         return PR_OK;
     }
-    rc = pr_generate_worker_make(w, f, &bytes, err);
-    if (rc)
-        return rc;
+    PR_TRY(pr_generate_worker_make(w, f, &bytes, err));
     atomic_fetch_add(&j->made, 1);
     atomic_fetch_add(&j->bytes, bytes);
     return PR_OK;
@@ -435,6 +433,8 @@ static int generate_rename(struct pr_generate_job *j,
     pr_generate_worker_done(&w);
     return rc;
 }
+
+/* ---- what is there, and whether there is room */
 
 /* What is there of a set, those files only that a set beside it calls
  * otherwise (NULL: all). */

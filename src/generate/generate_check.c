@@ -29,10 +29,9 @@ static int generate_trial_file(const struct pr_dataset *d,
     struct pr_storage_opts so = {.engine = "memory"};
     struct pr_writer *w = NULL;
     struct pr_storage *st;
-    int rc = pr_storage_open(&so, &st, err);
+    int rc;
 
-    if (rc)
-        return rc;
+    PR_TRY(pr_storage_open(&so, &st, err));
     rc = pr_writer_new(d->format, st, &w, err);
     if (!rc)
         rc = pr_writer_write(w, spec, "trial", ret_bytes, err);
@@ -129,6 +128,8 @@ int pr_generate_bytes(const struct pr_dataset *d, uint64_t *ret,
     *ret_exact = exact;
     return PR_OK;
 }
+
+/* ---- what is in the folder */
 
 enum { LOOK_AT = 100000 }; /* files, at most */
 
@@ -351,9 +352,7 @@ int pr_generate_check(struct pr_generate_job *j, struct pr_arena *a,
         return j->opts->force ? PR_OK : is_somebody_elses(j, err);
     if (j->opts->force)
         return find_old(j, &m, a, err);
-    rc = find_same(j, &m, a, err);
-    if (rc)
-        return rc;
+    PR_TRY(find_same(j, &m, a, err));
     j->keep = true;
     if (m.state == PR_MANIFEST_COMPLETE)
         return j->smaller ? PR_OK

@@ -277,10 +277,9 @@ static int compare_objects(struct pr_generate_worker *w, const char *name,
     struct pr_object a = {0}, b = {0};
     char x[64], y[64];
     bool has_copy;
-    int rc = pr_object_open(w->st, name, &a, err);
+    int rc;
 
-    if (rc)
-        return rc;
+    PR_TRY(pr_object_open(w->st, name, &a, err));
     rc = pr_object_open(w->memory, "copy", &b, err);
     has_copy = rc == PR_OK;
     if (!rc && (a.size != b.size || b.size > sizeof y))
@@ -386,6 +385,8 @@ int pr_generate_worker_verify(struct pr_generate_worker *w, uint64_t f,
         *ret_bytes = pr_storage_read_bytes(w->st) - before;
     return rc;
 }
+
+/* ---- one file: making it, its size, taking it away */
 
 /* Opens w->name and reads the last of its samples. */
 static int generate_worker_read_last(struct pr_generate_worker *w,

@@ -151,9 +151,7 @@ int pr_manifest_write(struct pr_generate_job *j, const struct pr_dataset *d,
     if (!pr_buf_ok(&text))
         return pr_fail_nomem(err);
     snprintf(name, sizeof name, "%s%s", d->folder, file_name);
-    rc = pr_object_create(j->st, name, text.len, &obj, err);
-    if (rc)
-        return rc;
+    PR_TRY(pr_object_create(j->st, name, text.len, &obj, err));
     rc = pr_object_write(&obj, 0, text.data, text.len, err);
     if (!rc && !j->opts->later)
         rc = pr_object_sync(&obj, err);
