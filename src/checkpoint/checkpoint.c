@@ -16,20 +16,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- the threads that write and read the files of all ranks: each takes the
- * next rank that nobody has and does its files in order */
-
-/* One operation over all ranks. */
-struct pr_checkpoint_threads_job {
-    bool is_read;
-    const char *folder;
-    uint64_t start_ns; /* when it began, by the clock */
-    uint64_t key;      /* of the contents */
-    uint64_t shift;    /* reading: rank r takes what rank r + shift wrote */
-};
-
-struct pr_checkpoint_threads;
-
 /* ---- how much of a checkpoint is in the page cache */
 
 struct look {
@@ -147,6 +133,20 @@ double pr_checkpoint_stdev(double sum, double square, uint64_t count)
 
     return d > 0 ? sqrt(d) : 0;
 }
+
+/* ---- the threads that write and read the files of all ranks: each takes the
+ * next rank that nobody has and does its files in order */
+
+/* One operation over all ranks. */
+struct pr_checkpoint_threads_job {
+    bool is_read;
+    const char *folder;
+    uint64_t start_ns; /* when it began, by the clock */
+    uint64_t key;      /* of the contents */
+    uint64_t shift;    /* reading: rank r takes what rank r + shift wrote */
+};
+
+struct pr_checkpoint_threads;
 
 enum { THREADS_MAX = 64 };
 
@@ -731,9 +731,7 @@ int pr_checkpoint_save(struct pr_checkpoint *c,
     pr_checkpoint_folder_name(name, at->epoch, at->step);
     snprintf(part, sizeof part, PR_PART_PREFIX "%s", name);
     /* What a run that was killed had begun. */
-    rc = pr_storage_remove_all(c->st, part, err);
-    if (rc)
-        return rc;
+    PR_TRY(pr_storage_remove_all(c->st, part, err));
     start_op(c, &op);
     rc = write_all(c, part, name, &op, &swapped, err);
     if (!rc)

@@ -324,10 +324,9 @@ int pr_checkpoint_file_write_text(struct pr_storage *st, const char *path,
                                   struct pr_err *err)
 {
     struct pr_object obj;
-    int rc = pr_object_create(st, path, len, &obj, err);
+    int rc;
 
-    if (rc)
-        return rc;
+    PR_TRY(pr_object_create(st, path, len, &obj, err));
     rc = pr_object_write(&obj, 0, text, len, err);
     if (!rc && sync)
         rc = pr_object_sync(&obj, err);
@@ -376,14 +375,12 @@ int pr_checkpoint_file_write(struct pr_checkpoint_io *io, const char *path,
 {
     struct pr_checkpoint_subject s;
     struct writing w = {.s = &s};
-    int rc = checkpoint_subject_init(&s, io, path, f, key, err);
+    int rc;
 
-    if (rc)
-        return rc;
-    rc = pr_object_create(
-        io->st, s.path, pr_tensor_file_bytes(io->layout, &s.list), &w.obj, err);
-    if (rc)
-        return rc;
+    PR_TRY(checkpoint_subject_init(&s, io, path, f, key, err));
+    PR_TRY(pr_object_create(io->st, s.path,
+                            pr_tensor_file_bytes(io->layout, &s.list), &w.obj,
+                            err));
     rc = writing_write_file(&w, err);
     if (!rc)
         return writing_finish(&w, err);
@@ -754,10 +751,9 @@ int pr_checkpoint_file_read(struct pr_checkpoint_io *io, const char *path,
 {
     struct pr_checkpoint_subject s;
     struct reading r = {.s = &s};
-    int rc = checkpoint_subject_init(&s, io, path, f, key, err);
+    int rc;
 
-    if (rc)
-        return rc;
+    PR_TRY(checkpoint_subject_init(&s, io, path, f, key, err));
     rc = pr_object_open(io->st, s.path, &r.obj, err);
     if (rc && err && err->sys_errno == ENOENT)
         (void)pr_hint(err, "%s", pr_checkpoint_other_model);

@@ -478,6 +478,8 @@ typedef unsigned long long ull;
  * optimiser state is the most, three times the parameters of eight bytes. */
 #define MOST 100000000000000000ULL
 
+/* ---- parameters: reading and checking them */
+
 static int shape_fill_sections(struct pr_checkpoint_shape *s,
                                const struct pr_value *params,
                                struct pr_arena *a, struct pr_err *err)
