@@ -187,6 +187,8 @@ int pr_emulate_check(const struct pr_emulate *e, struct pr_err *err)
     return rc ? rc : check_samples(e, err);
 }
 
+/* ---- what follows from them */
+
 enum { STREAM_WINDOW = 1024 }; /* of tf.data, where nothing else is asked for */
 
 static int emulate_fill_sections(struct pr_emulate *e, struct pr_job *job,

@@ -33,14 +33,12 @@ int pr_data_session_make(struct pr_data_session *d, struct pr_err *err)
     struct pr_generate_opts opts = {
         .resume = true, .later = !pr_job_needs_sync(e->job->params)};
     struct pr_generate_result made;
-    int rc;
 
     /* Where nothing lasts, data is made when the storage is opened. */
     if (!e->workflow.generate_data || !pr_emulate_has_files(e))
         return PR_OK;
-    rc = pr_generate(&e->set, &e->storage, &opts, made_so_far, d, &made, err);
-    if (rc)
-        return rc;
+    PR_TRY(
+        pr_generate(&e->set, &e->storage, &opts, made_so_far, d, &made, err));
     d->stats->generated_bytes = made.bytes;
     d->stats->generated_s = made.seconds;
     d->is_ours = made.made && !made.kept;

@@ -72,10 +72,9 @@ static int outputs_read_mark(struct outputs *o, struct pr_err *err)
     char path[4096];
     struct pr_json_in in = {.name = path};
     struct pr_err why = {0};
-    int rc = pr_dlio_file_path(path, o->e->folder, mark_name, err);
+    int rc;
 
-    if (rc)
-        return rc;
+    PR_TRY(pr_dlio_file_path(path, o->e->folder, mark_name, err));
     rc = pr_file_read_in(o->e->folder, path, MAX_MARK, o->arena, &in.text,
                          &in.len, &why);
     if (rc == PR_E_IO && why.sys_errno == ENOENT)

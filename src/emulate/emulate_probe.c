@@ -91,16 +91,13 @@ static int emulate_probe_fetch(void *ctx, void **ret_batch,
 {
     struct loop *l = ctx;
     uint64_t samples = 0;
-    int rc;
 
     if (!l->is_open || l->step >= l->order.batches)
         return 0; /* and start again */
     for (uint64_t a = 0; a < l->s->e.accelerators; a++)
         if (l->step < pr_order_batches(&l->order, a))
             samples += pr_order_batch_samples(&l->order, a, l->step);
-    rc = probe_take_batches(l, err);
-    if (rc)
-        return rc;
+    PR_TRY(probe_take_batches(l, err));
     l->step++;
     *ret_batch = l;
     *ret_samples = samples;

@@ -195,12 +195,9 @@ bool pr_emulate_watch_has_trace(const struct pr_emulate *e)
 static int start_trace(struct pr_emulate_watch *w, struct pr_err *err)
 {
     char path[4096];
-    int rc;
 
     watch_file_path(w->e, "trace.json", path);
-    rc = pr_trace_open(path, w->start_ns, &w->trace, err);
-    if (rc)
-        return rc;
+    PR_TRY(pr_trace_open(path, w->start_ns, &w->trace, err));
     w->lane = pr_trace_lane(w->trace);
     w->reader = pr_alloc_zeroed(MAX_READERS * sizeof *w->reader);
     return w->lane && w->reader ? PR_OK : pr_fail_nomem(err);
@@ -353,9 +350,7 @@ static int watch_copy_file(const struct pr_emulate_watch *w, const char *name,
     snprintf(to, sizeof to, "%s/%s", folder, name);
     if (access(from, F_OK) < 0)
         return PR_OK;
-    rc = pr_file_map(from, &view, err);
-    if (rc)
-        return rc;
+    PR_TRY(pr_file_map(from, &view, err));
     rc = pr_file_write_later(to, view.data, view.len, err);
     pr_file_unmap(&view);
     return rc;
@@ -638,6 +633,8 @@ static void emulate_session_report_part(struct pr_emulate_session *s,
                   *why->where ? ": " : "", why->msg);
     (void)!emulate_session_report(s, NULL);
 }
+
+/* ---- all of it */
 
 static int say_start(struct pr_emulate_session *s, uint64_t *ret_batches,
                      struct pr_err *err)

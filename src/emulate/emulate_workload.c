@@ -161,16 +161,13 @@ int pr_emulate_saver_open(struct pr_emulate_saver *s, uint64_t batches,
         .arena = e->job->arena,
     };
     struct pr_checkpoint_names names = {.at = name_at, .ctx = s};
-    int rc;
 
     s->batches = batches;
     s->planned[0] = e->workflow.train ? emulate_saver_count_training(e, batches)
                                       : emulate_saver_count_writes(e);
     s->planned[1] = e->workflow.train ? 0 : emulate_saver_count_reads(e);
     names.count = s->planned[0];
-    rc = pr_checkpoint_open(&opts, &names, &s->ckpt, err);
-    if (rc)
-        return rc;
+    PR_TRY(pr_checkpoint_open(&opts, &names, &s->ckpt, err));
     s->stats->checkpoint_engine = pr_checkpoint_engine(s->ckpt);
     s->stats->checkpoint_threads = pr_checkpoint_thread_count(s->ckpt);
     if (!s->planned[0] && !s->planned[1])
@@ -439,10 +436,8 @@ static int cost_of_saving(const struct pr_emulate *e, struct pr_cost *ret,
     uint64_t reads = e->workflow.train ? 0 : emulate_saver_count_reads(e),
              writes, batches;
     struct pr_checkpoint_sum sum;
-    int rc = emulate_count_batches(e, &batches, err);
 
-    if (rc)
-        return rc;
+    PR_TRY(emulate_count_batches(e, &batches, err));
     writes = count_saves(e, batches);
     if (!e->workflow.train && c->opts.time_between_checkpoints > 0)
         ret->seconds +=

@@ -447,14 +447,11 @@ int pr_dlio_write_files(const struct pr_emulate *e,
     PR_AUTO_ARENA struct pr_arena *a = pr_arena_new(1 << 16);
     PR_AUTO_BUF struct pr_buf summary = PR_BUF_INIT((size_t)1 << 30);
     struct pr_dlio_host h;
-    int rc;
 
     if (!a)
         return pr_fail_nomem(err);
     pr_dlio_host_read(&h, a);
-    rc = write_ranks(e, s, &h, folder, err);
-    if (rc)
-        return rc;
+    PR_TRY(write_ranks(e, s, &h, folder, err));
     pr_dlio_put_summary(e, s, &h, &summary);
     return dlio_write_text(folder, "summary.json", &summary, err);
 }
