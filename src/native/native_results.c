@@ -149,10 +149,8 @@ static int native_write_profile(const struct pr_native_session *r,
 int pr_machine_peak(unsigned threads, double *ret, struct pr_err *err)
 {
     struct pr_threads *par = NULL;
-    int rc = pr_threads_new(threads, &par, err);
 
-    if (rc)
-        return rc;
+    PR_TRY(pr_threads_new(threads, &par, err));
     *ret = pr_kernel_peak(par);
     pr_threads_free(par);
     return PR_OK;
@@ -311,10 +309,8 @@ int pr_series_put_times(const struct pr_series *s, struct pr_result_lines *k,
 {
     static const double shares[] = {0.5, 0.9, 0.99};
     double q[3];
-    int rc = pr_series_quantiles(s, shares, 3, q, err);
 
-    if (rc)
-        return rc;
+    PR_TRY(pr_series_quantiles(s, shares, 3, q, err));
     pr_result_lines_put_float(k, "time", s->mean);
     pr_series_put(s, k, "time_data");
     pr_result_lines_put_float(k, "time_std", pr_series_std(s));
@@ -618,9 +614,7 @@ int pr_native_write_results(const struct pr_native_session *r,
     pr_result_lines_init(&k, out);
     put_texts(r, out);
     native_put_main(r, out);
-    rc = pr_series_put_times(&r->times, &k, &times, err);
-    if (rc)
-        return rc;
+    PR_TRY(pr_series_put_times(&r->times, &k, &times, err));
     pr_result_lines_put_float(&k, "throughput", items_a_second(r));
     native_put_verdict(&k, r, &times);
     pr_result_lines_put_str(&k, "item", r->n.model->item);

@@ -112,13 +112,10 @@ static int cartpole_draw_action(struct pr_cartpole_agent *c, const float *sees,
 {
     float *in = pr_net_input(c->acting, c->observation);
     const float *logits;
-    int rc;
 
     for (unsigned i = 0; i < SEES; i++)
         in[i] = sees[i];
-    rc = pr_net_infer(c->acting, NULL, err);
-    if (rc)
-        return rc;
+    PR_TRY(pr_net_infer(c->acting, NULL, err));
     logits = pr_net_output(c->acting);
     *ret = pr_rng_double(&c->rng) >=
            1 / (1 + exp((double)(logits[1] - logits[0])));
@@ -174,10 +171,9 @@ int pr_cartpole_run_episode(struct pr_cartpole_agent *c,
                             struct pr_err *err)
 {
     unsigned steps = 0;
-    int rc = cartpole_play_episode(c, learning, &steps, err);
+    int rc;
 
-    if (rc)
-        return rc;
+    PR_TRY(cartpole_play_episode(c, learning, &steps, err));
     c->reward += (c->reward > 0 ? 0.1 : 1) * (steps - c->reward);
     *ret_steps = steps;
     if (!n->net.training)

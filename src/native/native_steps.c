@@ -156,6 +156,8 @@ int pr_native_timings_put(const struct pr_native_session *r,
     return pr_rate_log_put_steady(&r->rates, k, err);
 }
 
+/* ---- steps */
+
 /* Between lines of the log; in a long run they become rare. */
 enum { LINE_NS = 2000000000, LINES_SHARE = 16 };
 

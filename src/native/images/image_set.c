@@ -52,11 +52,9 @@ static int list_split(struct pr_image_set *s, enum pr_split split,
                       struct pr_storage *st, struct pr_err *err)
 {
     struct pr_dataset_classes_opts opts = {s->o.stop, listed_so_far, s};
-    int rc = pr_dataset_classes_list(&s->e.set, split, st, &opts,
-                                     &s->classes[split], err);
 
-    if (rc)
-        return rc;
+    PR_TRY(pr_dataset_classes_list(&s->e.set, split, st, &opts,
+                                   &s->classes[split], err));
     if (s->classes[split])
         pr_dataset_use_classes(&s->e.set, split, s->classes[split]);
     else if (split == PR_VALID)
@@ -85,9 +83,7 @@ static int image_set_list_classes(struct pr_image_set *s, struct pr_err *err)
 
     if (s->e.workflow.generate_data || !pr_emulate_has_files(&s->e))
         return PR_OK;
-    rc = pr_storage_open(&s->e.storage, &st, err);
-    if (rc)
-        return rc;
+    PR_TRY(pr_storage_open(&s->e.storage, &st, err));
     rc = list_split(s, PR_TRAIN, st, err);
     if (!rc && s->classes[PR_TRAIN] && s->o.evaluates)
         rc = list_split(s, PR_VALID, st, err);
@@ -541,10 +537,8 @@ static int loading_load_batch(struct loading *l, struct pr_image_set *set,
     uint64_t start = pr_now(l->job->clock), wait;
     const int32_t *labels;
     const float *input;
-    int rc = image_set_borrow(set, &input, &labels, &wait, err);
 
-    if (rc)
-        return rc;
+    PR_TRY(image_set_borrow(set, &input, &labels, &wait, err));
     if (i >= l->warmup) {
         uint64_t end = pr_now(l->job->clock);
 
@@ -596,9 +590,7 @@ static int loading_report(struct loading *l, struct pr_image_set *set,
     pr_image_set_print(set, &out);
     pr_result_lines_init(&k, &out);
     pr_buf_str(&out, "__results.prony.main__= [\"throughput\", \"time\"]\n");
-    rc = pr_series_put_times(&l->times, &k, &times, err);
-    if (rc)
-        return rc;
+    PR_TRY(pr_series_put_times(&l->times, &k, &times, err));
     pr_result_lines_put_float(&k, "throughput", speed);
     loading_put_verdict(l, &k, speed, &times);
     pr_result_lines_put_str(&k, "item", "image");
@@ -631,10 +623,9 @@ static int loader_run(struct pr_job *job, struct pr_err *err)
 {
     const bool *stop = pr_job_watch_signals();
     struct loading l;
-    int rc = loading_init(&l, job, err);
+    int rc;
 
-    if (rc)
-        return rc;
+    PR_TRY(loading_init(&l, job, err));
     pr_progress_init(&l.progress, job->dir, job->clock);
     l.set.stop = stop;
     l.set.progress = &l.progress;

@@ -190,10 +190,8 @@ static int meeting_join(struct pr_replicas *r, struct pr_err *err)
 {
     struct pr_replicas_board *b = r->board;
     uint32_t round = __atomic_load_n(&b->round, __ATOMIC_ACQUIRE);
-    int rc = replicas_get_failure(r, err);
 
-    if (rc)
-        return rc;
+    PR_TRY(replicas_get_failure(r, err));
     if (__atomic_add_fetch(&b->arrived, 1, __ATOMIC_ACQ_REL) < r->ranks)
         return meeting_wait(r, round, err);
     __atomic_store_n(&b->arrived, 0, __ATOMIC_RELAXED);
@@ -226,12 +224,8 @@ int pr_replicas_local_meet(struct pr_replicas *r,
                            const struct pr_replicas_card *card,
                            struct pr_err *err)
 {
-    int rc;
-
     pr_replicas_own_desk(r)->card = *card;
-    rc = meeting_join(r, err);
-    if (rc)
-        return rc;
+    PR_TRY(meeting_join(r, err));
     r->turn++;
     for (unsigned i = 0; i < r->ranks; i++) {
         const struct pr_replicas_card *other =
@@ -423,10 +417,9 @@ static int replicas_finish(struct pr_replicas *r, int rc, struct pr_err *err)
 static int replicas_fork_run(struct pr_replicas *r, pr_replica_fn *fn,
                              void *ctx, struct pr_err *err)
 {
-    int rc = map_board(r, err);
+    int rc;
 
-    if (rc)
-        return rc;
+    PR_TRY(map_board(r, err));
     r->way = &pr_replicas_local;
     rc = start_all(r, fn, ctx, err);
     if (!rc) {
@@ -439,6 +432,8 @@ static int replicas_fork_run(struct pr_replicas *r, pr_replica_fn *fn,
         (void)sched_setaffinity(0, sizeof r->cpus.mask, &r->cpus.mask);
     return rc;
 }
+
+/* ---- what others see */
 
 static int replicas_mean_hook(void *ctx, float *values, size_t count,
                               struct pr_err *err)

@@ -212,6 +212,8 @@ void pr_replicas_share_close_all(struct pr_replicas *r)
     }
 }
 
+/* ---- adding up */
+
 enum { BLOCK = 1024 }; /* floats */
 
 struct sums {

@@ -138,12 +138,8 @@ int pr_task_batches_open(struct pr_task_batches *b, const struct pr_model *m,
                          uint64_t seed, uint64_t batch, uint64_t steps,
                          struct pr_err *err)
 {
-    int rc;
-
     *b = (struct pr_task_batches){.batch = batch, .columns = batch};
-    rc = pr_task_open(&b->task, m, seed, err);
-    if (rc)
-        return rc;
+    PR_TRY(pr_task_open(&b->task, m, seed, err));
     if (!task_sum_batch_bytes(b)) {
         pr_task_close(&b->task);
         return task_fail_batch_too_large(m, batch, err);
