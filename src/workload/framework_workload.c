@@ -305,11 +305,9 @@ static int write_batches(const struct pr_job *job, const struct pr_nn_opts *nn,
 
     if (!path)
         return pr_fail_nomem(err);
-    rc = pr_task_batches_open(&b, m, (uint64_t)nn->seed,
-                              (uint64_t)job->exp.replica_batch,
-                              framework_count_steps(job, nn, m), err);
-    if (rc)
-        return rc;
+    PR_TRY(pr_task_batches_open(&b, m, (uint64_t)nn->seed,
+                                (uint64_t)job->exp.replica_batch,
+                                framework_count_steps(job, nn, m), err));
     rc = pr_task_batches_save(&b, path, err);
     pr_task_batches_close(&b);
     return rc;

@@ -81,17 +81,14 @@ static int null_estimate(struct pr_job *job, struct pr_cost *ret,
                          struct pr_err *err)
 {
     struct pr_null_opts o;
-    int rc = pr_opt_fill(&pr_null_section, job->params, job->arena, &o, err);
 
-    if (rc)
-        return rc;
+    PR_TRY(pr_opt_fill(&pr_null_section, job->params, job->arena, &o, err));
     ret->seconds = o.sleep * (double)o.steps;
     ret->seconds_known = true;
     return PR_OK;
 }
 
-static const struct pr_honour null_honours[] = {
-    {"null.*", NULL, false}, {0}};
+static const struct pr_honour null_honours[] = {{"null.*", NULL, false}, {0}};
 
 const struct pr_workload pr_workload_null = {
     .abi = PR_WORKLOAD_ABI,
@@ -149,6 +146,8 @@ const struct pr_workload pr_workload_command = {
 #define WORKLOAD(name) extern const struct pr_workload pr_workload_##name;
 #include "workload/workload_list.def"
 #undef WORKLOAD
+
+/* ---- the list */
 
 static const struct pr_workload *const workloads[] = {
 #define WORKLOAD(name) &pr_workload_##name,
@@ -236,10 +235,8 @@ int pr_workload_find_for_job(const struct pr_job *job,
     const struct pr_workload *w;
     const char *name;
     char version[32];
-    int rc = workload_find_name(job, &name, err);
 
-    if (rc)
-        return rc;
+    PR_TRY(workload_find_name(job, &name, err));
     if (!name)
         return nothing_to_run(job, err);
     w = pr_workload_find(name);
