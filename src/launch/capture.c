@@ -196,9 +196,7 @@ int pr_capture(const char *const *argv, double timeout_s, struct pr_buf *out,
 
     if (timeout_s > 0)
         q.deadline = pr_clock_ns() + (uint64_t)(timeout_s * 1e9);
-    rc = capture_start(argv, &q, err);
-    if (rc)
-        return rc;
+    PR_TRY(capture_start(argv, &q, err));
     rc = listen_to(&q, &status);
     if (q.fd >= 0)
         close(q.fd);

@@ -422,6 +422,8 @@ static void keeper_put_spawn(struct pr_buf *b, const struct pr_spawn *s,
     pr_keeper_message_end(b);
 }
 
+/* ---- starting the keeper, and talking to it */
+
 /* What must be there before the fork, so that nothing can fail after it. */
 struct pieces {
     struct pr_keeper *k;

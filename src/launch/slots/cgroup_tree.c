@@ -287,10 +287,7 @@ static int undo_if_failed(const struct making *m, int rc)
 static int make_tree_in_own(const struct pr_cgroup *h, const char *name,
                             struct pr_arena *a, struct making *m)
 {
-    int rc = make_at(h->own, name, a, m);
-
-    if (rc)
-        return rc;
+    PR_TRY(make_at(h->own, name, a, m));
     if (is_root(h->own) || all_enabled(h->own, m))
         return undo_if_failed(m, make_plain(h->own, m));
     return only_kin(h->own) ? undo_if_failed(m, make_with_harness(h->own, m))

@@ -194,6 +194,8 @@ bool pr_slots_share_cores(const struct pr_topology *t,
     return true;
 }
 
+/* ---- warnings */
+
 enum { ARENA_BYTES = 1 << 16, LIST_BYTES = 5 * PR_CPUSET_MAX };
 
 void pr_slots_add_warning(struct pr_slots *s, const char *what,

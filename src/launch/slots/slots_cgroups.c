@@ -249,10 +249,8 @@ static int use_one(struct pr_slots *s, struct pr_slot *slot,
 {
     struct pr_cgroup h;
     char dir[PATH_MAX];
-    int rc = pr_cgroup_find_mount(s->root, controller, s->arena, &h, err);
 
-    if (rc)
-        return rc;
+    PR_TRY(pr_cgroup_find_mount(s->root, controller, s->arena, &h, err));
     snprintf(dir, sizeof dir, "%.2000s/%.2000s", h.version ? h.mount : "",
              path);
     if (!h.version)
@@ -545,10 +543,9 @@ static int make_tree(struct pr_slots *s, const struct holding *x,
                      const char *names, const char **ret_where)
 {
     struct pr_cgroup_tree *t = &s->trees[s->n_trees];
-    int rc = pr_cgroup_tree_make(x->h, names, s->arena, t, ret_where);
+    int rc;
 
-    if (rc)
-        return rc;
+    PR_TRY(pr_cgroup_tree_make(x->h, names, s->arena, t, ret_where));
     *ret_where = t->top;
     rc = fill_tree(s, x, t->top);
     if (rc)
