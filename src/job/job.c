@@ -5,6 +5,7 @@
 #include "job/job.h"
 
 #include "base/file.h"
+#include "base/text.h"
 #include "conf/read/literal.h"
 #include "conf/read/yaml.h"
 #include "storage/path.h"
@@ -56,7 +57,7 @@ static int own_env(struct pr_job *job, const char *const *extra,
         const struct pr_member *m = &job->params->members[i];
         const char *word;
 
-        if (strncmp(m->key, prefix, sizeof prefix - 1) != 0)
+        if (!pr_text_starts_with(m->key, prefix))
             continue;
         word = env_word(job, m->key + sizeof prefix - 1, &m->value);
         if (!word)
