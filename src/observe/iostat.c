@@ -163,7 +163,7 @@ void pr_iostat_device_name(const char *given, char out[static 64])
 
     if (*given == '/' && realpath(given, real))
         given = real;
-    if (strncmp(given, "/dev/", 5) == 0)
+    if (pr_text_starts_with(given, "/dev/"))
         given += 5;
     snprintf(out, 64, "%.63s", given);
 }
