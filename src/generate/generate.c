@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "base/units.h"
 
 #include <errno.h>
@@ -551,7 +552,7 @@ const char *pr_generate_place(const struct pr_dataset *d,
         snprintf(out, PR_NAME_BYTES, "%s", folder);
         return out;
     }
-    if (strncmp(folder, "./", 2) == 0)
+    if (pr_text_starts_with(folder, "./"))
         folder += 2;
     snprintf(out, PR_NAME_BYTES, "%.*s/%s", (int)n, root, folder);
     return out;

@@ -148,7 +148,7 @@ static int generate_match_file(void *ctx, const char *name, bool is_folder)
     snprintf(ending, sizeof ending, ".%s", o->format);
     if (is_folder || *name == '.' ||
         (!pr_text_ends_with(name, ending) &&
-         strncmp(name, o->file_prefix, strlen(o->file_prefix)) != 0))
+         !pr_text_starts_with(name, o->file_prefix)))
         return 0;
     snprintf(s->name, sizeof s->name, "%s", name);
     return 1;
@@ -379,8 +379,7 @@ static int remove_part(void *ctx, const char *name, bool is_folder)
     struct sweep *s = ctx;
     char path[PR_NAME_BYTES + 256];
 
-    if (is_folder ||
-        strncmp(name, PR_PART_PREFIX, sizeof PR_PART_PREFIX - 1) != 0)
+    if (is_folder || !pr_text_starts_with(name, PR_PART_PREFIX))
         return PR_OK;
     snprintf(path, sizeof path, "%s/%s", s->folder, name);
     return pr_storage_remove(s->job->st, path, s->err);
