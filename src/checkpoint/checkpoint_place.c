@@ -2,6 +2,7 @@
 #include "checkpoint/checkpoint_place.h"
 
 #include "base/buf.h"
+#include "base/text.h"
 #include "base/units.h"
 
 #include <stdio.h>
@@ -133,9 +134,8 @@ static int note_part(void *ctx, const char *name, bool is_folder)
 {
     struct pr_buf *parts = ctx;
 
-    if (is_folder &&
-        (strncmp(name, PART, sizeof PART - 1) == 0 ||
-         (strncmp(name, OLD, sizeof OLD - 1) == 0 && strstr(name, FIRST))))
+    if (is_folder && (pr_text_starts_with(name, PART) ||
+                      (pr_text_starts_with(name, OLD) && strstr(name, FIRST))))
         pr_buf_printf(parts, "%s\n", name);
     return 0;
 }
@@ -145,7 +145,7 @@ static int note_part(void *ctx, const char *name, bool is_folder)
 static int checkpoint_settle_leftover(struct pr_storage *st, const char *part,
                                       struct pr_err *err)
 {
-    bool is_old = strncmp(part, OLD, sizeof OLD - 1) == 0, swapped;
+    bool is_old = pr_text_starts_with(part, OLD), swapped;
     const char *name = strstr(part, FIRST);
     struct pr_object_info info;
     int rc = is_old ? pr_storage_stat(st, name, &info, err) : 1;

@@ -536,7 +536,7 @@ static bool has_ksm(const struct pr_checkpoint_shape *s,
     if (v && v->kind == PR_BOOL && v->b)
         return true;
     for (uint32_t i = 0; params->kind == PR_MAP && i < params->len; i++)
-        if (strncmp(params->members[i].key, prefix, sizeof prefix - 1) == 0)
+        if (pr_text_starts_with(params->members[i].key, prefix))
             return true;
     return false;
 }
