@@ -176,7 +176,7 @@ int pr_mpi_fill_start(struct pr_job *job, const struct pr_nn_opts *nn,
     X(max, ompi_mpi_op_max)       \
     X(errors_return, ompi_mpi_errors_return)
 
-/* Filled once, by load(), and never changed again. */
+/* Filled once, by mpi_load_library(), and never changed again. */
 static struct {
 #define X(name) __typeof__(name) *name;
     FUNCTIONS(X)
