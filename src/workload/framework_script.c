@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "base/json/json.h"
+#include "base/text.h"
 #include "conf/read/bundled.h"
 #include "conf/read/literal.h"
 #include "job/job.h"
@@ -109,7 +110,7 @@ static int read_only(const struct pr_job *job, struct only *ret,
 static bool script_is_param_wanted(const struct only *only,
                                    const struct pr_member *m)
 {
-    if (strncmp(m->key, "runtime.env.", 12) == 0)
+    if (pr_text_starts_with(m->key, "runtime.env."))
         return false; /* it is in the environment */
     for (size_t i = 0; only->words && i < only->count; i++)
         if (strcmp(only->words[i], m->key) == 0)
@@ -207,7 +208,7 @@ static const char *script_absolute_path(struct pr_arena *a, const char *path)
 {
     char cwd[4096];
 
-    while (strncmp(path, "./", 2) == 0)
+    while (pr_text_starts_with(path, "./"))
         path += 2;
     if (*path == '/' || !getcwd(cwd, sizeof cwd))
         return pr_arena_str(a, path);

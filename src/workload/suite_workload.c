@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "base/file.h"
+#include "base/text.h"
 #include "conf/read/literal.h"
 #include "job/job.h"
 #include "native/replica/replicas_mpi.h"
@@ -29,7 +30,7 @@ static bool are_opposite(const char *a, const char *b)
 {
     size_t n = name_len(a), m = name_len(b);
 
-    if (strncmp(a, "--no-", 5) != 0) {
+    if (!pr_text_starts_with(a, "--no-")) {
         const char *other = a;
         size_t k = n;
 
@@ -38,8 +39,8 @@ static bool are_opposite(const char *a, const char *b)
         n = m;
         m = k;
     }
-    return n > 5 && m == n - 3 && strncmp(a, "--no-", 5) == 0 &&
-           strncmp(b, "--", 2) == 0 && memcmp(a + 5, b + 2, m - 2) == 0;
+    return n > 5 && m == n - 3 && pr_text_starts_with(a, "--no-") &&
+           pr_text_starts_with(b, "--") && memcmp(a + 5, b + 2, m - 2) == 0;
 }
 
 static int as_text(struct pr_arena *a, const struct pr_value *v,
@@ -76,7 +77,7 @@ static uint32_t suite_remove_opposites(struct pr_value *words, uint32_t n,
         }
         /* with its value, should it have one after it */
         if (i + 1 < n && !pr_word_is_option(words[i + 1].s) &&
-            strncmp(words[i].s, "--no-", 5) != 0)
+            !pr_text_starts_with(words[i].s, "--no-"))
             i++;
     }
     return kept;
@@ -179,7 +180,7 @@ int pr_suite_read_options(const struct pr_value *args, struct pr_arena *a,
             v = suite_parse_scalar(eq + 1);
         else if (i + 1 < args->len && !pr_word_is_option(args->items[i + 1].s))
             v = suite_parse_scalar(args->items[++i].s);
-        else if (strncmp(key, "no_", 3) == 0) {
+        else if (pr_text_starts_with(key, "no_")) {
             key += 3;
             v = pr_bool(false);
         }
