@@ -5,6 +5,7 @@
 #include "launch/container.h"
 
 #include "base/buf.h"
+#include "base/text.h"
 #include "conf/read/literal.h"
 
 #include <limits.h>
@@ -142,7 +143,7 @@ static const struct arg_row *find_arg_row(const char *word)
 
     if (is_cluster(word))
         return strchr(word, 'd') ? &detach : &terminal;
-    if (strncmp(word, "-m", 2) == 0 && word[2] >= '0' && word[2] <= '9')
+    if (pr_text_starts_with(word, "-m") && word[2] >= '0' && word[2] <= '9')
         return &memory;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         size_t n = strlen(rows[i].name);
@@ -677,7 +678,7 @@ static enum pr_container_kind kind_of_word(const char *word, size_t len)
             break;
         }
     for (int k = 0; k < PR_CONTAINER_KINDS; k++)
-        if (strlen(kinds[k]) == len && strncmp(kinds[k], word, len) == 0)
+        if (pr_text_is(word, len, kinds[k]))
             return (enum pr_container_kind)k;
     return PR_CONTAINER_KINDS;
 }
@@ -784,8 +785,8 @@ static bool inspected_line(const char *line, size_t len, int *ret_status,
 
     if (end == line || end > line + len || status < INT_MIN || status > INT_MAX)
         return false;
-    oom = rest == strlen(yes) && strncmp(end, yes, rest) == 0;
-    if (!oom && !(rest == strlen(no) && strncmp(end, no, rest) == 0))
+    oom = pr_text_is(end, rest, yes);
+    if (!oom && !pr_text_is(end, rest, no))
         return false;
     *ret_status = (int)status;
     *ret_oom = oom;

@@ -5,6 +5,7 @@
 #include "launch/slots/cgroup_tree.h"
 
 #include "base/clock.h"
+#include "base/text.h"
 #include "machine/kernel_file.h"
 #include "machine/process_tree.h"
 
@@ -469,8 +470,7 @@ static bool each_group(const char *top, const char *start,
     if (!d)
         return errno == ENOENT;
     while ((e = readdir(d)))
-        if (e->d_name[0] != '.' &&
-            strncmp(e->d_name, start, strlen(start)) == 0 &&
+        if (e->d_name[0] != '.' && pr_text_starts_with(e->d_name, start) &&
             pr_sysfile_path(path, top, e->d_name))
             good &= f(path, ctx);
     closedir(d);
@@ -595,8 +595,7 @@ static bool remove_plain(const char *dir, void *ctx)
     const char *name = strrchr(dir, '/') + 1;
 
     return strcmp(name, PR_CGROUP_HARNESS) == 0 ||
-           strncmp(name, PR_CGROUP_UNDO, strlen(PR_CGROUP_UNDO)) == 0 ||
-           remove_group(dir, ctx);
+           pr_text_starts_with(name, PR_CGROUP_UNDO) || remove_group(dir, ctx);
 }
 
 bool pr_cgroup_tree_remove(const struct pr_cgroup_tree *t)
@@ -667,7 +666,7 @@ static int claim_stale_cgroup(const char *dir)
     int fd;
 
     return name && *dir == '/' && !pr_sysfile_has_word(dir, "/", "..") &&
-                   strncmp(name + 1, RUN_PREFIX, strlen(RUN_PREFIX)) == 0 &&
+                   pr_text_starts_with(name + 1, RUN_PREFIX) &&
                    is_control_group(dir) && lock_group(dir, &fd)
                ? fd
                : -1;
@@ -685,7 +684,7 @@ static void cgroup_tree_remove_stale(const char *folder, struct pr_pids *killed)
         struct pr_cgroup_tree t = {top};
         int fd;
 
-        if (strncmp(e->d_name, PREFIX, strlen(PREFIX)) != 0 ||
+        if (!pr_text_starts_with(e->d_name, PREFIX) ||
             !pr_sysfile_path(top, folder, e->d_name))
             continue;
         fd = claim_stale_cgroup(top);
@@ -815,7 +814,7 @@ static void leave_harness(char *dir)
         return;
     *harness = '\0';
     top = strrchr(dir, '/');
-    if (top && strncmp(top + 1, PREFIX, strlen(PREFIX)) == 0)
+    if (top && pr_text_starts_with(top + 1, PREFIX))
         *top = '\0';
     else
         *harness = '/';

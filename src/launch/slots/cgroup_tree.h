@@ -72,8 +72,9 @@ struct pr_run_cgroup {
     bool v2;
 };
 
-/* Makes it where we are below root, named after this number; also does what
- * pr_cgroup_tree_remove_stale does there. Fails for want of memory alone. */
+/* Makes it where we are below root, named after this number; also removes
+ * the trees there whose run is gone, and kills what it left in them. Fails for
+ * want of memory alone. */
 int pr_run_cgroup_make(const char *root, uint32_t number,
                        struct pr_run_cgroup *ret, struct pr_pids *killed,
                        struct pr_err *err) PR_MUST_CHECK;
