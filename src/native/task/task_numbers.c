@@ -193,8 +193,8 @@ const struct pr_task pr_task_speech = {
     .fill = speech_fill,
 };
 
-/* ---- sine waves of period 2 π 20 that begin anywhere, and the same one row on:
- * what comes next is to be told */
+/* ---- sine waves of period 2 π 20 that begin anywhere, and the same one row
+ * on: what comes next is to be told */
 
 enum { WAVE, NEXT };
 enum { PERIOD = 20 };
