@@ -6,7 +6,7 @@
 #include "cli/ranks.h"
 #include "compat/dlio/dlio.h"
 #include "compat/milarun/milarun.h"
-#include "native/replica/replicas_mpi.h"
+#include "job/job.h"
 #include "prony_config.h"
 #include "run/attempt.h"
 

@@ -15,6 +15,10 @@
 
 #include <stdint.h>
 
+/* The program's verb for one experiment alone: PRONY __rank EXPERIMENT, as a
+ * process of mpirun or in a container. */
+#define PR_MPI_VERB "__rank"
+
 enum { PR_WORKLOAD_ABI = 1 };
 
 struct pr_clock;

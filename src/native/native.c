@@ -11,6 +11,7 @@
 #include "job/job.h"
 #include "job/probe_job.h"
 #include "job/result_lines.h"
+#include "job/series.h"
 #include "native/images/image_set.h"
 #include "native/native_probe.h"
 #include "native/native_results.h"

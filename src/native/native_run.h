@@ -2,6 +2,7 @@
 #ifndef PR_NATIVE_RUN_H
 #define PR_NATIVE_RUN_H
 
+#include "job/series.h"
 #include "native/native_results.h"
 #include "native/native_source.h"
 #include "native/rate_log.h"

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "job/result_lines.h"
+#include "job/series.h"
 #include "native/native_results.h"
 #include "native/native_run.h"
 #include "native/native_tensors.h"

@@ -16,7 +16,6 @@
 #include "launch/capture.h"
 #include "launch/container.h"
 #include "launch/slots/slots.h"
-#include "native/replica/replicas_mpi.h"
 #include "record/channel.h"
 #include "record/log.h"
 

@@ -10,7 +10,6 @@
 #include "base/text.h"
 #include "conf/read/literal.h"
 #include "job/job.h"
-#include "native/replica/replicas_mpi.h"
 #include "workload/framework_workload.h"
 
 #include <errno.h>

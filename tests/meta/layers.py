@@ -49,7 +49,6 @@ EXCEPTIONS = {
     ("native", "emulate/emulate_data"),
     ("run", "emulate/emulate"),
     ("run", "native/images/image_set"),
-    ("run", "native/replica/replicas_mpi"),
     ("study", "emulate/emulate"),
 }
 

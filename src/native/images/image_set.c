@@ -14,8 +14,8 @@
 #include "generate/generate.h"
 #include "job/job.h"
 #include "job/result_lines.h"
+#include "job/series.h"
 #include "loader/batches.h"
-#include "native/native_results.h"
 #include "native/rate_log.h"
 
 #include <errno.h>

@@ -5,9 +5,6 @@
 
 #include "job/job.h"
 
-/* The program's verb for one process of them: PRONY __rank EXPERIMENT. */
-#define PR_MPI_VERB "__rank"
-
 /* Open MPI's mpirun. PR_E_UNAVAIL: it is not there, or not in this build; err
  * has the remedy. */
 int pr_mpi_find_mpirun(struct pr_arena *a, const char **ret,

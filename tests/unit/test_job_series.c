@@ -1,5 +1,5 @@
 /* Series of numbers: what is exact, and what is thinned. */
-#include "native/native_results.h"
+#include "job/series.h"
 
 #include "torture.h"
 
