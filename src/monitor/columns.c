@@ -1,5 +1,8 @@
-/* Columns: their numbers, their values in this look, and how they are written
- * to monitor.ndjson. Sums are in columns_sum.c. */
+/*
+ * What is seen, from the files of the kernel to the summary: reading these
+ * files, the columns with their values in this look and their sums over the
+ * experiment, and asking the sources.
+ */
 #include "monitor/columns.h"
 
 #include "base/clock.h"
@@ -18,130 +21,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What columns come to over an experiment: means over time, extremes, totals
- * and joules. */
-
-static void column_add_sample(struct pr_monitor_column_state *s,
-                              const struct pr_monitor_source_sampled *l)
-{
-    double dt = l->dt;
-
-    s->fresh = false;
-    s->seconds += dt;
-    s->integral += s->value * dt;
-    s->total += isnan(s->amount) ? s->value * dt : s->amount;
-    if (s->is.sum == PR_SUM_BITS && s->value > 0) {
-        s->bits |= (uint64_t)s->value;
-        s->set_seconds += dt;
-    }
-    if (l->extreme && s->value < s->min)
-        s->min = s->value;
-    if (l->extreme && s->value > s->max)
-        s->max = s->value;
-}
-
-void pr_monitor_columns_add(struct pr_monitor_columns *c,
-                            const struct pr_monitor_source_sampled *by_source)
-{
-    for (size_t i = 0; i < c->n; i++) {
-        struct pr_monitor_column_state *s = &c->cols[i];
-        const struct pr_monitor_source_sampled *l = &by_source[s->source];
-
-        if (l->looked && l->dt > 0 && s->set)
-            column_add_sample(s, l);
-    }
-}
-
-static void write_column_number(struct pr_json_writer *jb, const char *key,
-                                double v, unsigned digits)
-{
-    double unit = pow(10, digits);
-
-    v = round(v * unit) / unit;
-    if (!isfinite(v))
-        return;
-    if (v == round(v) && fabs(v) < 9e15)
-        pr_json_put_int(jb, key, (int64_t)v);
-    else
-        pr_json_put_float(jb, key, v);
-}
-
-static void write_column_bits(const struct pr_monitor_column_state *s,
-                              double seconds, struct pr_json_writer *jb)
-{
-    char words[160] = "";
-
-    write_column_number(jb, "share", s->set_seconds / seconds, 4);
-    pr_json_put_uint(jb, "bits", s->bits);
-    if (s->bits && s->is.words)
-        s->is.words(s->bits, words);
-    if (*words)
-        pr_json_put_str(jb, "words", words);
-}
-
-/* A source that is asked rarely may have been asked only once, at the
- * beginning: that is its mean, then. */
-static struct pr_monitor_column_state
-settle_column(const struct pr_monitor_column_state *s)
-{
-    struct pr_monitor_column_state r = *s;
-
-    if (r.seconds == 0 && r.fresh && r.set && r.is.sum != PR_SUM_RATE) {
-        struct pr_monitor_source_sampled once = {true, 1, true};
-
-        column_add_sample(&r, &once);
-    }
-    /* Only ever seen for too short a time. */
-    if (r.seconds > 0 && r.max < r.min)
-        r.min = r.max = r.integral / r.seconds;
-    return r;
-}
-
-static void write_column_sum(const struct pr_monitor_column_state *s,
-                             struct pr_json_writer *jb)
-{
-    unsigned digits = s->is.decimals;
-
-    pr_json_open_object(jb, s->is.name);
-    if (s->is.sum == PR_SUM_BITS) {
-        write_column_bits(s, s->seconds, jb);
-    } else {
-        if (s->is.flags & PR_MONITOR_COLUMN_MIN)
-            write_column_number(jb, "min", s->min, digits);
-        write_column_number(jb, "mean", s->integral / s->seconds, digits);
-        if (s->is.sum == PR_SUM_LOW)
-            write_column_number(jb, "min", s->min, digits);
-        else
-            write_column_number(jb, "max", s->max, digits);
-        if (s->is.sum == PR_SUM_RATE)
-            write_column_number(jb, "total", s->total, digits);
-    }
-    pr_json_close(jb);
-}
-
-void pr_monitor_columns_write_sums(const struct pr_monitor_columns *c,
-                                   struct pr_json_writer *jb)
-{
-    double joules = 0;
-    bool any = false;
-
-    for (size_t i = 0; i < c->n; i++) {
-        struct pr_monitor_column_state s = settle_column(&c->cols[i]);
-
-        if (s.is.sum == PR_SUM_NONE || s.seconds == 0)
-            continue;
-        write_column_sum(&s, jb);
-        if (s.is.flags & PR_MONITOR_COLUMN_ENERGY) {
-            joules += s.total;
-            any = true;
-        }
-    }
-    if (any)
-        write_column_number(jb, "energy_j", joules, 3);
-}
-
-/* Files of /proc and /sys that are read again and again through one
- * descriptor. */
+/* ---- files of /proc and /sys, read again and again through one descriptor */
 
 /* The kernel gives tables in pieces of a page, each piece as full as the next
  * row allows. One shorter than this is the last: the read that would say so
@@ -276,6 +156,8 @@ const char *pr_kernel_file_label(char *out, size_t cap, const char *label)
     return out;
 }
 
+/* ---- columns */
+
 /* No value has this: the file says nothing about the column yet. null is one
  * more. */
 #define NOTHING_WRITTEN INT64_MIN
@@ -319,17 +201,18 @@ void pr_monitor_columns_begin_source(struct pr_monitor_columns *c,
             c->cols[i].set = false;
 }
 
-static bool columns_grow(struct pr_monitor_columns *c)
+void *pr_monitor_list_reserve(void *list, size_t n, size_t *cap, size_t most,
+                              size_t bytes)
 {
-    size_t cap = c->cap ? 2 * c->cap : 128;
-    struct pr_monitor_column_state *more =
-        pr_realloc(c->cols, cap * sizeof(*c->cols));
+    size_t more = *cap ? 2 * *cap : 16;
+    void *r;
 
-    if (!more)
-        return false;
-    c->cols = more;
-    c->cap = cap;
-    return true;
+    if (n < *cap)
+        return list;
+    r = more <= most ? pr_realloc(list, more * bytes) : NULL;
+    if (r)
+        *cap = more;
+    return r;
 }
 
 /* Lines are written without a look at the names. */
@@ -345,14 +228,19 @@ int pr_monitor_sample_column(struct pr_monitor_sample *l,
                              const struct pr_monitor_column *column)
 {
     struct pr_monitor_columns *c = l->columns;
+    struct pr_monitor_column_state *list;
     size_t len = strlen(column->name);
     uint32_t id = pr_names_find(c->names, column->name, len);
 
     if (id != PR_NO_NAME)
         return (int)id;
-    if (!is_plain_column_name(column->name) || c->n == PR_MONITOR_COLUMNS_MAX ||
-        (c->n == c->cap && !columns_grow(c)))
+    if (!is_plain_column_name(column->name))
         return -1;
+    list = pr_monitor_list_reserve(c->cols, c->n, &c->cap,
+                                   PR_MONITOR_COLUMNS_MAX, sizeof(*list));
+    if (!list)
+        return -1;
+    c->cols = list;
     id = pr_names_add(c->names, column->name, len);
     if (id == PR_NO_NAME)
         return -1;
@@ -476,7 +364,128 @@ void pr_monitor_columns_write_line(struct pr_monitor_columns *c,
     }
 }
 
-/* Asking the sources. */
+/* ---- sums over an experiment: means over time, extremes, totals, joules */
+
+static void column_add_sample(struct pr_monitor_column_state *s,
+                              const struct pr_monitor_source_sampled *l)
+{
+    double dt = l->dt;
+
+    s->fresh = false;
+    s->seconds += dt;
+    s->integral += s->value * dt;
+    s->total += isnan(s->amount) ? s->value * dt : s->amount;
+    if (s->is.sum == PR_SUM_BITS && s->value > 0) {
+        s->bits |= (uint64_t)s->value;
+        s->set_seconds += dt;
+    }
+    if (l->extreme && s->value < s->min)
+        s->min = s->value;
+    if (l->extreme && s->value > s->max)
+        s->max = s->value;
+}
+
+void pr_monitor_columns_add(struct pr_monitor_columns *c,
+                            const struct pr_monitor_source_sampled *by_source)
+{
+    for (size_t i = 0; i < c->n; i++) {
+        struct pr_monitor_column_state *s = &c->cols[i];
+        const struct pr_monitor_source_sampled *l = &by_source[s->source];
+
+        if (l->looked && l->dt > 0 && s->set)
+            column_add_sample(s, l);
+    }
+}
+
+static void write_column_number(struct pr_json_writer *jb, const char *key,
+                                double v, unsigned digits)
+{
+    double unit = pow(10, digits);
+
+    v = round(v * unit) / unit;
+    if (!isfinite(v))
+        return;
+    if (v == round(v) && fabs(v) < 9e15)
+        pr_json_put_int(jb, key, (int64_t)v);
+    else
+        pr_json_put_float(jb, key, v);
+}
+
+static void write_column_bits(const struct pr_monitor_column_state *s,
+                              double seconds, struct pr_json_writer *jb)
+{
+    char words[160] = "";
+
+    write_column_number(jb, "share", s->set_seconds / seconds, 4);
+    pr_json_put_uint(jb, "bits", s->bits);
+    if (s->bits && s->is.words)
+        s->is.words(s->bits, words);
+    if (*words)
+        pr_json_put_str(jb, "words", words);
+}
+
+/* A source that is asked rarely may have been asked only once, at the
+ * beginning: that is its mean, then. */
+static struct pr_monitor_column_state
+settle_column(const struct pr_monitor_column_state *s)
+{
+    struct pr_monitor_column_state r = *s;
+
+    if (r.seconds == 0 && r.fresh && r.set && r.is.sum != PR_SUM_RATE) {
+        struct pr_monitor_source_sampled once = {true, 1, true};
+
+        column_add_sample(&r, &once);
+    }
+    /* Only ever seen for too short a time. */
+    if (r.seconds > 0 && r.max < r.min)
+        r.min = r.max = r.integral / r.seconds;
+    return r;
+}
+
+static void write_column_sum(const struct pr_monitor_column_state *s,
+                             struct pr_json_writer *jb)
+{
+    unsigned digits = s->is.decimals;
+
+    pr_json_open_object(jb, s->is.name);
+    if (s->is.sum == PR_SUM_BITS) {
+        write_column_bits(s, s->seconds, jb);
+    } else {
+        if (s->is.flags & PR_MONITOR_COLUMN_MIN)
+            write_column_number(jb, "min", s->min, digits);
+        write_column_number(jb, "mean", s->integral / s->seconds, digits);
+        if (s->is.sum == PR_SUM_LOW)
+            write_column_number(jb, "min", s->min, digits);
+        else
+            write_column_number(jb, "max", s->max, digits);
+        if (s->is.sum == PR_SUM_RATE)
+            write_column_number(jb, "total", s->total, digits);
+    }
+    pr_json_close(jb);
+}
+
+void pr_monitor_columns_write_sums(const struct pr_monitor_columns *c,
+                                   struct pr_json_writer *jb)
+{
+    double joules = 0;
+    bool any = false;
+
+    for (size_t i = 0; i < c->n; i++) {
+        struct pr_monitor_column_state s = settle_column(&c->cols[i]);
+
+        if (s.is.sum == PR_SUM_NONE || s.seconds == 0)
+            continue;
+        write_column_sum(&s, jb);
+        if (s.is.flags & PR_MONITOR_COLUMN_ENERGY) {
+            joules += s.total;
+            any = true;
+        }
+    }
+    if (any)
+        write_column_number(jb, "energy_j", joules, 3);
+}
+
+/* ---- asking the sources */
 
 #define SOURCE(n) extern const struct pr_monitor_source pr_source_##n;
 #include "monitor/source_list.def"
@@ -587,7 +596,7 @@ static void sample_source(struct pr_monitor_sources *l, unsigned i,
         l->of[i].rescan_ns = now + RESCAN_NS;
     pr_monitor_columns_begin_source(&l->columns, i);
     atomic_store_explicit(&l->asking, sources[i]->name, memory_order_relaxed);
-    sources[i]->look(l->of[i].state, look);
+    sources[i]->sample(l->of[i].state, look);
     took = pr_clock_ns() - now;
     l->looked[i] = (struct pr_monitor_source_sampled){
         true, look->dt, look->dt >= interval_s / 2};

@@ -1,7 +1,7 @@
 /*
- * What was seen: one column a figure, its value in this look, and its sums over
- * the experiment. Columns keep their numbers for as long as the monitor lives,
- * so that sources look them up once.
+ * What was seen: one column a measure, its value in this look, and its sums
+ * over the experiment. Columns keep their numbers for as long as the monitor
+ * lives, so that sources look them up once.
  */
 #ifndef PR_MONITOR_COLUMNS_H
 #define PR_MONITOR_COLUMNS_H
@@ -80,14 +80,15 @@ size_t pr_monitor_column_text(char out[static 32], double value,
                               unsigned decimals);
 
 /*
- * One look at everything: asks each source that is due, and keeps the time each
+ * ---- one look at everything
+ *
+ * Asks each source that is due, and keeps the time each
  * takes. A slow source is asked less often, so that no device, however slow,
  * takes more than a twentieth of a core.
  *
  * Of several experiments at once each looks at its own processes; the machine
  * is looked at once for all of them, by the looks that the others follow.
  */
-
 enum {
 #define SOURCE(n) PR_SOURCE_##n,
 #include "monitor/source_list.def"

@@ -1,9 +1,12 @@
-/* Reading the processes of an experiment, and who inherits what the dead have
- * used. Finding them is in jobtree_scan.c. */
+/*
+ * Reading the processes of an experiment, and who inherits what the dead have
+ * used; finding them in /proc; and the source of columns that they are.
+ */
 #include "monitor/job_tree.h"
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "monitor/scan.h"
 
 #include <dirent.h>
@@ -19,12 +22,12 @@ enum { KEPT_PROCESSES = 64 };
 
 /* Fields of /proc/PID/stat, as proc(5) numbers them; the state is the third. */
 enum {
-    PPID = 4,
-    UTIME = 14, /* then stime, and both of the children waited for */
-    THREADS = 20,
-    START = 22,
-    VSIZE = 23,
-    RSS = 24,
+    STAT_PPID = 4,
+    STAT_UTIME = 14, /* then stime, and both of the children waited for */
+    STAT_THREADS = 20,
+    STAT_START = 22,
+    STAT_VSIZE = 23,
+    STAT_RSS = 24,
 };
 
 /* The number of that field, counted from the state on. */
@@ -52,16 +55,16 @@ bool pr_job_tree_parse_stat(const char *text, struct pr_job_tree_process *ret)
     rest = pr_scan_blanks(rest + 1);
     ret->zombie = *rest == 'Z' || *rest == 'X';
     ret->pid = (int)pid;
-    ret->ppid = (int)read_stat_field(rest, PPID);
-    ret->count[PR_JOB_OWN] =
-        read_stat_field(rest, UTIME) + read_stat_field(rest, UTIME + 1);
-    ret->count[PR_JOB_WAITED] =
-        read_stat_field(rest, UTIME + 2) + read_stat_field(rest, UTIME + 3);
-    ret->threads = read_stat_field(rest, THREADS);
-    ret->start = read_stat_field(rest, START);
-    ret->virt_bytes = read_stat_field(rest, VSIZE);
+    ret->ppid = (int)read_stat_field(rest, STAT_PPID);
+    ret->count[PR_JOB_OWN] = read_stat_field(rest, STAT_UTIME) +
+                             read_stat_field(rest, STAT_UTIME + 1);
+    ret->count[PR_JOB_WAITED] = read_stat_field(rest, STAT_UTIME + 2) +
+                                read_stat_field(rest, STAT_UTIME + 3);
+    ret->threads = read_stat_field(rest, STAT_THREADS);
+    ret->start = read_stat_field(rest, STAT_START);
+    ret->virt_bytes = read_stat_field(rest, STAT_VSIZE);
     ret->rss_bytes =
-        read_stat_field(rest, RSS) * (uint64_t)sysconf(_SC_PAGESIZE);
+        read_stat_field(rest, STAT_RSS) * (uint64_t)sysconf(_SC_PAGESIZE);
     return pid > 0 && ret->start > 0;
 }
 
@@ -81,7 +84,7 @@ static uint64_t read_io_row(const char *text, const char *name)
     uint64_t v = 0;
 
     for (; *text; text = pr_scan_line(text))
-        if (pr_scan_has_prefix(text, name))
+        if (pr_text_starts_with(text, name))
             pr_scan_u64(text + strlen(name), &v);
     return v;
 }
@@ -145,7 +148,7 @@ static void update_process_gain(struct pr_job_tree_process *now,
 {
     for (int k = 0; k < PR_JOB_COUNTS; k++) {
         uint64_t was = p->known ? p->count[k] : 0;
-        double gain = now->count[k] > was ? (double)(now->count[k] - was) : 0;
+        double gain = pr_scan_gain(now->count[k], was);
 
         now->gain[k] = gain > p->owed[k] ? gain - p->owed[k] : 0;
         now->owed[k] = 0;
@@ -211,6 +214,8 @@ static void deduct_inherited_use(struct pr_job_tree *t,
     }
 }
 
+/* Reads those that are known; the counts of those that ended are taken from
+ * whoever inherited them. The dead are gone after it, but for the first. */
 static void job_tree_read(struct pr_job_tree *t, struct pr_monitor_sample *l)
 {
     size_t left = 0;
@@ -251,7 +256,7 @@ void pr_job_tree_close(struct pr_job_tree *t)
     *t = (struct pr_job_tree){0};
 }
 
-/* Finding the processes of an experiment in /proc. */
+/* ---- finding processes */
 
 static const char mark_name[] = "PRONY_EXPERIMENT=";
 
@@ -262,19 +267,6 @@ enum { REST = 1000, MARK_BYTES = 256 << 10 };
  * it is asked. */
 #define YOUNG_NS UINT64_C(5000000000)
 #define AGAIN_NS UINT64_C(200000000)
-
-static void *job_list_reserve(void *list, size_t n, size_t *cap, size_t bytes)
-{
-    size_t more = *cap ? 2 * *cap : 64;
-    void *r;
-
-    if (n < *cap)
-        return list;
-    r = pr_realloc(list, more * bytes);
-    if (r)
-        *cap = more;
-    return r;
-}
 
 static int compare_seen_pids(const void *a, const void *b)
 {
@@ -292,7 +284,8 @@ static void add_proc_entry(struct pr_job_tree *t, const struct dirent *e,
 
     if (pid <= 0)
         return;
-    list = job_list_reserve(t->next, t->n_next, &t->cap_next, sizeof(*list));
+    list = pr_monitor_list_reserve(t->next, t->n_next, &t->cap_next, SIZE_MAX,
+                                   sizeof(*list));
     if (!list)
         return; /* it is seen the next time, perhaps */
     t->next = list;
@@ -353,7 +346,7 @@ static const char *find_environ_entry(const char *text, size_t len,
 {
     for (const char *end = text + len; text && text < end;
          text += strlen(text) + 1)
-        if (pr_scan_has_prefix(text, start))
+        if (pr_text_starts_with(text, start))
             return text;
     return NULL;
 }
@@ -396,8 +389,8 @@ static bool is_job_process(const struct pr_job_tree *t, int pid, uint64_t start)
 static bool job_tree_add(struct pr_job_tree *t,
                          const struct pr_job_tree_process *p)
 {
-    struct pr_job_tree_process *list =
-        job_list_reserve(t->ours, t->n, &t->cap, sizeof(*t->ours));
+    struct pr_job_tree_process *list = pr_monitor_list_reserve(
+        t->ours, t->n, &t->cap, SIZE_MAX, sizeof(*t->ours));
 
     if (!list)
         return false;
@@ -422,7 +415,8 @@ static bool examine_process(struct pr_job_tree *t, struct pr_monitor_sample *l,
         job_tree_add(t, &p);
         return false;
     }
-    list = job_list_reserve(t->fresh, t->n_fresh, &t->cap_fresh, sizeof(*list));
+    list = pr_monitor_list_reserve(t->fresh, t->n_fresh, &t->cap_fresh,
+                                   SIZE_MAX, sizeof(*list));
     if (!list)
         return true;
     t->fresh = list;
@@ -471,7 +465,7 @@ static void adopt_job_children(struct pr_job_tree *t)
     }
 }
 
-/* ---- turns */
+/* ---- turns to look for processes */
 
 /* Whether a process or thread was made since; true when that is not told. */
 static bool has_new_process(struct pr_job_tree *t, struct pr_monitor_sample *l,
@@ -574,13 +568,11 @@ void pr_job_tree_scan(struct pr_job_tree *t, struct pr_monitor_sample *l)
         scan_job_descendants(t, l, now);
 }
 
-/*
- * The experiment itself: what its processes use, together. Memory is the sum of
- * their resident sizes, so that pages which several share count several times;
- * the fair share of each would have to be asked with the process standing
- * still.
- */
+/* ---- the source: what the processes use, together */
 
+/* Memory is the sum of their resident sizes, so that pages which several share
+ * count several times; the fair share of each would have to be asked with the
+ * process standing still. */
 static const struct pr_monitor_column columns[] = {
     {"job.cpu", "cores", PR_SUM_RATE, 3, 0, NULL},
     {"job.rss_bytes", "bytes", PR_SUM_MEAN, 0, 0, NULL},
@@ -594,11 +586,11 @@ static const struct pr_monitor_column columns[] = {
 
 enum {
     CPU,
-    SOURCE_JOB_RSS,
+    RSS,
     VIRT,
     SHARED,
     PROCESSES,
-    SOURCE_JOB_THREADS,
+    THREADS,
     READ_S,
     WRITE_S,
     COLUMNS,
@@ -641,11 +633,11 @@ static void job_set_columns(struct job *s, struct pr_monitor_sample *l)
         any = true;
         sum[CPU] += limit_ticks_gained(s, l, p);
         cpu += process_ticks_gained(p);
-        sum[SOURCE_JOB_RSS] += (double)p->rss_bytes;
+        sum[RSS] += (double)p->rss_bytes;
         sum[VIRT] += (double)p->virt_bytes;
         sum[SHARED] += (double)p->shared_bytes;
         sum[PROCESSES] += !p->zombie;
-        sum[SOURCE_JOB_THREADS] += p->zombie ? 0 : (double)p->threads;
+        sum[THREADS] += p->zombie ? 0 : (double)p->threads;
         sum[READ_S] += p->gain[PR_JOB_READ];
         sum[WRITE_S] += p->gain[PR_JOB_WRITTEN];
         p->known = true;
@@ -655,8 +647,7 @@ static void job_set_columns(struct job *s, struct pr_monitor_sample *l)
     pr_monitor_sample_set_rate(l, s->column[CPU], sum[CPU] / s->hz / l->dt,
                                cpu / s->hz);
     /* After the end there is nothing that could have a size. */
-    for (int i = SOURCE_JOB_RSS; sum[PROCESSES] > 0 && i <= SOURCE_JOB_THREADS;
-         i++)
+    for (int i = RSS; sum[PROCESSES] > 0 && i <= THREADS; i++)
         pr_monitor_sample_set(l, s->column[i], sum[i]);
     pr_monitor_sample_set_rate(l, s->column[READ_S], sum[READ_S] / l->dt,
                                sum[READ_S]);
@@ -691,6 +682,6 @@ const struct pr_monitor_source pr_source_job = {
     .desc = "the experiment's processes: processor time, memory, threads, "
             "bytes to and from storage: /proc/PID",
     .state_bytes = sizeof(struct job),
-    .look = job_sample,
+    .sample = job_sample,
     .close = job_close,
 };

@@ -71,8 +71,6 @@ void pr_job_tree_start(struct pr_job_tree *t, int first);
 /* Looks for processes that have come, if there are any. */
 void pr_job_tree_scan(struct pr_job_tree *t, struct pr_monitor_sample *l);
 
-/* Reads those that are known; the counts of those that ended are taken from
- * whoever inherited them. The dead are gone after it, but for the first. */
 void pr_job_tree_close(struct pr_job_tree *t);
 
 /* The line of /proc/PID/stat; false when it is none. Fills pid, ppid, start,

@@ -1,6 +1,9 @@
 /*
- * The thread. It sleeps until an experiment has run for a moment, so that a run
- * of many short ones is not held up: beginning and ending one of those costs a
+ * Watching experiments: the series of DLBS's log, the looks at one experiment
+ * with what becomes of them, and the thread that takes them.
+ *
+ * The thread sleeps until an experiment has run for a moment, so that a run of
+ * many short ones is not held up: beginning and ending one of those costs a
  * lock each and wakes nobody. From then on what is watched belongs to the
  * thread, until the end is asked for.
  */
@@ -11,6 +14,7 @@
 #include "base/json/json.h"
 #include "base/json/json_write.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "base/units.h"
 #include "base/value.h"
 
@@ -25,8 +29,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* DLBS's series. Sizes are in KiB, as top has them, and processors in percent
- * of one; power is in watts. What is not known is -1. */
+/* ---- DLBS's series. Sizes are in KiB, as top has them, and processors in
+ * percent of one; power is in watts. What is not known is -1. */
 
 enum { SERIES_MAX = 64, NAME_BYTES = 64, BYTES_MAX = 64 << 20 };
 
@@ -185,11 +189,6 @@ struct line {
     int64_t n;
 };
 
-static double nan_to_minus_1(double v)
-{
-    return isnan(v) ? -1 : v;
-}
-
 /* What the whole machine draws, else what its processors do. */
 static double sum_machine_power_w(const struct pr_monitor_columns *c)
 {
@@ -198,9 +197,9 @@ static double sum_machine_power_w(const struct pr_monitor_columns *c)
     for (size_t i = 0; i < c->n; i++) {
         const struct pr_monitor_column_state *s = &c->cols[i];
 
-        if (!s->set || strncmp(s->is.name, "power.", 6) != 0)
+        if (!s->set || !pr_text_starts_with(s->is.name, "power."))
             continue;
-        if (strncmp(s->is.name, "power.power_meter", 17) == 0)
+        if (pr_text_starts_with(s->is.name, "power.power_meter"))
             return s->value;
         if (s->is.flags & PR_MONITOR_COLUMN_ENERGY)
             sum = isnan(sum) ? s->value : sum + s->value;
@@ -245,7 +244,8 @@ static void fill_series_line(struct line *l, const struct pr_monitor_columns *c,
         l->n++;
     } while (l->n < GPUS + GPUS_MAX);
     for (int64_t i = 0; i < l->n; i++)
-        l->number[i] = nan_to_minus_1(l->number[i]);
+        if (isnan(l->number[i]))
+            l->number[i] = -1;
 }
 
 static void series_put_value(struct series *s, const struct line *l, int64_t i)
@@ -318,7 +318,7 @@ void pr_timeseries_write_log(struct pr_timeseries *t, struct pr_buf *out)
     }
 }
 
-/* Looks at their times, lines in monitor.ndjson, the summary. */
+/* ---- looks at their times, lines in monitor.ndjson, the summary */
 
 enum {
     LINES_BYTES = 64 << 20,
@@ -554,6 +554,8 @@ void pr_watch_end(struct pr_watch *x, int pid, double used_s,
     describe_watch_trouble(x, ret->trouble, sizeof(ret->trouble));
 }
 
+/* ---- the thread */
+
 /* An experiment is looked at for the first time after this, or after half an
  * interval. Whoever waits for the thread gives up after PATIENCE. */
 static const double first_s = 0.01;
@@ -602,8 +604,7 @@ static int wait_until(struct pr_monitor *m, pthread_cond_t *c, uint64_t ns)
     return pthread_cond_timedwait(c, &m->lock, &t);
 }
 
-/* The lock is held by callers of these, but not during a look. */
-
+/* The lock is held by callers of sample_*(), but not during a look. */
 static void sample_first(struct pr_monitor *m, struct pr_monitored *x)
 {
     int pid = x->pid;

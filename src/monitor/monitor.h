@@ -53,12 +53,13 @@ void pr_monitor_end(struct pr_monitor *m, struct pr_monitored *x, double used_s,
 void pr_monitor_sum_free(struct pr_monitor_sum *s);
 
 /*
- * monitor.timeseries: what DLBS's monitor writes to an experiment's log. A list
+ * ---- monitor.timeseries
+ *
+ * What DLBS's monitor writes to an experiment's log. A list
  * NAME:TYPE:INDEX[:[COUNT]], …; INDEX counts in the words of a line "pid time
  * virt res shrd cpu mem power gpu0 gpu1 …". COUNT words make a list; with a
  * colon and no COUNT it goes to the end of the line.
  */
-
 struct pr_timeseries;
 
 /* PR_E_CONF: it is no such list, or has a name twice. Free with
@@ -76,13 +77,14 @@ void pr_timeseries_add_line(struct pr_timeseries *t,
 void pr_timeseries_write_log(struct pr_timeseries *t, struct pr_buf *out);
 
 /*
- * Watching one experiment: when to look, the file, and what it all comes to.
- * Knows no threads; monitor.c calls it from one.
+ * ---- watching one experiment
+ *
+ * When to look, the file, and what it all comes to. No thread is involved: the
+ * monitor calls this from its own.
  *
  * The first look is the one that differences are taken from. Then look n is due
  * at n intervals after the beginning, however long the looks before it took.
  */
-
 struct pr_watch {
     struct pr_monitor_sources *looks;
     char path[4096];

@@ -1,9 +1,9 @@
 /*
- * What the monitor looks at: one source a file, one struct of functions each,
- * one list (source_list.def). All hooks are called on the monitor's thread, one
- * at a time. A source that finds nothing, or stops finding it, sets nothing:
- * that is no error, and it tries again by itself. SOURCE(gpu) in the list is
- * const struct pr_monitor_source pr_source_gpu in source_gpu.c.
+ * What the monitor looks at, and what a source of it is given: one struct of
+ * functions a source, one list (source_list.def). All hooks are called on the
+ * monitor's thread, one at a time. A source that finds nothing, or stops
+ * finding it, sets nothing: that is no error, and it tries again by itself.
+ * SOURCE(gpu) in the list is const struct pr_monitor_source pr_source_gpu.
  */
 #ifndef PR_MONITOR_SOURCE_H
 #define PR_MONITOR_SOURCE_H
@@ -39,9 +39,9 @@ struct pr_monitor_source {
     /* Reads, and sets what it found. The first look of an experiment has
      * dt == 0: gauges may be set, counters are only remembered (they may have
      * run on since the experiment before). Allocates only for new devices. */
-    void (*look)(void *state, struct pr_monitor_sample *l);
+    void (*sample)(void *state, struct pr_monitor_sample *l);
 
-    /* Lets go of everything. Called once, also when look never was. May be
+    /* Lets go of everything. Called once, also when sample never was. May be
      * NULL when there is nothing to let go of. */
     void (*close)(void *state);
 };
@@ -93,6 +93,16 @@ void pr_monitor_sample_set(struct pr_monitor_sample *l, int column,
  * what came in since the look before (bytes, joules). */
 void pr_monitor_sample_set_rate(struct pr_monitor_sample *l, int column,
                                 double value, double amount);
+
+/* ---- lists of what a source has found */
+
+/* Room for one more item: the list, moved if need be, or NULL when out of
+ * memory or beyond `most` items. n is the number of items, *cap how many fit
+ * (0 at first, with a NULL list). Freed with pr_free. */
+void *pr_monitor_list_reserve(void *list, size_t n, size_t *cap, size_t most,
+                              size_t bytes);
+
+/* ---- files of /proc and /sys */
 
 /* A file below root that is read at every look through one descriptor. Zeroed,
  * it is closed. */

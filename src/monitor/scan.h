@@ -3,7 +3,6 @@
 #ifndef PR_MONITOR_SCAN_H
 #define PR_MONITOR_SCAN_H
 
-#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -50,9 +49,11 @@ static inline const char *pr_scan_line(const char *s)
     return end ? end + 1 : s + strlen(s);
 }
 
-static inline bool pr_scan_has_prefix(const char *s, const char *word)
+/* How far a counter has come: 0 where it went back, as some do a little, and
+ * those of 32 bits when they go round. */
+static inline double pr_scan_gain(uint64_t now, uint64_t was)
 {
-    return strncmp(s, word, strlen(word)) == 0;
+    return now > was ? (double)(now - was) : 0;
 }
 
 #endif

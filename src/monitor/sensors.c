@@ -1,12 +1,14 @@
-/* Finding sensors, naming them, reading them. */
+/*
+ * Sensors: files of sysfs that hold one number each, of chips that may come, go
+ * and come back under another number. Thermometers are one source of columns;
+ * power meters, with the processors' counters of energy, are another.
+ */
 #include "base/mem.h"
+#include "base/text.h"
 #include "monitor/monitor_source.h"
 
 #include <stdio.h>
 #include <string.h>
-
-/* Files of sysfs that hold one number each, of chips that may come, go and
- * come back under another number: thermometers, power meters. */
 
 enum { PR_SENSORS_MAX = 512 };
 
@@ -46,23 +48,6 @@ static struct pr_sensor *find_sensor_by_name(struct pr_sensors *s,
     return NULL;
 }
 
-static struct pr_sensor *sensors_append(struct pr_sensors *s)
-{
-    if (s->n == s->cap) {
-        size_t cap = s->cap ? 2 * s->cap : 16;
-        struct pr_sensor *more = cap <= PR_SENSORS_MAX
-                                     ? pr_realloc(s->list, cap * sizeof(*more))
-                                     : NULL;
-
-        if (!more)
-            return NULL;
-        s->list = more;
-        s->cap = cap;
-    }
-    s->list[s->n] = (struct pr_sensor){.column = -1};
-    return &s->list[s->n++];
-}
-
 /* Adds one, unless it is known; label is what it measures. */
 static void sensors_add(struct pr_sensors *s, struct pr_monitor_sample *l,
                         const char *path, const char *label)
@@ -86,10 +71,14 @@ static void sensors_add(struct pr_sensors *s, struct pr_monitor_sample *l,
         if (!x || (!x->file.fd_plus_1 && x->file.tried))
             break;
     }
-    if (!x)
-        x = sensors_append(s);
-    if (!x)
-        return;
+    if (!x) {
+        x = pr_monitor_list_reserve(s->list, s->n, &s->cap, PR_SENSORS_MAX,
+                                    sizeof(*x));
+        if (!x)
+            return;
+        s->list = x;
+        x += s->n++;
+    }
     x->file = (struct pr_kernel_file){0};
     memcpy(x->path, path, strlen(path) + 1);
     memcpy(x->name, name, sizeof(name));
@@ -166,10 +155,9 @@ static void sensors_close(struct pr_sensors *s)
     s->n = s->cap = 0;
 }
 
-/* Temperatures: the chips of hwmon, and thermal zones. They change slowly and
- * some chips take milliseconds to answer, so they are asked once a second. */
+/* ---- temperatures: the chips of hwmon, and thermal zones */
 
-static const struct pr_sensors source_temp_like = {
+static const struct pr_sensors thermometers = {
     .kind = "temp",
     .like = {.unit = "°C", .sum = PR_SUM_MEAN, .decimals = 1},
     .name_start = "temp.",
@@ -195,7 +183,7 @@ static void temperature_sample(void *state, struct pr_monitor_sample *l)
     struct pr_sensors *s = state;
 
     if (!s->kind)
-        *s = source_temp_like;
+        *s = thermometers;
     if (l->rescan) {
         sensors_find_hwmon(s, l);
         pr_kernel_file_each_entry(l, "/sys/class/thermal", "thermal_zone",
@@ -209,19 +197,22 @@ static void temperature_close(void *state)
     sensors_close(state);
 }
 
+/* They change slowly, and some chips take milliseconds to answer. */
 const struct pr_monitor_source pr_source_temp = {
     .name = "temp",
     .desc = "temperatures: /sys/class/hwmon, /sys/class/thermal",
     .period_s = 1,
     .state_bytes = sizeof(struct pr_sensors),
-    .look = temperature_sample,
+    .sample = temperature_sample,
     .close = temperature_close,
 };
 
 /*
- * Power. RAPL, which AMD's processors have under the same name, counts energy
- * in microjoules and goes round at a number that it tells; only root may read
- * it on most machines. Power meters of hwmon say what a whole machine or card
+ * ---- power
+ *
+ * RAPL, which AMD's processors have under the same name, counts energy in
+ * microjoules and goes round at a number that it tells; only root may read it
+ * on most machines. Power meters of hwmon say what a whole machine or card
  * draws; they are not added to the joules, for they may contain what is counted
  * elsewhere.
  */
@@ -249,7 +240,7 @@ struct power {
     struct pr_sensors meters;
 };
 
-static const struct pr_sensors like = {
+static const struct pr_sensors power_meters = {
     .kind = "power",
     .like = {.unit = "W", .sum = PR_SUM_RATE, .decimals = 3},
     .name_start = "power.",
@@ -278,7 +269,7 @@ static bool read_zone_name(struct pr_monitor_sample *l, const char *dir,
     *ret_flags = 0;
     if (first == last) {
         /* "psys" contains the packages. */
-        if (strncmp(part, "package", 7) == 0)
+        if (pr_text_starts_with(part, "package"))
             *ret_flags = PR_MONITOR_COLUMN_ENERGY;
         snprintf(out, cap, "%s", part);
         return true;
@@ -291,22 +282,6 @@ static bool read_zone_name(struct pr_monitor_sample *l, const char *dir,
         *ret_flags = PR_MONITOR_COLUMN_ENERGY;
     snprintf(out, cap, "%s.%s", whole, part);
     return true;
-}
-
-static struct zone *power_append_zone(struct power *s)
-{
-    if (s->n == s->cap) {
-        size_t cap = s->cap ? 2 * s->cap : 16;
-        struct zone *more =
-            cap <= ZONES_MAX ? pr_realloc(s->zones, cap * sizeof(*more)) : NULL;
-
-        if (!more)
-            return NULL;
-        s->zones = more;
-        s->cap = cap;
-    }
-    s->zones[s->n] = (struct zone){.column = -1};
-    return &s->zones[s->n++];
 }
 
 static void add_power_zone(void *ctx, struct pr_monitor_sample *l,
@@ -324,9 +299,12 @@ static void add_power_zone(void *ctx, struct pr_monitor_sample *l,
     if (strlen(dir) >= sizeof(z->dir) ||
         !read_zone_name(l, dir, label, sizeof(label), &c.flags))
         return;
-    z = power_append_zone(s);
+    z = pr_monitor_list_reserve(s->zones, s->n, &s->cap, ZONES_MAX, sizeof(*z));
     if (!z)
         return;
+    s->zones = z;
+    z += s->n++;
+    *z = (struct zone){.column = -1};
     memcpy(z->dir, dir, strlen(dir) + 1);
     if (read_zone_line(l, dir, "max_energy_range_uj", text, sizeof(text)))
         sscanf(text, "%lf", &z->range_uj);
@@ -366,7 +344,7 @@ static void power_sample(void *state, struct pr_monitor_sample *l)
     struct power *s = state;
 
     if (!s->meters.kind)
-        s->meters = like;
+        s->meters = power_meters;
     if (l->rescan) {
         pr_kernel_file_each_entry(l, "/sys/class/powercap",
                                   "intel-rapl:", add_power_zone, s);
@@ -392,6 +370,6 @@ const struct pr_monitor_source pr_source_power = {
     .desc = "power and energy of processors and memory (RAPL, "
             "/sys/class/powercap), power meters (/sys/class/hwmon)",
     .state_bytes = sizeof(struct power),
-    .look = power_sample,
+    .sample = power_sample,
     .close = power_close,
 };

@@ -2,152 +2,15 @@
  * Processors, from /proc/stat: where their time went, all together and each,
  * and how often they switched and were interrupted. The kernel counts in ticks,
  * mostly of 10 ms: a look every 100 ms is exact to a tenth of a core, means are
- * exact.
+ * exact. A source of its own is their clock frequency.
  */
 #include "base/mem.h"
+#include "base/text.h"
 #include "monitor/monitor_source.h"
 #include "monitor/scan.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-
-/* Clock frequency of the cores, from cpufreq or, in many virtual machines, from
- * /proc/cpuinfo. Asked once a second: either may take a while. */
-
-enum { POLICIES_MAX = 4096 };
-
-struct policy {
-    char dir[24];
-    struct pr_kernel_file file;
-};
-
-struct freq {
-    struct policy *policies;
-    size_t n, cap;
-    struct pr_kernel_file cpuinfo;
-    bool named;
-    int mean, min, max;
-};
-
-struct sum {
-    double sum, min, max;
-    unsigned n;
-};
-
-static void frequency_add(struct sum *s, double mhz)
-{
-    s->min = !s->n || mhz < s->min ? mhz : s->min;
-    s->max = !s->n || mhz > s->max ? mhz : s->max;
-    s->sum += mhz;
-    s->n++;
-}
-
-static void add_frequency_policy(void *ctx, struct pr_monitor_sample *l,
-                                 const char *name)
-{
-    struct freq *s = ctx;
-
-    (void)l;
-    if (strlen(name) >= sizeof(s->policies->dir))
-        return;
-    for (size_t i = 0; i < s->n; i++)
-        if (strcmp(s->policies[i].dir, name) == 0)
-            return;
-    if (s->n == s->cap) {
-        size_t cap = s->cap ? 2 * s->cap : 16;
-        struct policy *more = cap <= POLICIES_MAX
-                                  ? pr_realloc(s->policies, cap * sizeof(*more))
-                                  : NULL;
-
-        if (!more)
-            return;
-        s->policies = more;
-        s->cap = cap;
-    }
-    s->policies[s->n] = (struct policy){.dir = ""};
-    memcpy(s->policies[s->n++].dir, name, strlen(name) + 1);
-}
-
-static void read_cpufreq(struct freq *s, struct pr_monitor_sample *l,
-                         struct sum *sum)
-{
-    if (l->rescan)
-        pr_kernel_file_each_entry(l, "/sys/devices/system/cpu/cpufreq",
-                                  "policy", add_frequency_policy, s);
-    for (size_t i = 0; i < s->n; i++) {
-        char path[96];
-        double khz;
-
-        snprintf(path, sizeof(path),
-                 "/sys/devices/system/cpu/cpufreq/%s/scaling_cur_freq",
-                 s->policies[i].dir);
-        if (pr_kernel_file_number(l, &s->policies[i].file, path, &khz) &&
-            khz > 0)
-            frequency_add(sum, khz / 1e3);
-    }
-}
-
-static void read_cpuinfo_mhz(struct freq *s, struct pr_monitor_sample *l,
-                             struct sum *sum)
-{
-    static const char row[] = "\ncpu MHz";
-    const char *text =
-        pr_kernel_file_read(l, &s->cpuinfo, "/proc/cpuinfo", NULL);
-    const char *at = text ? strstr(text, row) : NULL;
-
-    while (at) {
-        const char *colon = at + strcspn(at + 1, ":\n") + 1;
-        double mhz = *colon == ':' ? strtod(colon + 1, NULL) : 0;
-
-        if (mhz > 0)
-            frequency_add(sum, mhz);
-        at = strstr(colon, row);
-    }
-}
-
-static void frequency_sample(void *state, struct pr_monitor_sample *l)
-{
-    static const struct pr_monitor_column
-        mean = {"freq.mean_mhz", "MHz", PR_SUM_LOW, 0, 0, NULL},
-        min = {"freq.min_mhz", "MHz", PR_SUM_NONE, 0, 0, NULL},
-        max = {"freq.max_mhz", "MHz", PR_SUM_NONE, 0, 0, NULL};
-    struct freq *s = state;
-    struct sum sum = {0};
-
-    read_cpufreq(s, l, &sum);
-    if (!sum.n)
-        read_cpuinfo_mhz(s, l, &sum);
-    if (!sum.n)
-        return;
-    if (!s->named) {
-        s->mean = pr_monitor_sample_column(l, &mean);
-        s->min = pr_monitor_sample_column(l, &min);
-        s->max = pr_monitor_sample_column(l, &max);
-        s->named = true;
-    }
-    pr_monitor_sample_set(l, s->mean, sum.sum / sum.n);
-    pr_monitor_sample_set(l, s->min, sum.min);
-    pr_monitor_sample_set(l, s->max, sum.max);
-}
-
-static void frequency_close(void *state)
-{
-    struct freq *s = state;
-
-    for (size_t i = 0; i < s->n; i++)
-        pr_kernel_file_close(&s->policies[i].file);
-    pr_free(s->policies);
-    pr_kernel_file_close(&s->cpuinfo);
-}
-
-const struct pr_monitor_source pr_source_freq = {
-    .name = "freq",
-    .desc = "clock frequency of the cores: cpufreq, /proc/cpuinfo",
-    .period_s = 1,
-    .state_bytes = sizeof(struct freq),
-    .look = frequency_sample,
-    .close = frequency_close,
-};
 
 enum {
     USER,
@@ -243,12 +106,6 @@ static struct place *find_cpu_core(struct pr_monitor_sample *l, struct cpu *s,
     return &s->cores[n];
 }
 
-/* The kernel's counters of waiting may go back a little. */
-static double ticks_gone(uint64_t now, uint64_t was)
-{
-    return now > was ? (double)(now - was) : 0;
-}
-
 static void cpu_set_shares(struct pr_monitor_sample *l, const struct place *p,
                            const double *d)
 {
@@ -270,7 +127,7 @@ static void sample_cpu_place(struct pr_monitor_sample *l, struct place *p,
     if (pr_scan_all(&numbers, now, TIMES) < IDLE + 1)
         return;
     for (int i = 0; i < TIMES; i++)
-        d[i] = ticks_gone(now[i], p->was[i]);
+        d[i] = pr_scan_gain(now[i], p->was[i]);
     if (l->dt > 0 && p->seen)
         cpu_set_shares(l, p, d);
     memcpy(p->was, now, sizeof(now));
@@ -284,7 +141,7 @@ static void sample_cpu_count(struct pr_monitor_sample *l, int column,
 
     pr_scan_u64(number, &now);
     if (l->dt > 0)
-        pr_monitor_sample_set(l, column, ticks_gone(now, *was) / l->dt);
+        pr_monitor_sample_set(l, column, pr_scan_gain(now, *was) / l->dt);
     *was = now;
 }
 
@@ -293,19 +150,19 @@ static void sample_cpu_line(struct pr_monitor_sample *l, struct cpu *s,
 {
     uint64_t n;
 
-    if (pr_scan_has_prefix(line, "cpu ")) {
+    if (pr_text_starts_with(line, "cpu ")) {
         sample_cpu_place(l, &s->all, line + 4);
-    } else if (pr_scan_has_prefix(line, "cpu")) {
+    } else if (pr_text_starts_with(line, "cpu")) {
         const char *numbers = pr_scan_u64(line + 3, &n);
         struct place *p = find_cpu_core(l, s, n);
 
         if (p)
             sample_cpu_place(l, p, numbers);
-    } else if (pr_scan_has_prefix(line, "intr ")) {
+    } else if (pr_text_starts_with(line, "intr ")) {
         sample_cpu_count(l, s->interrupts_s, &s->interrupts, line + 5);
-    } else if (pr_scan_has_prefix(line, "ctxt ")) {
+    } else if (pr_text_starts_with(line, "ctxt ")) {
         sample_cpu_count(l, s->switches_s, &s->switches, line + 5);
-    } else if (pr_scan_has_prefix(line, "procs_running ")) {
+    } else if (pr_text_starts_with(line, "procs_running ")) {
         pr_scan_u64(line + 14, &n);
         pr_monitor_sample_set(l, s->running, (double)n);
     }
@@ -345,6 +202,139 @@ const struct pr_monitor_source pr_source_cpu = {
     .desc = "shares of the processors' time, all and each; switches and "
             "interrupts: /proc/stat",
     .state_bytes = sizeof(struct cpu),
-    .look = cpu_sample,
+    .sample = cpu_sample,
     .close = cpu_close,
+};
+
+/* ---- clock frequency of the cores: cpufreq or, in many virtual machines,
+ * /proc/cpuinfo. Either may take a while, so it is asked once a second. */
+
+enum { POLICIES_MAX = 4096 };
+
+struct policy {
+    char dir[24];
+    struct pr_kernel_file file;
+};
+
+struct freq {
+    struct policy *policies;
+    size_t n, cap;
+    struct pr_kernel_file cpuinfo;
+    bool named;
+    int mean, min, max;
+};
+
+struct sum {
+    double sum, min, max;
+    unsigned n;
+};
+
+static void frequency_add(struct sum *s, double mhz)
+{
+    s->min = !s->n || mhz < s->min ? mhz : s->min;
+    s->max = !s->n || mhz > s->max ? mhz : s->max;
+    s->sum += mhz;
+    s->n++;
+}
+
+static void add_frequency_policy(void *ctx, struct pr_monitor_sample *l,
+                                 const char *name)
+{
+    struct freq *s = ctx;
+    struct policy *list;
+
+    (void)l;
+    if (strlen(name) >= sizeof(s->policies->dir))
+        return;
+    for (size_t i = 0; i < s->n; i++)
+        if (strcmp(s->policies[i].dir, name) == 0)
+            return;
+    list = pr_monitor_list_reserve(s->policies, s->n, &s->cap, POLICIES_MAX,
+                                   sizeof(*list));
+    if (!list)
+        return;
+    s->policies = list;
+    list[s->n] = (struct policy){.dir = ""};
+    memcpy(list[s->n++].dir, name, strlen(name) + 1);
+}
+
+static void read_cpufreq(struct freq *s, struct pr_monitor_sample *l,
+                         struct sum *sum)
+{
+    if (l->rescan)
+        pr_kernel_file_each_entry(l, "/sys/devices/system/cpu/cpufreq",
+                                  "policy", add_frequency_policy, s);
+    for (size_t i = 0; i < s->n; i++) {
+        char path[96];
+        double khz;
+
+        snprintf(path, sizeof(path),
+                 "/sys/devices/system/cpu/cpufreq/%s/scaling_cur_freq",
+                 s->policies[i].dir);
+        if (pr_kernel_file_number(l, &s->policies[i].file, path, &khz) &&
+            khz > 0)
+            frequency_add(sum, khz / 1e3);
+    }
+}
+
+static void read_cpuinfo_mhz(struct freq *s, struct pr_monitor_sample *l,
+                             struct sum *sum)
+{
+    static const char row[] = "\ncpu MHz";
+    const char *text =
+        pr_kernel_file_read(l, &s->cpuinfo, "/proc/cpuinfo", NULL);
+    const char *at = text ? strstr(text, row) : NULL;
+
+    while (at) {
+        const char *colon = at + strcspn(at + 1, ":\n") + 1;
+        double mhz = *colon == ':' ? strtod(colon + 1, NULL) : 0;
+
+        if (mhz > 0)
+            frequency_add(sum, mhz);
+        at = strstr(colon, row);
+    }
+}
+
+static void frequency_sample(void *state, struct pr_monitor_sample *l)
+{
+    static const struct pr_monitor_column
+        mean = {"freq.mean_mhz", "MHz", PR_SUM_LOW, 0, 0, NULL},
+        min = {"freq.min_mhz", "MHz", PR_SUM_NONE, 0, 0, NULL},
+        max = {"freq.max_mhz", "MHz", PR_SUM_NONE, 0, 0, NULL};
+    struct freq *s = state;
+    struct sum sum = {0};
+
+    read_cpufreq(s, l, &sum);
+    if (!sum.n)
+        read_cpuinfo_mhz(s, l, &sum);
+    if (!sum.n)
+        return;
+    if (!s->named) {
+        s->mean = pr_monitor_sample_column(l, &mean);
+        s->min = pr_monitor_sample_column(l, &min);
+        s->max = pr_monitor_sample_column(l, &max);
+        s->named = true;
+    }
+    pr_monitor_sample_set(l, s->mean, sum.sum / sum.n);
+    pr_monitor_sample_set(l, s->min, sum.min);
+    pr_monitor_sample_set(l, s->max, sum.max);
+}
+
+static void frequency_close(void *state)
+{
+    struct freq *s = state;
+
+    for (size_t i = 0; i < s->n; i++)
+        pr_kernel_file_close(&s->policies[i].file);
+    pr_free(s->policies);
+    pr_kernel_file_close(&s->cpuinfo);
+}
+
+const struct pr_monitor_source pr_source_freq = {
+    .name = "freq",
+    .desc = "clock frequency of the cores: cpufreq, /proc/cpuinfo",
+    .period_s = 1,
+    .state_bytes = sizeof(struct freq),
+    .sample = frequency_sample,
+    .close = frequency_close,
 };

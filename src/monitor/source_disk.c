@@ -4,6 +4,7 @@
  * when it does something; partitions get none, their disk has them.
  */
 #include "base/mem.h"
+#include "base/text.h"
 #include "monitor/monitor_source.h"
 #include "monitor/scan.h"
 
@@ -105,19 +106,15 @@ static struct device *find_disk_device(struct disk *s, const char *name,
     for (size_t i = 0; i < s->n; i++) {
         struct device *d = &s->devices[(hint + i) % s->n];
 
-        if (strncmp(d->name, name, len) == 0 && !d->name[len])
+        if (pr_text_is(name, len, d->name))
             return d;
     }
-    if (s->n == s->cap) {
-        size_t cap = s->cap ? 2 * s->cap : 32;
-
-        more = pr_realloc(s->devices, cap * sizeof(*more));
-        if (!more)
-            return NULL;
-        s->devices = more;
-        s->cap = cap;
-    }
-    more = &s->devices[s->n++];
+    more = pr_monitor_list_reserve(s->devices, s->n, &s->cap, SIZE_MAX,
+                                   sizeof(*more));
+    if (!more)
+        return NULL;
+    s->devices = more;
+    more += s->n++;
     *more = (struct device){0};
     memcpy(more->name, name, len);
     return more;
@@ -161,7 +158,7 @@ static void sample_disk_device(struct pr_monitor_sample *l, struct device *d,
     if (d->state == NOT_OURS || pr_scan_all(&numbers, now, FIELDS) < FIELDS)
         return;
     for (int i = 0; i < FIELDS; i++)
-        by[i] = now[i] > d->was[i] ? (double)(now[i] - d->was[i]) : 0;
+        by[i] = pr_scan_gain(now[i], d->was[i]);
     active = now[READS] != d->was[READS] || now[WRITES] != d->was[WRITES];
     memcpy(d->was, now, sizeof(now));
     if (!d->seen || l->dt <= 0) {
@@ -217,6 +214,6 @@ const struct pr_monitor_source pr_source_disk = {
     .desc = "bytes, operations, latency and use of each block device that "
             "does something: /proc/diskstats",
     .state_bytes = sizeof(struct disk),
-    .look = disk_sample,
+    .sample = disk_sample,
     .close = disk_close,
 };

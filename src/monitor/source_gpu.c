@@ -159,6 +159,6 @@ const struct pr_monitor_source pr_source_gpu = {
     .desc = "each NVIDIA GPU by NVML: use, memory, power, clocks, temperature, "
             "fan, PCIe traffic, why it is held back",
     .state_bytes = sizeof(struct state),
-    .look = gpu_sample,
+    .sample = gpu_sample,
     .close = gpu_close,
 };

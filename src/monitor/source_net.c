@@ -1,8 +1,12 @@
-/* Network interfaces, from /proc/net/dev: bytes, packets and errors a second.
- * An interface gets columns when something goes through it. */
+/*
+ * Network interfaces, from /proc/net/dev: bytes, packets and errors a second.
+ * An interface gets columns when something goes through it. A source of its own
+ * is the latency of the network.
+ */
 #include "monitor/source_net.h"
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "monitor/monitor_source.h"
 #include "monitor/scan.h"
 
@@ -18,11 +22,157 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-/*
- * Latency of the network: the round trip of TCP connections as the kernel
- * measures it for its own use. Asked once a second, by a netlink socket: no
- * file has it.
- */
+/* Fields of a row after the name; the same ones once more for sending. */
+enum {
+    BYTES,
+    PACKETS,
+    ERRORS,
+    DROPPED,
+    SENT = 8,
+    FIELDS = 16,
+    NAME_BYTES = 32
+};
+
+enum { RX_BYTES, TX_BYTES, RX_PACKETS, TX_PACKETS, BAD, COLUMNS };
+
+static const struct {
+    const char *ending, *unit;
+    enum pr_monitor_column_sum sum;
+} kinds[COLUMNS] = {
+    {"rx_bytes_s", "bytes/s", PR_SUM_RATE},
+    {"tx_bytes_s", "bytes/s", PR_SUM_RATE},
+    {"rx_packets_s", "1/s", PR_SUM_NONE},
+    {"tx_packets_s", "1/s", PR_SUM_NONE},
+    {"errors_s", "1/s", PR_SUM_RATE},
+};
+
+struct link {
+    char name[NAME_BYTES];
+    uint64_t was[FIELDS];
+    bool seen, there, watched;
+    int column[COLUMNS];
+};
+
+struct net {
+    struct pr_kernel_file dev;
+    struct link *links;
+    size_t n, cap;
+};
+
+static struct link *find_net_link(struct net *s, const char *name, size_t len)
+{
+    struct link *more;
+
+    for (size_t i = 0; i < s->n; i++)
+        if (pr_text_is(name, len, s->links[i].name))
+            return &s->links[i];
+    more = pr_monitor_list_reserve(s->links, s->n, &s->cap, SIZE_MAX,
+                                   sizeof(*more));
+    if (!more)
+        return NULL;
+    s->links = more;
+    more += s->n++;
+    *more = (struct link){0};
+    memcpy(more->name, name, len);
+    return more;
+}
+
+static void name_link_columns(struct pr_monitor_sample *l, struct link *k)
+{
+    char word[NAME_BYTES], name[NAME_BYTES + 32];
+
+    pr_kernel_file_label(word, sizeof(word), k->name);
+    for (int i = 0; i < COLUMNS; i++) {
+        struct pr_monitor_column c = {
+            .name = name, .unit = kinds[i].unit, .sum = kinds[i].sum};
+
+        snprintf(name, sizeof(name), "net.%s.%s", word, kinds[i].ending);
+        k->column[i] = pr_monitor_sample_column(l, &c);
+    }
+    k->watched = true;
+}
+
+static void sample_net_link(struct pr_monitor_sample *l, struct link *k,
+                            const char *numbers)
+{
+    uint64_t now[FIELDS] = {0};
+    double by[FIELDS], amount[COLUMNS];
+
+    if (pr_scan_all(&numbers, now, FIELDS) < FIELDS)
+        return;
+    k->there = true;
+    /* Counters of 32 bits go round; which they are, the file does not say. */
+    for (int i = 0; i < FIELDS; i++)
+        by[i] = pr_scan_gain(now[i], k->was[i]);
+    memcpy(k->was, now, sizeof(now));
+    if (!k->seen || l->dt <= 0) {
+        k->seen = true;
+        return;
+    }
+    amount[RX_BYTES] = by[BYTES];
+    amount[TX_BYTES] = by[SENT + BYTES];
+    amount[RX_PACKETS] = by[PACKETS];
+    amount[TX_PACKETS] = by[SENT + PACKETS];
+    amount[BAD] =
+        by[ERRORS] + by[DROPPED] + by[SENT + ERRORS] + by[SENT + DROPPED];
+    if (!k->watched && (amount[RX_PACKETS] > 0 || amount[TX_PACKETS] > 0))
+        name_link_columns(l, k);
+    for (int i = 0; k->watched && i < COLUMNS; i++)
+        pr_monitor_sample_set_rate(l, k->column[i], amount[i] / l->dt,
+                                   amount[i]);
+}
+
+/* Containers come and go, each with an interface of another name. */
+static void forget_gone_links(struct net *s)
+{
+    size_t left = 0;
+
+    for (size_t i = 0; i < s->n; i++)
+        if (s->links[i].there) {
+            s->links[left] = s->links[i];
+            s->links[left++].there = false;
+        }
+    s->n = left;
+}
+
+static void netdev_sample(void *state, struct pr_monitor_sample *l)
+{
+    struct net *s = state;
+    const char *text = pr_kernel_file_read(l, &s->dev, "/proc/net/dev", NULL);
+
+    for (; text && *text; text = pr_scan_line(text)) {
+        const char *name = pr_scan_blanks(text);
+        size_t len = strcspn(name, ":\n");
+        struct link *k;
+
+        if (name[len] != ':' || len >= NAME_BYTES)
+            continue; /* the heading */
+        k = find_net_link(s, name, len);
+        if (k)
+            sample_net_link(l, k, name + len + 1);
+    }
+    forget_gone_links(s);
+}
+
+static void netdev_close(void *state)
+{
+    struct net *s = state;
+
+    pr_kernel_file_close(&s->dev);
+    pr_free(s->links);
+}
+
+const struct pr_monitor_source pr_source_net = {
+    .name = "net",
+    .desc = "bytes, packets and errors of each network interface in use: "
+            "/proc/net/dev",
+    .state_bytes = sizeof(struct net),
+    .sample = netdev_sample,
+    .close = netdev_close,
+};
+
+/* ---- latency: round trips of TCP connections as the kernel measures them for
+ * its own use. Asked once a second, by a netlink socket: no file has it. */
 
 enum {
     LATELY_MS = 1000,
@@ -38,8 +188,6 @@ struct tcp {
     int rtt, connections;
     char answer[ANSWER_BYTES];
 };
-
-/* ---- answers */
 
 static void tcp_add_info(struct pr_tcp_sum *s, const char *data, size_t len)
 {
@@ -93,8 +241,6 @@ int pr_tcp_sum_add(struct pr_tcp_sum *s, const char *data, size_t len)
     }
     return 1;
 }
-
-/* ---- questions */
 
 static bool open_tcp_socket(struct tcp *s)
 {
@@ -183,8 +329,8 @@ static void tcp_sample(void *state, struct pr_monitor_sample *l)
         tcp_close(s);
         return;
     }
-    if (!query_tcp_connections(s, AF_INET6,
-                               &sum)) /* a kernel without it; the rest stands */
+    /* A kernel without it: the rest stands. */
+    if (!query_tcp_connections(s, AF_INET6, &sum))
         tcp_close(s);
     tcp_set_columns(s, l, &sum);
 }
@@ -195,159 +341,6 @@ const struct pr_monitor_source pr_source_tcp = {
             "kernel by netlink",
     .period_s = 1,
     .state_bytes = sizeof(struct tcp),
-    .look = tcp_sample,
+    .sample = tcp_sample,
     .close = tcp_close,
-};
-
-/* Fields of a row after the name; the same ones once more for sending. */
-enum {
-    BYTES,
-    PACKETS,
-    ERRORS,
-    DROPPED,
-    SENT = 8,
-    FIELDS = 16,
-    NAME_BYTES = 32
-};
-
-enum { RX_BYTES, TX_BYTES, RX_PACKETS, TX_PACKETS, BAD, COLUMNS };
-
-static const struct {
-    const char *ending, *unit;
-    enum pr_monitor_column_sum sum;
-} kinds[COLUMNS] = {
-    {"rx_bytes_s", "bytes/s", PR_SUM_RATE},
-    {"tx_bytes_s", "bytes/s", PR_SUM_RATE},
-    {"rx_packets_s", "1/s", PR_SUM_NONE},
-    {"tx_packets_s", "1/s", PR_SUM_NONE},
-    {"errors_s", "1/s", PR_SUM_RATE},
-};
-
-struct link {
-    char name[NAME_BYTES];
-    uint64_t was[FIELDS];
-    bool seen, there, watched;
-    int column[COLUMNS];
-};
-
-struct net {
-    struct pr_kernel_file dev;
-    struct link *links;
-    size_t n, cap;
-};
-
-static struct link *find_net_link(struct net *s, const char *name, size_t len)
-{
-    struct link *more;
-
-    for (size_t i = 0; i < s->n; i++)
-        if (strncmp(s->links[i].name, name, len) == 0 && !s->links[i].name[len])
-            return &s->links[i];
-    if (s->n == s->cap) {
-        size_t cap = s->cap ? 2 * s->cap : 16;
-
-        more = pr_realloc(s->links, cap * sizeof(*more));
-        if (!more)
-            return NULL;
-        s->links = more;
-        s->cap = cap;
-    }
-    more = &s->links[s->n++];
-    *more = (struct link){0};
-    memcpy(more->name, name, len);
-    return more;
-}
-
-static void name_link_columns(struct pr_monitor_sample *l, struct link *k)
-{
-    char word[NAME_BYTES], name[NAME_BYTES + 32];
-
-    pr_kernel_file_label(word, sizeof(word), k->name);
-    for (int i = 0; i < COLUMNS; i++) {
-        struct pr_monitor_column c = {
-            .name = name, .unit = kinds[i].unit, .sum = kinds[i].sum};
-
-        snprintf(name, sizeof(name), "net.%s.%s", word, kinds[i].ending);
-        k->column[i] = pr_monitor_sample_column(l, &c);
-    }
-    k->watched = true;
-}
-
-static void sample_net_link(struct pr_monitor_sample *l, struct link *k,
-                            const char *numbers)
-{
-    uint64_t now[FIELDS] = {0};
-    double by[FIELDS], amount[COLUMNS];
-
-    if (pr_scan_all(&numbers, now, FIELDS) < FIELDS)
-        return;
-    k->there = true;
-    /* Counters of 32 bits go round; which they are, the file does not say. */
-    for (int i = 0; i < FIELDS; i++)
-        by[i] = now[i] > k->was[i] ? (double)(now[i] - k->was[i]) : 0;
-    memcpy(k->was, now, sizeof(now));
-    if (!k->seen || l->dt <= 0) {
-        k->seen = true;
-        return;
-    }
-    amount[RX_BYTES] = by[BYTES];
-    amount[TX_BYTES] = by[SENT + BYTES];
-    amount[RX_PACKETS] = by[PACKETS];
-    amount[TX_PACKETS] = by[SENT + PACKETS];
-    amount[BAD] =
-        by[ERRORS] + by[DROPPED] + by[SENT + ERRORS] + by[SENT + DROPPED];
-    if (!k->watched && (amount[RX_PACKETS] > 0 || amount[TX_PACKETS] > 0))
-        name_link_columns(l, k);
-    for (int i = 0; k->watched && i < COLUMNS; i++)
-        pr_monitor_sample_set_rate(l, k->column[i], amount[i] / l->dt,
-                                   amount[i]);
-}
-
-/* Containers come and go, each with an interface of another name. */
-static void forget_gone_links(struct net *s)
-{
-    size_t left = 0;
-
-    for (size_t i = 0; i < s->n; i++)
-        if (s->links[i].there) {
-            s->links[left] = s->links[i];
-            s->links[left++].there = false;
-        }
-    s->n = left;
-}
-
-static void netdev_sample(void *state, struct pr_monitor_sample *l)
-{
-    struct net *s = state;
-    const char *text = pr_kernel_file_read(l, &s->dev, "/proc/net/dev", NULL);
-
-    for (; text && *text; text = pr_scan_line(text)) {
-        const char *name = pr_scan_blanks(text);
-        size_t len = strcspn(name, ":\n");
-        struct link *k;
-
-        if (name[len] != ':' || len >= NAME_BYTES)
-            continue; /* the heading */
-        k = find_net_link(s, name, len);
-        if (k)
-            sample_net_link(l, k, name + len + 1);
-    }
-    forget_gone_links(s);
-}
-
-static void netdev_close(void *state)
-{
-    struct net *s = state;
-
-    pr_kernel_file_close(&s->dev);
-    pr_free(s->links);
-}
-
-const struct pr_monitor_source pr_source_net = {
-    .name = "net",
-    .desc = "bytes, packets and errors of each network interface in use: "
-            "/proc/net/dev",
-    .state_bytes = sizeof(struct net),
-    .look = netdev_sample,
-    .close = netdev_close,
 };

@@ -75,7 +75,7 @@ static inline void rig_look(struct rig *r, double dt, bool rescan)
     struct pr_monitor_source_sampled looked = {true, dt, true};
 
     pr_monitor_columns_begin_source(&r->columns, 0);
-    r->source->look(r->state, &l);
+    r->source->sample(r->state, &l);
     pr_monitor_columns_add(&r->columns, &looked);
 }
 

@@ -38,7 +38,7 @@ static void look(struct watch *w, double dt)
     struct pr_monitor_source_sampled looked = {true, dt, true};
 
     pr_monitor_columns_begin_source(&w->columns, 0);
-    pr_source_gpu.look(w->state, &l);
+    pr_source_gpu.sample(w->state, &l);
     pr_monitor_columns_add(&w->columns, &looked);
 }
 

@@ -223,7 +223,7 @@ static void sources_are_complete(void **state)
     for (unsigned i = 0; i < PR_SOURCES; i++) {
         const struct pr_monitor_source *s = pr_monitor_source_at(i);
 
-        assert_non_null(s->look);
+        assert_non_null(s->sample);
         assert_true(strlen(s->desc) > 10);
         assert_true(s->state_bytes > 0);
         for (unsigned k = 0; k < i; k++)

@@ -116,7 +116,7 @@ static void a_real_connection_has_a_round_trip(void **state)
         assert_int_equal(send(ends[0], "x", 1, 0), 1);
         assert_int_equal(recv(ends[1], &c, 1, 0), 1);
         pr_monitor_columns_begin_source(&r.columns, 0);
-        r.source->look(r.state, &l);
+        r.source->sample(r.state, &l);
         if (!r.columns.n)
             break; /* this kernel does not tell */
     }
