@@ -41,4 +41,10 @@ void *pr_threads_scratch(const struct pr_threads *p, unsigned thread);
 void pr_threads_part(size_t count, size_t grain, unsigned thread,
                      unsigned threads, size_t *ret_from, size_t *ret_to);
 
+/* n, or the next multiple of `of` above it. */
+static inline size_t pr_round_up(size_t n, size_t of)
+{
+    return (n + of - 1) / of * of;
+}
+
 #endif

@@ -1,9 +1,11 @@
 /*
- * Attention of several heads. A thread takes a head of a sample, some queries
- * at a time, so that their scores stay in its cache; columns of a head are
- * reached where they lie. Probabilities are kept for backward: to read them
- * again takes less than to compute them again. Keys that no query of a piece
- * sees are left out of the products.
+ * Attention: additive, and of several heads.
+ *
+ * Of several heads: a thread takes a head of a sample, some queries at a time,
+ * so that their scores stay in its cache; columns of a head are reached where
+ * they lie. Probabilities are kept for backward: to read them again takes less
+ * than to compute them again. Keys that no query of a piece sees are left out
+ * of the products.
  */
 #include "nn/kernel/kernel_attention.h"
 
@@ -12,13 +14,11 @@
 #include <math.h>
 #include <string.h>
 
-/*
- * Additive attention. The hyperbolic tangents, of each query with each key,
- * are by far the most of the work; to compute them again on the way back takes
- * less than to keep them.
- */
+/* ---- additive. The hyperbolic tangents, of each query with each key, are by
+ * far the most of the work; to compute them again on the way back takes less
+ * than to keep them. */
 
-struct kernel_additive_job {
+struct additive_job {
     const struct pr_additive *a;
     const struct pr_additive_back *b;
     float *y;
@@ -88,7 +88,7 @@ PR_INLINE void weigh_rows(const float *p, size_t step, size_t n, const float *x,
 PR_INLINE void additive_forward_body(void *ctx, unsigned thread,
                                      unsigned threads)
 {
-    const struct kernel_additive_job *j = ctx;
+    const struct additive_job *j = ctx;
     const struct pr_additive *a = j->a;
     size_t from, to;
 
@@ -113,13 +113,13 @@ PR_KERNEL(additive_forward)
 void pr_kernel_additive(const struct pr_threads *par,
                         const struct pr_additive *a, float *y)
 {
-    struct kernel_additive_job j = {.a = a, .y = y};
+    struct additive_job j = {.a = a, .y = y};
 
     pr_kernel_run(par, a->samples * a->queries * a->keys * a->width,
                   additive_forward(), &j);
 }
 
-/* ---- backward */
+/* ---- additive: backward */
 
 size_t pr_kernel_additive_work(const struct pr_additive *a)
 {
@@ -130,7 +130,7 @@ size_t pr_kernel_additive_work(const struct pr_additive *a)
 PR_INLINE void additive_scores_back_body(void *ctx, unsigned thread,
                                          unsigned threads)
 {
-    const struct kernel_additive_job *j = ctx;
+    const struct additive_job *j = ctx;
     const struct pr_additive *a = j->a;
     size_t width = a->value_width, from, to;
 
@@ -152,7 +152,7 @@ PR_KERNEL(additive_scores_back)
 PR_INLINE void additive_values_back_body(void *ctx, unsigned thread,
                                          unsigned threads)
 {
-    const struct kernel_additive_job *j = ctx;
+    const struct additive_job *j = ctx;
     const struct pr_additive *a = j->a;
     size_t width = a->value_width, from, to;
 
@@ -168,12 +168,12 @@ PR_INLINE void additive_values_back_body(void *ctx, unsigned thread,
 PR_KERNEL(additive_values_back)
 
 /* Columns of a sample, a cache line of them or less. */
-enum { KERNEL_ADDITIVE_LINE = 16 };
+enum { ADDITIVE_LINE = 16 };
 
 /* One vector of columns: rows q, k; sums over all pairs. With u = ds * (1 -
  * tanh²): dq = w * sum over keys of u, dk = w * sum over queries of u, dw = sum
  * of ds * tanh. */
-PR_INLINE void additive_pair_columns(const struct kernel_additive_job *j,
+PR_INLINE void additive_pair_columns(const struct additive_job *j,
                                      size_t sample, size_t c, size_t count)
 {
     const struct pr_additive *a = j->a;
@@ -214,16 +214,15 @@ PR_INLINE void additive_pair_columns(const struct kernel_additive_job *j,
 PR_INLINE void additive_pairs_back_body(void *ctx, unsigned thread,
                                         unsigned threads)
 {
-    const struct kernel_additive_job *j = ctx;
+    const struct additive_job *j = ctx;
     size_t width = j->a->width,
-           lines = (width + KERNEL_ADDITIVE_LINE - 1) / KERNEL_ADDITIVE_LINE,
-           from, to;
+           lines = (width + ADDITIVE_LINE - 1) / ADDITIVE_LINE, from, to;
 
     pr_threads_part(j->a->samples * lines, 1, thread, threads, &from, &to);
     for (size_t i = from; i < to; i++) {
-        size_t c = i % lines * KERNEL_ADDITIVE_LINE;
+        size_t c = i % lines * ADDITIVE_LINE;
 
-        for (size_t k = 0; k < KERNEL_ADDITIVE_LINE && c < width;
+        for (size_t k = 0; k < ADDITIVE_LINE && c < width;
              k += PR_LANES, c += PR_LANES)
             if (width - c >= PR_LANES)
                 additive_pair_columns(j, i / lines, c, PR_LANES);
@@ -233,7 +232,7 @@ PR_INLINE void additive_pairs_back_body(void *ctx, unsigned thread,
 }
 PR_KERNEL(additive_pairs_back)
 
-static void sum_additive_weights(const struct kernel_additive_job *j, float *to)
+static void sum_additive_weights(const struct additive_job *j, float *to)
 {
     size_t width = j->a->width;
 
@@ -251,7 +250,7 @@ void pr_kernel_additive_back(const struct pr_threads *par,
                              const struct pr_additive_back *b)
 {
     size_t scored = a->samples * a->queries * a->keys;
-    struct kernel_additive_job j = {
+    struct additive_job j = {
         .a = a, .b = b, .ds = b->work, .dw = b->work + scored};
 
     if (b->dv)
@@ -263,6 +262,8 @@ void pr_kernel_additive_back(const struct pr_threads *par,
     if (b->dw)
         sum_additive_weights(&j, b->dw);
 }
+
+/* ---- of several heads */
 
 struct job {
     const struct pr_threads *par;

@@ -15,6 +15,8 @@
 #include <string.h>
 
 /*
+ * ---- numbers
+ *
  * Vectors of positive numbers that each have an exponent of their own, a float
  * from 1 to 2 times a power of 2: products of thousands of probabilities do not
  * vanish. It is as good as logarithms, and adding two takes neither exp nor
@@ -154,20 +156,15 @@ struct sample {
 
 /* ---- where things are in work */
 
-static size_t ctc_round_up(size_t n, size_t of)
-{
-    return (n + of - 1) / of * of;
-}
-
 static size_t line_floats(const struct pr_ctc *c)
 {
-    return ctc_round_up(2 * c->most + 1, PR_LANES) + 2 * PR_PAD;
+    return pr_round_up(2 * c->most + 1, PR_LANES) + 2 * PR_PAD;
 }
 
 /* Results of samples are first, as doubles. */
 static size_t head_floats(const struct pr_ctc *c)
 {
-    return ctc_round_up(2 * c->samples, 16);
+    return pr_round_up(2 * c->samples, 16);
 }
 
 static size_t sample_floats(const struct pr_ctc *c)
@@ -176,7 +173,7 @@ static size_t sample_floats(const struct pr_ctc *c)
     size_t line = line_floats(c);
 
     return 2 * (LINES + c->rows) * line + 2 * line +
-           ctc_round_up(2 * c->rows, 8);
+           pr_round_up(2 * c->rows, 8);
 }
 
 size_t pr_kernel_ctc_work(const struct pr_ctc *c)
@@ -212,7 +209,7 @@ static void ctc_sample_at(const struct pr_ctc *c, size_t i, struct sample *s)
     s->dx = c->dx ? c->dx + i * c->rows * c->classes : NULL;
     s->length = (size_t)c->lengths[i];
     s->states = 2 * s->length + 1;
-    s->wide = ctc_round_up(s->states, PR_LANES);
+    s->wide = pr_round_up(s->states, PR_LANES);
     s->step = 2 * line;
     pr_line_at(at, line, &s->emit);
     pr_line_at(at + 2 * line, line, &s->back);

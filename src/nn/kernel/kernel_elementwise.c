@@ -1,11 +1,12 @@
-/* Sums, scaling, dropout, and looking for what is not a number. */
+/*
+ * Loops over elements: products and sums of tensors, what is added to channels,
+ * parts of rows, scaling, dropout, curves.
+ */
 #include "base/names.h"
 #include "nn/kernel/kernel_exp.h"
 #include "nn/kernel/kernel_flat.h"
 
 #include <string.h>
-
-/* Products of tensors, what is added to channels, and parts of rows. */
 
 /* ---- y = product of factors */
 
@@ -287,7 +288,7 @@ void pr_kernel_dropout(const struct pr_threads *p, size_t count, float rate,
     pr_kernel_run(p, count, dropout_elements(), &f);
 }
 
-/* Curves, and their way back from what they gave or what they were given. */
+/* ---- curves, and their way back from what they gave or were given */
 
 PR_INLINE void sigmoid_curve_loop(const struct pr_flat *f,
                                   const struct pr_io *io, size_t first,
@@ -403,7 +404,7 @@ void pr_kernel_curve(const struct pr_threads *p, size_t count,
                       &f);
 }
 
-/* ---- backward. in: y or x, terms */
+/* ---- curves: backward. in: y or x, terms */
 
 PR_INLINE void curve_back_kind(const struct pr_io *io, size_t from, size_t to,
                                enum pr_curve kind)

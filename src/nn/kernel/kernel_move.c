@@ -1,14 +1,15 @@
-/* Matrices turned around, and channels that become places. */
+/*
+ * Values that move: places that are repeated, mirrored or averaged, matrices
+ * turned around, and channels that become places.
+ */
 #include "nn/kernel/kernel_unit.h"
 #include "nn/kernel/kernel_vec.h"
 
 #include <string.h>
 
-/*
- * Places that are repeated or mirrored, in any layout: a place is a block of
- * floats. Backward adds up what went to several places, row by row of the
- * smaller tensor, always in the same order.
- */
+/* ---- places that are repeated or mirrored, in any layout: a place is a block
+ * of floats. Backward adds up what went to several places, row by row of the
+ * smaller tensor, always in the same order. */
 
 struct job {
     const struct pr_places *v;
@@ -241,9 +242,9 @@ void pr_kernel_reflect_back(const struct pr_threads *p,
     pr_kernel_run(p, count_framed_elements(v, pad), unframe_places(), &j);
 }
 
-/* Means over the places of a view, and their way back. */
+/* ---- means over the places of a view, and their way back */
 
-struct kernel_view_job {
+struct mean_job {
     const struct pr_grid *v;
     struct pr_io io;
     const float *dy;
@@ -255,8 +256,7 @@ size_t pr_grid_elements(const struct pr_grid *v)
     return v->n * pr_view_blocks(v) * v->block * v->s;
 }
 
-/* ---- sums of x */
-
+/* Sums of x. */
 PR_INLINE void view_sums_core(const struct pr_io *io, struct pr_lanes *l,
                               size_t at, size_t steps, size_t step, size_t lane,
                               int slots)
@@ -304,7 +304,7 @@ PR_UNIT_LOOP(view_sums)
 
 PR_INLINE void view_mean_body(void *ctx, unsigned thread, unsigned threads)
 {
-    const struct kernel_view_job *j = ctx;
+    const struct mean_job *j = ctx;
     const struct pr_grid *v = j->v;
     size_t units = pr_unit_count(v), from, to;
 
@@ -327,13 +327,12 @@ PR_KERNEL(view_mean)
 void pr_kernel_mean(const struct pr_threads *p, const struct pr_grid *v,
                     const float *x, float *y)
 {
-    struct kernel_view_job j = {.v = v, .io = {.in = {x}, .ins = 1}, .y = y};
+    struct mean_job j = {.v = v, .io = {.in = {x}, .ins = 1}, .y = y};
 
     pr_kernel_run(p, pr_grid_elements(v), view_mean(), &j);
 }
 
-/* ---- dx = p0 */
-
+/* dx = p0. */
 PR_INLINE void view_fill_core(const struct pr_io *io, struct pr_lanes *l,
                               size_t at, size_t steps, size_t step, size_t lane,
                               int slots)
@@ -350,7 +349,7 @@ PR_UNIT_LOOP(view_fill)
 
 PR_INLINE void view_mean_back_body(void *ctx, unsigned thread, unsigned threads)
 {
-    const struct kernel_view_job *j = ctx;
+    const struct mean_job *j = ctx;
     const struct pr_grid *v = j->v;
     size_t units = pr_unit_count(v), from, to;
 
@@ -372,8 +371,7 @@ PR_KERNEL(view_mean_back)
 void pr_kernel_mean_back(const struct pr_threads *p, const struct pr_grid *v,
                          const float *dy, float *dx)
 {
-    struct kernel_view_job j = {
-        .v = v, .io = {.out = {dx}, .outs = 1}, .dy = dy};
+    struct mean_job j = {.v = v, .io = {.out = {dx}, .outs = 1}, .dy = dy};
 
     pr_kernel_run(p, pr_grid_elements(v), view_mean_back(), &j);
 }

@@ -1,8 +1,8 @@
 /*
- * Batch norm forward, with add and relu. The statistics of a channel are taken
- * in pieces of a few dozen rows, each around the mean of those before, and put
- * together in doubles (Chan, Golub and LeVeque 1979): one pass, no cancellation
- * whatever the mean.
+ * Batch norm, with add and relu, and instance norm, which is that of one sample
+ * after the other. The statistics of a channel are taken in pieces of a few
+ * dozen rows, each around the mean of those before, and put together in doubles
+ * (Chan, Golub and LeVeque 1979): one pass, no cancellation whatever the mean.
  */
 #include "nn/kernel/kernel_unit.h"
 #include "nn/kernel/kernels.h"
@@ -11,15 +11,17 @@
 #include <string.h>
 
 /*
- * Batch norm backward. With g the gradient before relu (the sum of the terms,
- * 0 where y is) and h = (x - mean) * inv_std:
+ * ---- batch norm backward
+ *
+ * With g the gradient before relu (the sum of the terms, 0 where y is) and h =
+ * (x - mean) * inv_std:
  *     dbeta = sum(g), dgamma = sum(g * h),
  *     dx = gamma * inv_std * (g - mean(g) - h * mean(g * h)).
  * Two passes: the first adds up, and leaves g where the second finds it with
  * one read, unless it is a lone term anyway.
  */
 
-struct kernel_norm_back_job {
+struct norm_back_job {
     const struct pr_threads *par;
     const struct pr_grid *v;
     const struct pr_norm_back *b;
@@ -27,7 +29,7 @@ struct kernel_norm_back_job {
     struct pr_io dx;   /* x, g; dx */
 };
 
-/* ---- sums of g and of g * (x - p0) */
+/* ---- backward: sums of g and of g * (x - p0) */
 
 PR_INLINE void norm_sums_steps(const struct pr_io *io, struct pr_lanes *l,
                                size_t at, size_t steps, size_t step,
@@ -112,7 +114,7 @@ PR_INLINE void norm_sums_flush(struct pr_lanes *l, const struct pr_grid *v,
 
 PR_UNIT_LOOP(norm_sums)
 
-/* ---- dx = (g - p1 - (x - p0) * p2) * p3 */
+/* ---- backward: dx = (g - p1 - (x - p0) * p2) * p3 */
 
 PR_INLINE void dx_core(const struct pr_io *io, struct pr_lanes *l, size_t at,
                        size_t steps, size_t step, size_t lane, int slots)
@@ -145,10 +147,10 @@ PR_INLINE void dx_core(const struct pr_io *io, struct pr_lanes *l, size_t at,
 PR_UNIT_NO_SUMS(dx)
 PR_UNIT_LOOP(dx)
 
-/* ---- channels */
+/* ---- backward: channels */
 
-static void set_means(const struct kernel_norm_back_job *j,
-                      const struct pr_unit *u, struct pr_lanes *l)
+static void set_means(const struct norm_back_job *j, const struct pr_unit *u,
+                      struct pr_lanes *l)
 {
     for (size_t i = 0; i < u->lanes; i++)
         l->p[0][i] = i < u->real ? j->b->norm->mean[u->first + i] : 0;
@@ -162,7 +164,7 @@ static void put_unit_lane(float *to, const struct pr_unit *u, size_t i,
         to[u->first + i] = i < u->real ? (float)value : 0;
 }
 
-static void keep_unit_gradients(const struct kernel_norm_back_job *j,
+static void keep_unit_gradients(const struct norm_back_job *j,
                                 const struct pr_unit *u,
                                 const struct pr_tally *t)
 {
@@ -176,7 +178,7 @@ static void keep_unit_gradients(const struct kernel_norm_back_job *j,
 }
 
 /* The other parameters; p0 is there. */
-static void set_backward_lanes(const struct kernel_norm_back_job *j,
+static void set_backward_lanes(const struct norm_back_job *j,
                                const struct pr_unit *u,
                                const struct pr_tally *t, struct pr_lanes *l)
 {
@@ -196,12 +198,12 @@ static void set_backward_lanes(const struct kernel_norm_back_job *j,
         pr_lanes_repeat(j->v, l->p[k]);
 }
 
-/* ---- threads */
+/* ---- backward: threads */
 
 PR_INLINE void norm_units_back_body(void *ctx, unsigned thread,
                                     unsigned threads)
 {
-    const struct kernel_norm_back_job *j = ctx;
+    const struct norm_back_job *j = ctx;
     size_t rows = j->v->n * j->v->s, from, to;
 
     pr_threads_part(pr_unit_count(j->v), 1, thread, threads, &from, &to);
@@ -224,7 +226,7 @@ PR_KERNEL(norm_units_back)
 PR_INLINE void norm_tally_back_body(void *ctx, unsigned thread,
                                     unsigned threads)
 {
-    const struct kernel_norm_back_job *j = ctx;
+    const struct norm_back_job *j = ctx;
     struct pr_tally *t = pr_threads_scratch(j->par, thread);
     size_t units = pr_unit_count(j->v), turn = pr_unit_turn(j->v);
     size_t from, to, rows;
@@ -249,7 +251,7 @@ PR_KERNEL(norm_tally_back)
 /* Puts the sums of all threads together, in the memory of the first. */
 static void norm_gather_back(void *ctx, unsigned thread, unsigned threads)
 {
-    const struct kernel_norm_back_job *j = ctx;
+    const struct norm_back_job *j = ctx;
     struct pr_tally *all = pr_threads_scratch(j->par, 0);
     size_t from, to;
 
@@ -273,7 +275,7 @@ static void norm_gather_back(void *ctx, unsigned thread, unsigned threads)
 
 PR_INLINE void norm_rows_back_body(void *ctx, unsigned thread, unsigned threads)
 {
-    const struct kernel_norm_back_job *j = ctx;
+    const struct norm_back_job *j = ctx;
     const struct pr_tally *all = pr_threads_scratch(j->par, 0);
     size_t units = pr_unit_count(j->v), turn = pr_unit_turn(j->v);
     size_t from, to, rows;
@@ -295,7 +297,7 @@ PR_INLINE void norm_rows_back_body(void *ctx, unsigned thread, unsigned threads)
 PR_KERNEL(norm_rows_back)
 
 /* Where g is left by the first pass, and found by the second. */
-static void set_norm_back_io(struct kernel_norm_back_job *j)
+static void set_norm_back_io(struct norm_back_job *j)
 {
     const struct pr_norm_back *b = j->b;
     bool lone = b->term_count == 1 && !b->y;
@@ -318,7 +320,7 @@ static void set_norm_back_io(struct kernel_norm_back_job *j)
 void pr_kernel_norm_back(const struct pr_threads *p, const struct pr_grid *v,
                          const struct pr_norm_back *b)
 {
-    struct kernel_norm_back_job j = {.par = p, .v = v, .b = b};
+    struct norm_back_job j = {.par = p, .v = v, .b = b};
     size_t elements = pr_grid_elements(v);
 
     set_norm_back_io(&j);
@@ -331,6 +333,8 @@ void pr_kernel_norm_back(const struct pr_threads *p, const struct pr_grid *v,
     pr_kernel_run(p, elements, norm_rows_back(), &j);
 }
 
+/* ---- batch norm forward */
+
 struct job {
     const struct pr_threads *par;
     const struct pr_grid *v;
@@ -339,7 +343,7 @@ struct job {
     bool relu, infer;
 };
 
-/* ---- statistics: a is the mean, b the sum of squares around it */
+/* ---- forward: statistics: a is the mean, b the sum of squares around it */
 
 PR_INLINE void stats_core(const struct pr_io *io, struct pr_lanes *l, size_t at,
                           size_t steps, size_t step, size_t lane, int slots)
@@ -439,7 +443,7 @@ PR_INLINE void stats_twice(const struct pr_io *io, struct pr_lanes *l,
     }
 }
 
-/* ---- y = relu?((x - p0) * p1 + p2 + add) */
+/* ---- forward: y = relu?((x - p0) * p1 + p2 + add) */
 
 PR_INLINE void apply_steps(const struct pr_io *io, const struct pr_lanes *l,
                            size_t at, size_t steps, size_t step, size_t lane,
@@ -485,7 +489,7 @@ PR_INLINE void apply_core(const struct pr_io *io, struct pr_lanes *l, size_t at,
 PR_UNIT_NO_SUMS(apply)
 PR_UNIT_LOOP(apply)
 
-/* ---- channels */
+/* ---- forward: channels */
 
 static float norm_inv_std(const struct pr_norm *norm, double var)
 {
@@ -547,7 +551,7 @@ static void set_forward_lanes(const struct job *j, const struct pr_unit *u,
         pr_lanes_repeat(j->v, l->p[k]);
 }
 
-/* ---- threads */
+/* ---- forward: threads */
 
 /* Statistics and result of whole units. */
 PR_INLINE void norm_units_body(void *ctx, unsigned thread, unsigned threads)
@@ -682,7 +686,7 @@ void pr_kernel_norm_infer(const struct pr_threads *p, const struct pr_grid *v,
     run_norm(&j);
 }
 
-/* Instance norm: batch norm of one sample after the other. */
+/* ---- instance norm */
 
 static size_t count_padded_channels(const struct pr_grid *v)
 {

@@ -1,5 +1,7 @@
-/* Steps of SGD with momentum and of Adam, in PyTorch's order of operations, and
- * how long a gradient is. */
+/*
+ * Steps of SGD with momentum and of Adam, in PyTorch's order of operations, and
+ * how long a gradient is; and the peak of the machine.
+ */
 #include "base/clock.h"
 #include "nn/kernel/kernel_flat.h"
 #include "nn/kernel/kernel_root.h"
@@ -7,10 +9,8 @@
 
 #include <math.h>
 
-/*
- * What the machine can do at most: multiply-adds on registers, with more sums
- * under way than the units take steps to finish one.
- */
+/* ---- what the machine can do at most: multiply-adds on registers, with more
+ * sums under way than the units take steps to finish one */
 
 struct work {
     const struct pr_threads *par;
@@ -25,7 +25,7 @@ struct work {
     X(12) X(13) X(14) X(15) X(16) X(17) X(18) X(19) X(20) X(21) X(22) X(23)
 
 #define OPEN(i) vec a##i = start + (float)(i);
-#define KERNEL_PEAK_STEP(i) a##i = a##i * factor + more;
+#define PEAK_STEP(i) a##i = a##i * factor + more;
 #define CLOSE(i) start += a##i;
 
 /* A loop NAME on vectors of so many bytes, with the sums of LIST; NAME_flops is
@@ -42,7 +42,7 @@ struct work {
         (void)threads;                                                       \
         LIST(OPEN)                                                           \
         for (size_t n = 0; n < w->steps; n++) {                              \
-            LIST(KERNEL_PEAK_STEP)                                           \
+            LIST(PEAK_STEP)                                                  \
         }                                                                    \
         LIST(CLOSE)                                                          \
         for (size_t i = 0; i < (bytes) / 4; i++)                             \
@@ -55,7 +55,7 @@ LOOP(peak_avx512, __attribute__((target("avx512f"))), 64, MANY, 24)
 LOOP(peak_avx2, __attribute__((target("avx2,fma"))), 32, FEW, 12)
 LOOP(peak_baseline, , 16, FEW, 12)
 #else
-LOOP(plain, , 16, MANY, 24)
+LOOP(peak_baseline, , 16, MANY, 24)
 #endif
 /* clang-format on */
 

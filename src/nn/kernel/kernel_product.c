@@ -10,14 +10,9 @@
 
 enum { HALF = PR_LANES, TALL = 6, DEEP = 256 };
 
-static size_t floats_wide(size_t n)
-{
-    return (n + HALF - 1) / HALF * HALF;
-}
-
 size_t pr_panels_floats(size_t k, size_t n)
 {
-    return k * floats_wide(n);
+    return k * pr_round_up(n, HALF);
 }
 
 /* Floats from one row of the panel with column n to the next. */

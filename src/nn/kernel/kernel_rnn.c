@@ -1,4 +1,11 @@
-/* Gates of lstm and gru: one row of some samples, and its way back. */
+/*
+ * Recurrent layers: the gates of lstm and gru, one row of some samples and its
+ * way back; and layers by samples. Of these each thread takes some through all
+ * rows, and nobody waits for anybody. For this input, state and a 1 lie side by
+ * side, and weights and biases are one matrix, packed at the start; so are
+ * their gradients, of which each thread has its own sum. It pays as long as
+ * that matrix stays in a cache.
+ */
 #include "nn/kernel/kernel_rnn.h"
 
 #include "nn/kernel/kernel_exp.h"
@@ -6,56 +13,7 @@
 
 #include <string.h>
 
-/*
- * Inside of rnn_samples*.c: a recurrent layer by samples. Each thread takes
- * some of them through all rows, and nobody waits for anybody. For this input,
- * state and a 1 lie side by side, and weights and biases are one matrix, packed
- * at the start; so are their gradients, of which each thread has its own sum.
- * It pays as long as that matrix stays in a cache.
- */
-
-/* Sizes that follow from those of the layer. */
-struct pr_rnn_samples_sizes {
-    size_t wide;  /* outputs, rounded up */
-    size_t gates; /* of a sample: four times that */
-    size_t cat;   /* input, state and the 1 */
-    size_t cats;  /* rounded up */
-};
-
-struct pr_rnn_samples {
-    const struct pr_rnn *r;
-    const struct pr_rnn_data *d;
-    struct pr_rnn_samples_sizes z;
-    float *gates, *cells; /* kept */
-    size_t kept_rows;     /* of a sample: all, or 1 */
-    float *cat;           /* of each sample; backward: as panels */
-    float *bias;
-    struct pr_panels all;                /* weights: from cat to gates */
-    struct pr_panels to_state, to_input; /* and back */
-    float *sums, *dh, *dc, *dall;        /* dall: of each thread */
-    unsigned used;                       /* threads */
-};
-
-/* Samples of a thread, and the row that it is at. */
-struct pr_rnn_samples_share {
-    size_t first, count, row;
-    bool is_first; /* row to be computed */
-};
-
-static inline size_t pr_rnn_samples_row(const struct pr_rnn *r, size_t i)
-{
-    return r->reverse ? r->rows - 1 - i : i;
-}
-
-/* The place of this row of the share's first sample. */
-static inline size_t pr_rnn_samples_place(const struct pr_rnn_samples_share *s,
-                                          size_t rows, size_t numbers)
-{
-    return (s->first * rows + (rows > 1 ? s->row : 0)) * numbers;
-}
-
-/* What d says, with room cut up. */
-/* Calls fn on all threads, or on the caller where there is little to do. */
+/* ---- gates */
 
 PR_INLINE void gate_sigmoid(pr_vec *x)
 {
@@ -109,15 +67,10 @@ PR_INLINE void store_gates(float *to, size_t gap, size_t n, const pr_vec v[4])
     store_gate(to + 3 * gap, n, &v[3]);
 }
 
-static size_t round_up_lanes(size_t out)
-{
-    return (out + PR_LANES - 1) / PR_LANES * PR_LANES;
-}
-
 void pr_kernel_rnn_bias(bool is_gru, size_t out, const float *bias,
                         const float *recurrent, float *to)
 {
-    size_t wide = round_up_lanes(out);
+    size_t wide = pr_round_up(out, PR_LANES);
 
     memset(to, 0, 4 * wide * sizeof *to);
     for (size_t j = 0; j < out; j++) {
@@ -132,7 +85,7 @@ void pr_kernel_rnn_bias(bool is_gru, size_t out, const float *bias,
     }
 }
 
-/* ---- forward: n outputs from j on, of which `own` are in what is ours */
+/* ---- gates forward: n outputs from j on, `own` of them in what is ours */
 
 PR_INLINE void lstm_at(pr_vec v[4], pr_vec *c, pr_vec *h)
 {
@@ -163,7 +116,7 @@ PR_INLINE void gates_forward_at(const struct pr_rnn_gates *g, size_t i,
 
     load_gates(gates, g->gap, own, v);
     if (g->bias) {
-        load_gates(g->bias + j, round_up_lanes(g->out), PR_LANES, b);
+        load_gates(g->bias + j, pr_round_up(g->out, PR_LANES), PR_LANES, b);
         v[0] += b[0], v[1] += b[1], v[2] += b[2], v[3] += b[3];
     }
     if (g->before)
@@ -210,7 +163,7 @@ void pr_kernel_rnn_gates(const struct pr_rnn_gates *g)
     gates_forward()((void *)(uintptr_t)g, 0, 1);
 }
 
-/* ---- backward: v becomes the gradients of the sums */
+/* ---- gates backward: v becomes the gradients of the sums */
 
 PR_INLINE void lstm_back(pr_vec v[4], const pr_vec *before, const pr_vec *cell,
                          const pr_vec *dh, pr_vec *dc)
@@ -295,66 +248,90 @@ void pr_kernel_rnn_gates_back(const struct pr_rnn_gates_back *g)
     gates_backward()((void *)(uintptr_t)g, 0, 1);
 }
 
-/* A recurrent layer by samples: its memory, and packing of weights. */
+/* ---- layers by samples: memory */
 
-static size_t rnn_samples_round_up(size_t n, size_t to)
+/* Sizes that follow from those of the layer. */
+struct samples_sizes {
+    size_t wide;  /* outputs, rounded up */
+    size_t gates; /* of a sample: four times that */
+    size_t cat;   /* input, state and the 1 */
+    size_t cats;  /* rounded up */
+};
+
+struct rnn_samples {
+    const struct pr_rnn *r;
+    const struct pr_rnn_data *d;
+    struct samples_sizes z;
+    float *gates, *cells; /* kept */
+    size_t kept_rows;     /* of a sample: all, or 1 */
+    float *cat;           /* of each sample; backward: as panels */
+    float *bias;
+    struct pr_panels all;                /* weights: from cat to gates */
+    struct pr_panels to_state, to_input; /* and back */
+    float *sums, *dh, *dc, *dall;        /* dall: of each thread */
+    unsigned used;                       /* threads */
+};
+
+/* Samples of a thread, and the row that it is at. */
+struct samples_share {
+    size_t first, count, row;
+    bool is_first; /* row to be computed */
+};
+
+static size_t rnn_samples_row(const struct pr_rnn *r, size_t i)
 {
-    return (n + to - 1) / to * to;
+    return r->reverse ? r->rows - 1 - i : i;
 }
 
-static struct pr_rnn_samples_sizes rnn_samples_sizes(const struct pr_rnn *r)
+/* The place of this row of the share's first sample. */
+static size_t rnn_samples_place(const struct samples_share *s, size_t rows,
+                                size_t numbers)
 {
-    size_t wide = rnn_samples_round_up(r->out, PR_LANES),
-           cat = r->in + r->out + 1;
+    return (s->first * rows + (rows > 1 ? s->row : 0)) * numbers;
+}
 
-    return (struct pr_rnn_samples_sizes){wide, 4 * wide, cat,
-                                         rnn_samples_round_up(cat, PR_LANES)};
+static struct samples_sizes rnn_samples_sizes(const struct pr_rnn *r)
+{
+    size_t wide = pr_round_up(r->out, PR_LANES), cat = r->in + r->out + 1;
+
+    return (struct samples_sizes){wide, 4 * wide, cat,
+                                  pr_round_up(cat, PR_LANES)};
 }
 
 bool pr_rnn_samples_fit(const struct pr_rnn *r, unsigned threads)
 {
     enum { FEW = 32 * 1024, MANY = 160 * 1024, EACH = 8 };
-    struct pr_rnn_samples_sizes z = rnn_samples_sizes(r);
+    struct samples_sizes z = rnn_samples_sizes(r);
     size_t floats = z.gates * z.cat;
 
     return floats <= FEW || (floats <= MANY && r->batch >= EACH * threads);
 }
 
-/* A piece of room; NULL while it is only measured. */
-static float *rnn_samples_cut_room(const struct pr_rnn_samples *j, size_t *at,
-                                   size_t floats)
-{
-    float *piece = j->d->room ? j->d->room + *at : NULL;
-
-    *at += rnn_samples_round_up(floats, 16);
-    return piece;
-}
-
-static size_t rnn_samples_lay_out(struct pr_rnn_samples *j, unsigned threads,
+static size_t rnn_samples_lay_out(struct rnn_samples *j, unsigned threads,
                                   bool backward)
 {
     const struct pr_rnn *r = j->r;
-    const struct pr_rnn_samples_sizes *z = &j->z;
+    const struct samples_sizes *z = &j->z;
     size_t at = 0;
 
-    j->cat = rnn_samples_cut_room(j, &at, r->batch * z->cats);
-    j->bias = rnn_samples_cut_room(j, &at, z->gates);
+    j->cat = pr_rnn_cut_room(j->d, &at, r->batch * z->cats);
+    j->bias = pr_rnn_cut_room(j->d, &at, z->gates);
     if (!backward) {
         j->all = (struct pr_panels){z->cat, z->gates, NULL};
         j->all.data =
-            rnn_samples_cut_room(j, &at, pr_panels_floats(z->cat, z->gates));
+            pr_rnn_cut_room(j->d, &at, pr_panels_floats(z->cat, z->gates));
         return at;
     }
     j->to_state = (struct pr_panels){z->gates, z->wide, NULL};
     j->to_state.data =
-        rnn_samples_cut_room(j, &at, pr_panels_floats(z->gates, z->wide));
+        pr_rnn_cut_room(j->d, &at, pr_panels_floats(z->gates, z->wide));
     j->to_input = (struct pr_panels){z->gates, r->in, NULL};
     j->to_input.data =
-        rnn_samples_cut_room(j, &at, pr_panels_floats(z->gates, r->in));
-    j->sums = rnn_samples_cut_room(j, &at, r->batch * z->gates);
-    j->dh = rnn_samples_cut_room(j, &at, r->batch * z->wide);
-    j->dc = rnn_samples_cut_room(j, &at, r->batch * z->wide);
-    j->dall = rnn_samples_cut_room(j, &at, threads * z->gates * z->cats);
+        pr_rnn_cut_room(j->d, &at, pr_panels_floats(z->gates, r->in));
+    j->sums = pr_rnn_cut_room(j->d, &at, r->batch * z->gates);
+    j->dh = pr_rnn_cut_room(j->d, &at, r->batch * z->wide);
+    j->dc = pr_rnn_cut_room(j->d, &at, r->batch * z->wide);
+    j->dall = pr_rnn_cut_room(j->d, &at, threads * z->gates * z->cats);
     return at;
 }
 
@@ -362,24 +339,25 @@ size_t pr_rnn_samples_room(const struct pr_rnn *r, unsigned threads,
                            bool backward)
 {
     struct pr_rnn_data none = {0};
-    struct pr_rnn_samples j = {.r = r, .d = &none, .z = rnn_samples_sizes(r)};
+    struct rnn_samples j = {.r = r, .d = &none, .z = rnn_samples_sizes(r)};
 
     return rnn_samples_lay_out(&j, threads, backward);
 }
 
 size_t pr_rnn_samples_kept(const struct pr_rnn *r, bool training)
 {
-    struct pr_rnn_samples_sizes z = rnn_samples_sizes(r);
+    struct samples_sizes z = rnn_samples_sizes(r);
     size_t rows = r->batch * (training ? r->rows : 1);
 
     return rows * (z.gates + (r->is_gru ? 0 : z.wide));
 }
 
+/* What d says, with room cut up. */
 static void rnn_samples_init(const struct pr_threads *p, const struct pr_rnn *r,
                              const struct pr_rnn_data *d, bool training,
-                             bool backward, struct pr_rnn_samples *ret)
+                             bool backward, struct rnn_samples *ret)
 {
-    struct pr_rnn_samples j = {.r = r, .d = d, .z = rnn_samples_sizes(r)};
+    struct rnn_samples j = {.r = r, .d = d, .z = rnn_samples_sizes(r)};
 
     j.kept_rows = training ? r->rows : 1;
     j.gates = d->kept;
@@ -388,8 +366,9 @@ static void rnn_samples_init(const struct pr_threads *p, const struct pr_rnn *r,
     *ret = j;
 }
 
-static void rnn_samples_run(const struct pr_threads *p,
-                            struct pr_rnn_samples *j, pr_threads_fn *fn)
+/* On all threads, or on the caller where there is little to do. */
+static void rnn_samples_run(const struct pr_threads *p, struct rnn_samples *j,
+                            pr_threads_fn *fn)
 {
     const struct pr_rnn *r = j->r;
 
@@ -397,11 +376,11 @@ static void rnn_samples_run(const struct pr_threads *p,
 }
 
 /* The samples of a thread. */
-static struct pr_rnn_samples_share
-rnn_samples_share_of(const struct pr_rnn_samples *j, unsigned thread,
-                     unsigned threads)
+static struct samples_share rnn_samples_share_of(const struct rnn_samples *j,
+                                                 unsigned thread,
+                                                 unsigned threads)
 {
-    struct pr_rnn_samples_share s = {0};
+    struct samples_share s = {0};
     size_t end;
 
     pr_threads_part(j->r->batch, 1, thread, threads, &s.first, &end);
@@ -409,7 +388,7 @@ rnn_samples_share_of(const struct pr_rnn_samples *j, unsigned thread,
     return s;
 }
 
-/* ---- packing */
+/* ---- layers by samples: packing of weights */
 
 static int rnn_samples_gate(const struct pr_rnn *r, size_t b, bool recurrent)
 {
@@ -418,7 +397,7 @@ static int rnn_samples_gate(const struct pr_rnn *r, size_t b, bool recurrent)
     return !recurrent ? (int)b - 1 : b == 0 ? 2 : b == 3 ? -1 : (int)b - 1;
 }
 
-static void rnn_samples_pack(const struct pr_rnn_samples *j)
+static void rnn_samples_pack(const struct rnn_samples *j)
 {
     const struct pr_rnn *r = j->r;
     size_t wide = j->z.wide;
@@ -453,7 +432,7 @@ static void rnn_samples_pack(const struct pr_rnn_samples *j)
 }
 
 /* Of the weights of input or state, for the way back. */
-static void rnn_samples_pack_back(const struct pr_rnn_samples *j,
+static void rnn_samples_pack_back(const struct rnn_samples *j,
                                   const struct pr_panels *to,
                                   const float *weights, size_t n,
                                   bool recurrent)
@@ -473,25 +452,19 @@ static void rnn_samples_pack_back(const struct pr_rnn_samples *j,
     }
 }
 
-/* A recurrent layer by samples: forward. */
+/* ---- layers by samples: forward */
 
-static const float *state_h(const struct pr_rnn_samples *j, const float *state,
-                            const struct pr_rnn_samples_share *s)
-{
-    return state ? state + s->first * j->r->out : NULL;
-}
-
-static const float *state_c(const struct pr_rnn_samples *j, const float *state,
-                            const struct pr_rnn_samples_share *s)
+static const float *state_c(const struct rnn_samples *j, const float *state,
+                            const struct samples_share *s)
 {
     return state ? state + (j->r->batch + s->first) * j->r->out : NULL;
 }
 
-static void rnn_samples_begin(const struct pr_rnn_samples *j,
-                              const struct pr_rnn_samples_share *s)
+static void rnn_samples_begin(const struct rnn_samples *j,
+                              const struct samples_share *s)
 {
     const struct pr_rnn *r = j->r;
-    const float *h = state_h(j, j->d->state, s);
+    const float *h = j->d->state ? j->d->state + s->first * r->out : NULL;
 
     for (size_t i = 0; i < s->count; i++) {
         float *cat = j->cat + (s->first + i) * j->z.cats;
@@ -504,8 +477,8 @@ static void rnn_samples_begin(const struct pr_rnn_samples *j,
     }
 }
 
-static void rnn_samples_keep_state(const struct pr_rnn_samples *j,
-                                   const struct pr_rnn_samples_share *s)
+static void rnn_samples_keep_state(const struct rnn_samples *j,
+                                   const struct samples_share *s)
 {
     const struct pr_rnn *r = j->r;
     size_t bytes = r->out * sizeof(float);
@@ -514,23 +487,24 @@ static void rnn_samples_keep_state(const struct pr_rnn_samples *j,
 
     for (size_t i = 0; i < s->count; i++) {
         memcpy(h + i * r->out,
-               j->d->y + pr_rnn_samples_place(s, r->rows, r->out) +
+               j->d->y + rnn_samples_place(s, r->rows, r->out) +
                    i * r->rows * r->out,
                bytes);
         if (!r->is_gru)
             memcpy(c + i * r->out,
-                   j->cells + pr_rnn_samples_place(s, j->kept_rows, j->z.wide) +
+                   j->cells + rnn_samples_place(s, j->kept_rows, j->z.wide) +
                        i * j->kept_rows * j->z.wide,
                    bytes);
     }
 }
 
 /* The cells of the row before, or the state that the call began with. */
-static const float *
-rnn_samples_cell_before(const struct pr_rnn_samples *j, const float *state,
-                        const struct pr_rnn_samples_share *s, size_t *ret_row)
+static const float *rnn_samples_cell_before(const struct rnn_samples *j,
+                                            const float *state,
+                                            const struct samples_share *s,
+                                            size_t *ret_row)
 {
-    struct pr_rnn_samples_share other = *s;
+    struct samples_share other = *s;
 
     if (s->is_first) {
         *ret_row = j->r->out;
@@ -538,16 +512,16 @@ rnn_samples_cell_before(const struct pr_rnn_samples *j, const float *state,
     }
     other.row += j->r->reverse ? 1 : (size_t)-1;
     *ret_row = j->kept_rows * j->z.wide;
-    return j->cells + pr_rnn_samples_place(&other, j->kept_rows, j->z.wide);
+    return j->cells + rnn_samples_place(&other, j->kept_rows, j->z.wide);
 }
 
-static void rnn_samples_forward_row(const struct pr_rnn_samples *j,
-                                    const struct pr_rnn_samples_share *s)
+static void rnn_samples_forward_row(const struct rnn_samples *j,
+                                    const struct samples_share *s)
 {
     const struct pr_rnn *r = j->r;
-    const struct pr_rnn_samples_sizes *z = &j->z;
+    const struct samples_sizes *z = &j->z;
     float *cat = j->cat + s->first * z->cats;
-    const float *x = j->d->x + pr_rnn_samples_place(s, r->rows, r->in);
+    const float *x = j->d->x + rnn_samples_place(s, r->rows, r->in);
     struct pr_rnn_gates g = {.is_gru = r->is_gru,
                              .count = s->count,
                              .out = r->out,
@@ -560,9 +534,9 @@ static void rnn_samples_forward_row(const struct pr_rnn_samples *j,
 
     for (size_t i = 0; i < s->count; i++)
         memcpy(cat + i * z->cats, x + i * r->rows * r->in, r->in * sizeof *cat);
-    g.gates = j->gates + pr_rnn_samples_place(s, j->kept_rows, z->gates);
-    g.cell = j->cells + pr_rnn_samples_place(s, j->kept_rows, z->wide);
-    g.y = j->d->y + pr_rnn_samples_place(s, r->rows, r->out);
+    g.gates = j->gates + rnn_samples_place(s, j->kept_rows, z->gates);
+    g.cell = j->cells + rnn_samples_place(s, j->kept_rows, z->wide);
+    g.y = j->d->y + rnn_samples_place(s, r->rows, r->out);
     g.before = cat + r->in;
     g.before_row = z->cats;
     if (!r->is_gru)
@@ -580,15 +554,15 @@ static void rnn_samples_forward_row(const struct pr_rnn_samples *j,
 
 static void rnn_samples_forward(void *ctx, unsigned thread, unsigned threads)
 {
-    const struct pr_rnn_samples *j = ctx;
+    const struct rnn_samples *j = ctx;
     const struct pr_rnn *r = j->r;
-    struct pr_rnn_samples_share s = rnn_samples_share_of(j, thread, threads);
+    struct samples_share s = rnn_samples_share_of(j, thread, threads);
 
     if (!s.count)
         return;
     rnn_samples_begin(j, &s);
     for (size_t i = 0; i < r->rows; i++) {
-        s.row = pr_rnn_samples_row(r, i);
+        s.row = rnn_samples_row(r, i);
         s.is_first = i == 0;
         rnn_samples_forward_row(j, &s);
     }
@@ -600,7 +574,7 @@ void pr_rnn_samples_forward(const struct pr_threads *p, const struct pr_rnn *r,
                             const struct pr_rnn_data *d, bool training)
 {
     size_t state = (r->is_gru ? 1 : 2) * r->batch * r->out;
-    struct pr_rnn_samples j;
+    struct rnn_samples j;
 
     if (d->state && d->begin)
         memcpy(d->begin, d->state, state * sizeof(float));
@@ -609,15 +583,14 @@ void pr_rnn_samples_forward(const struct pr_threads *p, const struct pr_rnn *r,
     rnn_samples_run(p, &j, rnn_samples_forward);
 }
 
-/* A recurrent layer by samples: backward. */
+/* ---- layers by samples: backward */
 
 /* What the share's samples began with, and h of the row before. */
-static const float *state_before(const struct pr_rnn_samples *j,
-                                 const struct pr_rnn_samples_share *s,
-                                 size_t *ret_row)
+static const float *state_before(const struct rnn_samples *j,
+                                 const struct samples_share *s, size_t *ret_row)
 {
     const struct pr_rnn *r = j->r;
-    struct pr_rnn_samples_share other = *s;
+    struct samples_share other = *s;
 
     if (s->is_first) {
         *ret_row = r->out;
@@ -625,15 +598,14 @@ static const float *state_before(const struct pr_rnn_samples *j,
     }
     other.row += r->reverse ? 1 : (size_t)-1;
     *ret_row = r->rows * r->out;
-    return j->d->y + pr_rnn_samples_place(&other, r->rows, r->out);
+    return j->d->y + rnn_samples_place(&other, r->rows, r->out);
 }
 
-static void rnn_samples_gates_back(const struct pr_rnn_samples *j,
-                                   const struct pr_rnn_samples_share *s,
-                                   bool is_last)
+static void rnn_samples_gates_back(const struct rnn_samples *j,
+                                   const struct samples_share *s, bool is_last)
 {
     const struct pr_rnn *r = j->r;
-    const struct pr_rnn_samples_sizes *z = &j->z;
+    const struct samples_sizes *z = &j->z;
     struct pr_rnn_gates_back g = {.is_gru = r->is_gru,
                                   .count = s->count,
                                   .out = r->out,
@@ -645,10 +617,10 @@ static void rnn_samples_gates_back(const struct pr_rnn_samples *j,
                                   .d_row = z->wide,
                                   .is_last = is_last};
 
-    g.gates = j->gates + pr_rnn_samples_place(s, r->rows, z->gates);
+    g.gates = j->gates + rnn_samples_place(s, r->rows, z->gates);
     g.sums = j->sums + s->first * z->gates;
-    g.cell = j->cells + pr_rnn_samples_place(s, r->rows, z->wide);
-    g.dy = j->d->dy + pr_rnn_samples_place(s, r->rows, r->out);
+    g.cell = j->cells + rnn_samples_place(s, r->rows, z->wide);
+    g.dy = j->d->dy + rnn_samples_place(s, r->rows, r->out);
     g.dh = j->dh + s->first * z->wide;
     g.dc = j->dc + s->first * z->wide;
     g.before = r->is_gru
@@ -658,8 +630,8 @@ static void rnn_samples_gates_back(const struct pr_rnn_samples *j,
 }
 
 /* The sums' gradients times weights. */
-static void rnn_samples_product_back(const struct pr_rnn_samples *j,
-                                     const struct pr_rnn_samples_share *s,
+static void rnn_samples_product_back(const struct rnn_samples *j,
+                                     const struct samples_share *s,
                                      const struct pr_panels *weights, float *to,
                                      size_t to_row, bool add)
 {
@@ -676,14 +648,14 @@ static void rnn_samples_product_back(const struct pr_rnn_samples *j,
 }
 
 /* Adds this row's part to the gradient of the weights. */
-static void rnn_samples_weights_back(const struct pr_rnn_samples *j,
-                                     const struct pr_rnn_samples_share *s,
-                                     float *dall, bool add)
+static void rnn_samples_weights_back(const struct rnn_samples *j,
+                                     const struct samples_share *s, float *dall,
+                                     bool add)
 {
     const struct pr_rnn *r = j->r;
     struct pr_panels cat = {s->count, j->z.cats, j->cat + s->first * j->z.cats};
     struct pr_panel_fill f = {.from = j->d->x +
-                                      pr_rnn_samples_place(s, r->rows, r->in),
+                                      rnn_samples_place(s, r->rows, r->in),
                               .by_k = r->rows * r->in,
                               .by_n = 1,
                               .k = s->count,
@@ -713,8 +685,8 @@ static void rnn_samples_weights_back(const struct pr_rnn_samples *j,
 }
 
 /* The panels of a share with the 1 behind input and state. */
-static void rnn_samples_begin_back(const struct pr_rnn_samples *j,
-                                   const struct pr_rnn_samples_share *s)
+static void rnn_samples_begin_back(const struct rnn_samples *j,
+                                   const struct samples_share *s)
 {
     struct pr_panels cat = {s->count, j->z.cats, j->cat + s->first * j->z.cats};
     struct pr_panel_fill f = {
@@ -726,9 +698,9 @@ static void rnn_samples_begin_back(const struct pr_rnn_samples *j,
 
 static void rnn_samples_backward(void *ctx, unsigned thread, unsigned threads)
 {
-    struct pr_rnn_samples *j = ctx;
+    struct rnn_samples *j = ctx;
     const struct pr_rnn *r = j->r;
-    struct pr_rnn_samples_share s = rnn_samples_share_of(j, thread, threads);
+    struct samples_share s = rnn_samples_share_of(j, thread, threads);
     float *dall = j->dall + thread * j->z.gates * j->z.cats;
 
     if (thread == 0)
@@ -741,7 +713,7 @@ static void rnn_samples_backward(void *ctx, unsigned thread, unsigned threads)
     for (size_t i = r->rows; i-- > 0;) {
         bool is_last = i == r->rows - 1;
 
-        s.row = pr_rnn_samples_row(r, i);
+        s.row = rnn_samples_row(r, i);
         s.is_first = i == 0;
         rnn_samples_gates_back(j, &s, is_last);
         if (i)
@@ -749,18 +721,18 @@ static void rnn_samples_backward(void *ctx, unsigned thread, unsigned threads)
                                      j->dh + s.first * j->z.wide, j->z.wide,
                                      r->is_gru);
         if (j->d->dx)
-            rnn_samples_product_back(
-                j, &s, &j->to_input,
-                j->d->dx + pr_rnn_samples_place(&s, r->rows, r->in),
-                r->rows * r->in, false);
+            rnn_samples_product_back(j, &s, &j->to_input,
+                                     j->d->dx +
+                                         rnn_samples_place(&s, r->rows, r->in),
+                                     r->rows * r->in, false);
         if (j->d->dweight)
             rnn_samples_weights_back(j, &s, dall, !is_last);
     }
 }
 
-/* ---- the gradients of all threads, as tensors */
+/* ---- layers by samples: the gradients of all threads, as tensors */
 
-static float sum_thread_gradients(const struct pr_rnn_samples *j, size_t at)
+static float sum_thread_gradients(const struct rnn_samples *j, size_t at)
 {
     float sum = j->dall[at];
 
@@ -771,7 +743,7 @@ static float sum_thread_gradients(const struct pr_rnn_samples *j, size_t at)
 
 static void rnn_samples_gather(void *ctx, unsigned thread, unsigned threads)
 {
-    const struct pr_rnn_samples *j = ctx;
+    const struct rnn_samples *j = ctx;
     const struct pr_rnn *r = j->r;
     size_t from, to;
 
@@ -801,7 +773,7 @@ static void rnn_samples_gather(void *ctx, unsigned thread, unsigned threads)
 void pr_rnn_samples_back(const struct pr_threads *p, const struct pr_rnn *r,
                          const struct pr_rnn_data *d)
 {
-    struct pr_rnn_samples j;
+    struct rnn_samples j;
 
     rnn_samples_init(p, r, d, true, true, &j);
     rnn_samples_pack_back(&j, &j.to_state, d->recurrent, r->out, true);

@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* ---- products with a packed matrix (kernel_panel.c) */
+/* ---- products with a packed matrix (kernel_product.c) */
 
 enum { PR_PANEL = 16 }; /* columns of a panel; the last may have half of them */
 
@@ -127,8 +127,18 @@ struct pr_rnn_data {
     float *dweight, *drecurrent, *dbias, *drecurrent_bias;
 };
 
+/* A piece of room at *at, which moves on; NULL while it is only measured. */
+static inline float *pr_rnn_cut_room(const struct pr_rnn_data *d, size_t *at,
+                                     size_t floats)
+{
+    float *piece = d->room ? d->room + *at : NULL;
+
+    *at += pr_round_up(floats, 16);
+    return piece;
+}
+
 /* ---- by samples: each thread takes some through all rows, with weights that
- * stay in its cache (rnn_samples.c) */
+ * stay in its cache (kernel_rnn.c) */
 
 /* Whether it is the better way: up to about 100 outputs both take the same
  * processor time, but here threads do not wait for each other row after row;

@@ -149,19 +149,14 @@ struct sums {
     size_t width;
 };
 
-static size_t pad_row_width(size_t width)
-{
-    return (width + PR_LANES - 1) / PR_LANES * PR_LANES;
-}
-
 static size_t row_sums_bytes(size_t width)
 {
-    return pad_row_width(width) * 2 * (sizeof(double) + sizeof(float));
+    return pr_round_up(width, PR_LANES) * 2 * (sizeof(double) + sizeof(float));
 }
 
 static void row_sums_at(void *memory, size_t width, struct sums *ret)
 {
-    size_t n = pad_row_width(width);
+    size_t n = pr_round_up(width, PR_LANES);
 
     ret->gamma = memory;
     ret->beta = ret->gamma + n;
@@ -178,7 +173,8 @@ PR_INLINE void row_sums_flush(const struct sums *s)
         PR_DPUT(s->beta + i,
                 PR_DAT(s->beta + i) + PR_TO_DOUBLE(s->few_beta + i));
     }
-    memset(s->few_gamma, 0, pad_row_width(s->width) * 2 * sizeof(float));
+    memset(s->few_gamma, 0,
+           pr_round_up(s->width, PR_LANES) * 2 * sizeof(float));
 }
 
 PR_INLINE void row_sums_add_column(const struct sums *s, const float *x,

@@ -1,4 +1,7 @@
-/* Softmax of rows, and its way back. */
+/*
+ * Rows of [rows, width]: those of each sample by their numbers, those of a
+ * table by ids, and softmax.
+ */
 #include "nn/kernel/kernel_logits.h"
 #include "nn/kernel/kernel_root.h"
 #include "nn/kernel/kernel_row.h"
@@ -7,12 +10,12 @@
 #include <math.h>
 #include <string.h>
 
-/* Rows of each sample, by their numbers. */
+/* ---- rows of each sample, by their numbers */
 
 /* Columns that are one piece of work on the way back. */
-enum { KERNEL_GATHER_CHUNK = 256 };
+enum { GATHER_CHUNK = 256 };
 
-struct kernel_gather_job {
+struct gather_job {
     const struct pr_gather_args *g;
     const float *from;
     float *to;
@@ -20,7 +23,7 @@ struct kernel_gather_job {
 
 static void gather_sample_rows(void *ctx, unsigned thread, unsigned threads)
 {
-    const struct kernel_gather_job *j = ctx;
+    const struct gather_job *j = ctx;
     const struct pr_gather_args *g = j->g;
     size_t from, to;
 
@@ -36,14 +39,14 @@ static void gather_sample_rows(void *ctx, unsigned thread, unsigned threads)
 void pr_kernel_gather(const struct pr_threads *p,
                       const struct pr_gather_args *g, const float *x, float *y)
 {
-    struct kernel_gather_job j = {g, x, y};
+    struct gather_job j = {g, x, y};
 
     pr_kernel_run(p, g->samples * g->count * g->width, gather_sample_rows, &j);
 }
 
 /* Columns [column, end) of a sample. */
-PR_INLINE void gather_back_piece(const struct kernel_gather_job *j,
-                                 size_t sample, size_t column, size_t end)
+PR_INLINE void gather_back_piece(const struct gather_job *j, size_t sample,
+                                 size_t column, size_t end)
 {
     const struct pr_gather_args *g = j->g;
     const float *dy = j->from + sample * g->count * g->width;
@@ -65,19 +68,18 @@ PR_INLINE void gather_back_piece(const struct kernel_gather_job *j,
 
 PR_INLINE void gather_back_body(void *ctx, unsigned thread, unsigned threads)
 {
-    const struct kernel_gather_job *j = ctx;
+    const struct gather_job *j = ctx;
     size_t width = j->g->width,
-           pieces = (width + KERNEL_GATHER_CHUNK - 1) / KERNEL_GATHER_CHUNK;
+           pieces = (width + GATHER_CHUNK - 1) / GATHER_CHUNK;
     size_t from, to;
 
     pr_threads_part(j->g->samples * pieces, 1, thread, threads, &from, &to);
     for (size_t i = from; i < to; i++) {
-        size_t column = i % pieces * KERNEL_GATHER_CHUNK;
+        size_t column = i % pieces * GATHER_CHUNK;
 
-        gather_back_piece(j, i / pieces, column,
-                          width - column < KERNEL_GATHER_CHUNK
-                              ? width
-                              : column + KERNEL_GATHER_CHUNK);
+        gather_back_piece(
+            j, i / pieces, column,
+            width - column < GATHER_CHUNK ? width : column + GATHER_CHUNK);
     }
 }
 PR_KERNEL(gather_back)
@@ -86,15 +88,17 @@ void pr_kernel_gather_back(const struct pr_threads *p,
                            const struct pr_gather_args *g, const float *dy,
                            float *dx)
 {
-    struct kernel_gather_job j = {g, dy, dx};
+    struct gather_job j = {g, dy, dx};
 
     pr_kernel_run(p, g->samples * g->rows * g->width, gather_back(), &j);
 }
 
 /*
- * Tables of rows that ids choose from. On the way back the places are sorted
- * by id: rows that were chosen several times are then runs, each summed by one
- * thread in the order of places, so that the bits do not depend on threads.
+ * ---- tables of rows that ids choose from
+ *
+ * On the way back the places are sorted by id: rows that were chosen several
+ * times are then runs, each summed by one thread in the order of places, so
+ * that the bits do not depend on threads.
  */
 
 size_t pr_ids_find_bad(const int32_t *ids, size_t count, int64_t limit)
@@ -113,7 +117,7 @@ size_t pr_ids_find_bad(const int32_t *ids, size_t count, int64_t limit)
     return i;
 }
 
-/* ---- forward */
+/* ---- tables: forward */
 
 struct copy {
     const struct pr_embedding_table *t;
@@ -141,7 +145,7 @@ void pr_kernel_embedding(const struct pr_threads *p,
     pr_kernel_run(p, t->count * t->width, copy_rows, &c);
 }
 
-/* ---- runs: places with the same id */
+/* ---- tables: runs, places with the same id */
 
 struct runs {
     const uint64_t *order; /* id << 32 | place, sorted */
@@ -217,7 +221,7 @@ static size_t run_from(const struct runs *r, size_t place)
     return low;
 }
 
-/* ---- what becomes of a sum */
+/* ---- tables: what becomes of a sum */
 
 enum what { PUT, SGD, ADAM };
 enum { RATE, KEEP1, KEEP2, EPSILON };
@@ -267,7 +271,7 @@ PR_INLINE void apply_row_sum(const struct back *b, const pr_vec *g, size_t at,
     pr_row_store(&w, b->w + at, count);
 }
 
-/* ---- backward */
+/* ---- tables: backward */
 
 enum { SLOTS = 4, CHUNK = SLOTS * PR_LANES };
 
@@ -431,6 +435,8 @@ void pr_kernel_embedding_adam(const struct pr_threads *p,
 
     run_table_back(p, &b);
 }
+
+/* ---- softmax */
 
 struct job {
     size_t n, c;

@@ -197,13 +197,8 @@ void pr_kernel_adam(const struct pr_threads *p, size_t count,
  * second; a multiply-add is two. */
 double pr_kernel_peak(const struct pr_threads *p);
 
-/*
- * Loops over rows of [rows, width] in plain order: norms, tables of rows that
- * ids choose from. As those of kernels.h: float32, on all threads of par,
- * nothing allocated, the same bits with the same number of threads.
- */
-
-/* ---- layer norm: y = (x - mean) * inv_std * gamma + beta, of each row */
+/* ---- layer norm of rows [rows, width] in plain order: y = (x - mean) *
+ * inv_std * gamma + beta, of each row */
 
 struct pr_row_norm {
     size_t rows, width;
