@@ -1,4 +1,7 @@
-/* Networks: making one, and what it says about itself. */
+/*
+ * Networks: their parameters, making one, running it, and what it says about
+ * itself.
+ */
 #include "nn/engine/net.h"
 
 #include "base/clock.h"
@@ -10,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Parameters: weights and what is kept with them. */
+/* ---- parameters: weights and what is kept with them */
 
 /* Loops over channels read whole vectors. */
 enum { CHANNEL_GRAIN = 16 };
@@ -435,7 +438,7 @@ int pr_net_copy(struct pr_net *to, struct pr_net *from, struct pr_err *err)
     return rc;
 }
 
-/* Running a program, and what its parts took. */
+/* ---- running a program, and what its parts took */
 
 static int net_run_steps(struct pr_net *net, size_t from, size_t to,
                          struct pr_err *err)

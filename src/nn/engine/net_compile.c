@@ -1,15 +1,16 @@
-/* A model becomes a program: forward, losses, backward in reverse order; turn
- * after turn where networks learn in turn. */
+/*
+ * A model becomes a program: forward, losses, backward in reverse order; turn
+ * after turn where networks learn in turn. Before that it is decided which
+ * layers are done along with others.
+ */
 #include "base/mem.h"
 #include "nn/engine/net_impl.h"
 
 #include <math.h>
 #include <string.h>
 
-/*
- * Inference: batch norm is folded into the convolution before it. The weights
- * stay as they were given; what primitives read is made from them.
- */
+/* ---- inference: batch norm folded into the convolution before it. The weights
+ * stay as they were given; what primitives read is made from them. */
 
 /* gamma / sqrt(var + epsilon) of a channel. */
 static float norm_channel_factor(const struct pr_net *net,
@@ -76,11 +77,9 @@ int pr_net_fold_norms(struct pr_net *net, struct pr_err *err)
     return rc;
 }
 
-/*
- * Which layers are done along with the one before them: relu with what it
+/* ---- which layers are done along with the one before them: relu with what it
  * follows, an addition with the batch norm that comes last, batch norm with a
- * convolution (inference). Layers that do nothing are their input.
- */
+ * convolution (inference). Layers that do nothing are their input. */
 
 static void follow_input(struct pr_net *net, unsigned layer, unsigned input)
 {

@@ -1,7 +1,7 @@
 /*
- * Gradients while a program is made. A value that several layers take has a
- * gradient of several terms; they are summed where they are read, if what
- * reads them can do that in passing.
+ * Gradients while a program is made, and the losses that they begin with. A
+ * value that several layers take has a gradient of several terms; they are
+ * summed where they are read, if what reads them can do that in passing.
  */
 #include "nn/engine/net_impl.h"
 #include "nn/kernel/losses.h"
@@ -20,7 +20,7 @@ static int run_mask(struct pr_net *net, struct pr_net_step *s,
     return PR_OK;
 }
 
-static int run_sum(struct pr_net *net, struct pr_net_step *s,
+int pr_net_run_sum(struct pr_net *net, struct pr_net_step *s,
                    struct pr_err *err)
 {
     const float *terms[PR_TERMS];
@@ -28,7 +28,7 @@ static int run_sum(struct pr_net *net, struct pr_net_step *s,
     (void)err;
     for (unsigned i = 0; i < s->terms; i++)
         terms[i] = pr_net_tensor_data(net, s->tensors[1 + i]);
-    pr_kernel_sum(net->par, s->elements, terms, s->terms, false,
+    pr_kernel_sum(net->par, s->elements, terms, s->terms, s->relu,
                   pr_net_tensor_data(net, s->tensors[0]));
     return PR_OK;
 }
@@ -50,7 +50,7 @@ static int join_gradient_terms(struct pr_net *net,
             pr_net_tensor_new(net, pr_net_tensor_layout(net, terms[0]), 0, err);
     if (dst < 0)
         return PR_E_NOMEM;
-    s = pr_net_step_new(net, node->relu ? run_mask : run_sum);
+    s = pr_net_step_new(net, node->relu ? run_mask : pr_net_run_sum);
     if (!s)
         return pr_fail_nomem(err);
     s->elements = pr_net_tensor_elements(net, terms[0]);
@@ -130,9 +130,7 @@ int pr_net_gradient_sum(struct pr_net *net, unsigned leader, int *ret,
     return join_gradient_terms(net, n, terms, owned, count, ret, err);
 }
 
-/* Losses: what is compared with what, and where gradients begin. */
-
-/* ---- running one */
+/* ---- losses: what is compared with what. Running one */
 
 static const struct pr_loss *find_step_loss(const struct pr_net *net,
                                             const struct pr_net_step *s)
@@ -311,7 +309,7 @@ static int run_multibox(struct pr_net *net, struct pr_net_step *s,
     return PR_OK;
 }
 
-/* ---- making the steps */
+/* ---- losses: making the steps, where gradients begin */
 
 static size_t loss_work_floats(const struct pr_net *net,
                                const struct pr_loss *l)

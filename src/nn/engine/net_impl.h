@@ -30,8 +30,12 @@ enum pr_stage { PR_STAGE_FORWARD, PR_STAGE_BACKWARD, PR_STAGE_UPDATE };
 
 enum { PR_NET_STEP_TENSORS = PR_CONCAT_INPUTS + 4 };
 
+struct pr_net_step;
+typedef int pr_net_step_fn(struct pr_net *net, struct pr_net_step *s,
+                           struct pr_err *err);
+
 struct pr_net_step {
-    int (*run)(struct pr_net *net, struct pr_net_step *s, struct pr_err *err);
+    pr_net_step_fn *run;
     struct pr_primitive *prim; /* NULL: a loop */
     unsigned layer;
     enum pr_stage stage;
@@ -131,7 +135,7 @@ struct pr_net {
     bool is_stale;        /* folded weights are older than the weights */
 };
 
-/* ---- tensors (net_tensor.c) */
+/* ---- tensors (net_memory.c) */
 
 /* -1 and err: out of memory. */
 int pr_net_tensor_new(struct pr_net *net, const struct pr_layout *lay,
@@ -154,14 +158,16 @@ int pr_net_place_memory(struct pr_net *net, struct pr_err *err) PR_MUST_CHECK;
 int pr_net_bind_memory(struct pr_net *net, struct pr_err *err) PR_MUST_CHECK;
 void pr_net_unmap_memory(struct pr_net *net);
 
-/* ---- steps (net_step.c) */
+/* ---- steps (net_memory.c) */
 
 /* A step of the layer that is being compiled. NULL: out of memory. The pointer
  * holds until the next one. */
-struct pr_net_step *pr_net_step_new(struct pr_net *net,
-                                    int (*run)(struct pr_net *net,
-                                               struct pr_net_step *s,
-                                               struct pr_err *err));
+struct pr_net_step *pr_net_step_new(struct pr_net *net, pr_net_step_fn *run);
+/* The one that was made last. */
+static inline struct pr_net_step *pr_net_last_step(struct pr_net *net)
+{
+    return &net->steps[net->step_count - 1];
+}
 void pr_net_step_use(struct pr_net *net, struct pr_net_step *s, int arg,
                      int tensor);
 
@@ -195,7 +201,11 @@ unsigned pr_net_gradient_terms(struct pr_net *net, unsigned leader,
 int pr_net_gradient_sum(struct pr_net *net, unsigned leader, int *ret,
                         bool *ret_own, struct pr_err *err) PR_MUST_CHECK;
 
-/* ---- parameters (net_param.c, net_update.c) */
+/* What a step that sums terms runs: tensors y, then the terms. */
+int pr_net_run_sum(struct pr_net *net, struct pr_net_step *s,
+                   struct pr_err *err);
+
+/* ---- parameters (net.c, net_memory.c) */
 
 /* Parameter i of pr_layer_tensors, made by the layer that owns it, found again
  * by those that are like it. lay: how a primitive sees it, which may be with
@@ -213,7 +223,6 @@ static inline int pr_net_param_value(const struct pr_net *net, unsigned layer,
 }
 /* Whether the layer's parameters are updated in the turn that is compiled. */
 bool pr_net_param_is_updated(const struct pr_net *net, unsigned layer);
-/* Whether it is in any: not what is frozen, nor statistics. */
 /* Where a layer's gradient of its parameter i goes: all of it is to be
  * written. lay: NULL, or the layout that a primitive writes. */
 int pr_net_param_gradient(struct pr_net *net, unsigned layer, unsigned i,
@@ -226,7 +235,6 @@ int pr_net_param_update(struct pr_net *net, unsigned layer,
 /* At the end of a turn: what had to wait for all gradients. */
 int pr_net_compile_updates(struct pr_net *net,
                            struct pr_err *err) PR_MUST_CHECK;
-/* Random weights from the seed. */
 /* Values of a parameter as they lie, from or to plain order. */
 int pr_net_param_copy(struct pr_net *net, const struct pr_net_param *p,
                       int tensor, float *plain, bool out,
@@ -235,9 +243,6 @@ int pr_net_param_copy(struct pr_net *net, const struct pr_net_param *p,
 int pr_net_fold_norms(struct pr_net *net, struct pr_err *err) PR_MUST_CHECK;
 
 /* ---- what operations have in common (op.c) */
-
-typedef int pr_net_step_fn(struct pr_net *net, struct pr_net_step *s,
-                           struct pr_err *err);
 
 /* The layer's output in plain order: [batch * rows, features] where a sample is
  * [rows, features]. NULL: out of memory. */
@@ -289,8 +294,8 @@ pr_op_input(const struct pr_net *net, const struct pr_layer *l, unsigned i)
 /* Numbers in a sample of the layer's output. */
 size_t pr_op_sample_numbers(const struct pr_layer *l);
 
-/* ---- operations: one file a kind; what a layer does. A backward pass is
- * compiled once for each turn that needs it. */
+/* ---- operations: what a layer does (op/). A backward pass is compiled once
+ * for each turn that needs it. */
 
 struct pr_op {
     int (*forward)(struct pr_net *net, unsigned layer, struct pr_err *err);
@@ -319,12 +324,12 @@ extern const struct pr_op pr_op_move; /* transpose, slice, pixel_shuffle,
                                          upsample, reflect_pad */
 extern const struct pr_op pr_op_gram;
 
-/* The losses of the turn (net_loss.c). */
+/* The losses of the turn (net_gradient.c). */
 int pr_net_compile_losses(struct pr_net *net, struct pr_err *err) PR_MUST_CHECK;
 
-/* Which layers are done along with others (net_fuse.c). */
+/* Which layers are done along with others. */
 void pr_net_fuse(struct pr_net *net);
-/* The whole program (net_compile.c). */
+/* The whole program. */
 int pr_net_compile(struct pr_net *net, struct pr_err *err) PR_MUST_CHECK;
 
 /* Shapes of a layer's output with the batch in front. */

@@ -1,4 +1,7 @@
-/* Tensors of a program and where they lie: one mapping, planned ahead. */
+/*
+ * What a program is put together from: tensors, which lie in one mapping that
+ * is planned ahead, steps, and the updates of parameters.
+ */
 #include "base/units.h"
 #include "machine/cgroup.h"
 #include "nn/engine/net_impl.h"
@@ -10,11 +13,6 @@
 #include <sys/mman.h>
 
 enum { ALIGN = 64, HUGE_PAGE = 2 << 20 };
-
-static size_t align_tensor_bytes(size_t n, size_t to)
-{
-    return (n + to - 1) / to * to;
-}
 
 int pr_net_tensor_new(struct pr_net *net, const struct pr_layout *lay,
                       size_t bytes, struct pr_err *err)
@@ -30,7 +28,7 @@ int pr_net_tensor_new(struct pr_net *net, const struct pr_layout *lay,
     net->tensors = all;
     all[net->tensor_count] = (struct pr_net_tensor_memory){
         .lay = lay,
-        .bytes = align_tensor_bytes(lay ? pr_layout_bytes(lay) : bytes, ALIGN)};
+        .bytes = pr_round_up(lay ? pr_layout_bytes(lay) : bytes, ALIGN)};
     return (int)net->tensor_count++;
 }
 
@@ -64,12 +62,6 @@ static int compare_tensor_sizes(const void *a, const void *b)
     return x->first < y->first ? -1 : x->first > y->first;
 }
 
-static bool lives_overlap(const struct pr_net_tensor_memory *a,
-                          const struct pr_net_tensor_memory *b)
-{
-    return a->first <= b->last && b->first <= a->last;
-}
-
 /* Placed ones are kept sorted by place, so that gaps are found in one walk. */
 static size_t lowest_place(struct pr_net_tensor_memory *const *placed,
                            size_t count, const struct pr_net_tensor_memory *t,
@@ -78,7 +70,7 @@ static size_t lowest_place(struct pr_net_tensor_memory *const *placed,
     size_t at = from;
 
     for (size_t i = 0; i < count; i++) {
-        if (!lives_overlap(placed[i], t))
+        if (placed[i]->first > t->last || t->first > placed[i]->last)
             continue;
         if (placed[i]->at >= at + t->bytes)
             break;
@@ -170,7 +162,7 @@ static int check_memory_limit(const struct pr_net *net, struct pr_err *err)
 
 static size_t mapped_bytes(const struct pr_net *net)
 {
-    return align_tensor_bytes(net->bytes + HUGE_PAGE, HUGE_PAGE);
+    return pr_round_up(net->bytes + HUGE_PAGE, HUGE_PAGE);
 }
 
 int pr_net_place_memory(struct pr_net *net, struct pr_err *err)
@@ -220,12 +212,9 @@ int pr_net_bind_memory(struct pr_net *net, struct pr_err *err)
     return rc;
 }
 
-/* Adding steps to a program. */
+/* ---- adding steps to a program */
 
-struct pr_net_step *pr_net_step_new(struct pr_net *net,
-                                    int (*run)(struct pr_net *net,
-                                               struct pr_net_step *s,
-                                               struct pr_err *err))
+struct pr_net_step *pr_net_step_new(struct pr_net *net, pr_net_step_fn *run)
 {
     struct pr_net_step *all = pr_arena_grow(
         net->arena, net->steps, net->step_count, &net->step_cap, sizeof *all);
@@ -317,11 +306,9 @@ int pr_net_tensor_in_layout(struct pr_net *net, int tensor,
     return rc;
 }
 
-/*
- * How parameters change. A gradient is taken as soon as all layers that have
- * the parameter gave theirs; where gradients are clipped together, or summed
- * over several nets, all wait for the end of the turn.
- */
+/* ---- how parameters change. A gradient is taken as soon as all layers that
+ * have the parameter gave theirs; where gradients are clipped together, or
+ * summed over several nets, all wait for the end of the turn. */
 
 bool pr_net_param_is_updated(const struct pr_net *net, unsigned layer)
 {
@@ -351,8 +338,6 @@ int pr_net_param_gradient(struct pr_net *net, unsigned layer, unsigned i,
     n->grads[i] = *ret = t;
     return PR_OK;
 }
-
-/* ---- steps */
 
 static int run_update(struct pr_net *net, struct pr_net_step *s,
                       struct pr_err *err)
@@ -426,7 +411,7 @@ static int join_param_gradient(struct pr_net *net, unsigned param, int gradient,
     }
     rc = PR_OP_STEP(net, run_gradient_sum, err, p->gradient, gradient);
     if (!rc)
-        net->steps[net->step_count - 1].param = param;
+        pr_net_last_step(net)->param = param;
     return rc;
 }
 

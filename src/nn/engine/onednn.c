@@ -1,4 +1,8 @@
-/* Loading oneDNN, once a process, and what a struct pr_onednn owns. */
+/*
+ * What the engine asks of oneDNN: loading it, once a process; layouts; products
+ * of matrices; primitives, but for their descriptions, and those that only move
+ * values.
+ */
 #include "nn/engine/onednn.h"
 
 #include "prony_config.h"
@@ -9,29 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Products of plain matrices. */
-
-int pr_onednn_gemm(const struct pr_onednn *d, const struct pr_gemm *g,
-                   struct pr_err *err)
-{
-    dnnl_status_t st;
-
-    if (g->m == 0 || g->n == 0)
-        return PR_OK;
-    st = d->api->dnnl_sgemm(g->turn_a ? 'T' : 'N', g->turn_b ? 'T' : 'N', g->m,
-                            g->n, g->k, g->alpha, g->a, g->lda, g->b, g->ldb,
-                            g->beta, g->c, g->ldc);
-    if (st == dnnl_success)
-        return PR_OK;
-    if (st == dnnl_out_of_memory)
-        return pr_fail_nomem(err);
-    return pr_fail(err, PR_E_JOB, "oneDNN",
-                   "a product of [%lld, %lld] and [%lld, %lld] failed",
-                   (long long)g->m, (long long)g->k, (long long)g->k,
-                   (long long)g->n);
-}
-
-/* Layouts: what oneDNN says of them, and how loops of ours walk them. */
+/* ---- layouts: what oneDNN says of them, and how loops of ours walk them */
 
 static dnnl_data_type_t layout_data_type(enum pr_layout_type type)
 {
@@ -180,10 +162,10 @@ struct pr_layout *pr_layout_from_md(struct pr_onednn *d, pr_onednn_md md)
     return l;
 }
 
-static const struct pr_layout *layout_build(struct pr_onednn *d,
-                                            enum pr_layout_type type,
-                                            unsigned dims, const int64_t *at,
-                                            dnnl_format_tag_t tag)
+const struct pr_layout *pr_layout_tagged(struct pr_onednn *d,
+                                         enum pr_layout_type type,
+                                         unsigned dims, const int64_t *at,
+                                         dnnl_format_tag_t tag)
 {
     dnnl_dims_t sizes;
     struct pr_layout *l = NULL;
@@ -219,9 +201,9 @@ const struct pr_layout *pr_layout_new(struct pr_onednn *d,
                                               dnnl_abcd,
                                               dnnl_abcde};
 
-    return layout_build(d, type, dims, at,
-                        kind == PR_LAYOUT_ANY ? dnnl_format_tag_any
-                                              : plain[dims]);
+    return pr_layout_tagged(d, type, dims, at,
+                            kind == PR_LAYOUT_ANY ? dnnl_format_tag_any
+                                                  : plain[dims]);
 }
 
 const struct pr_layout *pr_layout_like(struct pr_onednn *d,
@@ -242,7 +224,7 @@ const struct pr_layout *pr_layout_like(struct pr_onednn *d,
         tag = strcmp(lay->name, "nhwc") == 0 ? dnnl_acdb : dnnl_abcd;
     return tag == dnnl_format_tag_undef
                ? NULL
-               : layout_build(d, lay->type, dims, at, tag);
+               : pr_layout_tagged(d, lay->type, dims, at, tag);
 }
 
 size_t pr_layout_bytes(const struct pr_layout *lay)
@@ -283,7 +265,29 @@ const char *pr_layout_name(const struct pr_layout *lay)
     return lay->name;
 }
 
-/* Primitives: asking for them, naming their memory, calling them. */
+/* ---- products of plain matrices */
+
+int pr_onednn_gemm(const struct pr_onednn *d, const struct pr_gemm *g,
+                   struct pr_err *err)
+{
+    dnnl_status_t st;
+
+    if (g->m == 0 || g->n == 0)
+        return PR_OK;
+    st = d->api->dnnl_sgemm(g->turn_a ? 'T' : 'N', g->turn_b ? 'T' : 'N', g->m,
+                            g->n, g->k, g->alpha, g->a, g->lda, g->b, g->ldb,
+                            g->beta, g->c, g->ldc);
+    if (st == dnnl_success)
+        return PR_OK;
+    if (st == dnnl_out_of_memory)
+        return pr_fail_nomem(err);
+    return pr_fail(err, PR_E_JOB, "oneDNN",
+                   "a product of [%lld, %lld] and [%lld, %lld] failed",
+                   (long long)g->m, (long long)g->k, (long long)g->k,
+                   (long long)g->n);
+}
+
+/* ---- primitives: asking for them, naming their memory, calling them */
 
 /* oneDNN's numbers of arguments. */
 static const int arg_ids[] = {
@@ -453,7 +457,24 @@ int pr_primitive_run(struct pr_primitive *p, struct pr_err *err)
     return PR_OK;
 }
 
-/* Primitives that move values: reorders, concatenations and parts of them. */
+static void free_primitive(const struct pr_onednn_api *api,
+                           struct pr_primitive *p)
+{
+    for (int i = 0; i < p->arg_count; i++)
+        api->dnnl_memory_destroy(p->args[i].memory);
+    if (p->prim)
+        api->dnnl_primitive_destroy(p->prim);
+    api->dnnl_primitive_desc_destroy(p->desc);
+}
+
+void pr_primitive_drop(struct pr_primitive *p)
+{
+    assert(p->dnn->prims == p);
+    p->dnn->prims = p->next;
+    free_primitive(p->dnn->api, p);
+}
+
+/* ---- primitives that move values */
 
 int pr_primitive_reorder(struct pr_onednn *d, const struct pr_layout *from,
                          const struct pr_layout *to, struct pr_primitive **ret,
@@ -528,6 +549,8 @@ int pr_primitive_concat(struct pr_onednn *d,
     return pr_primitive_finish(d, attr, st, desc, ret, err);
 }
 
+/* ---- the library, and what a struct pr_onednn owns */
+
 static const struct {
     const char *name;
     size_t at; /* offset of the pointer */
@@ -537,7 +560,7 @@ static const struct {
 #undef FUNC
 };
 
-/* Filled once, by load(), and never changed again. */
+/* Filled once, by load_onednn(), and never changed again. */
 static struct {
     pthread_once_t once;
     struct pr_onednn_api api;
@@ -619,23 +642,6 @@ int pr_onednn_new(struct pr_onednn **ret, struct pr_err *err)
 bool pr_onednn_is_out_of_memory(const struct pr_onednn *d)
 {
     return d->is_short;
-}
-
-static void free_primitive(const struct pr_onednn_api *api,
-                           struct pr_primitive *p)
-{
-    for (int i = 0; i < p->arg_count; i++)
-        api->dnnl_memory_destroy(p->args[i].memory);
-    if (p->prim)
-        api->dnnl_primitive_destroy(p->prim);
-    api->dnnl_primitive_desc_destroy(p->desc);
-}
-
-void pr_primitive_drop(struct pr_primitive *p)
-{
-    assert(p->dnn->prims == p);
-    p->dnn->prims = p->next;
-    free_primitive(p->dnn->api, p);
 }
 
 void pr_onednn_free(struct pr_onednn *d)

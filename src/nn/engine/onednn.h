@@ -198,7 +198,7 @@ int pr_primitive_run(struct pr_primitive *p, struct pr_err *err) PR_MUST_CHECK;
 /* Ends the one that was made last, before its struct pr_onednn does. */
 void pr_primitive_drop(struct pr_primitive *p);
 
-/* Inside of dnn_*.c: oneDNN's own types. Nobody else includes this. */
+/* ---- inside of onednn*.c: oneDNN's own types */
 
 /* The library's functions; it brings an OpenMP runtime and OpenCL with it, so
  * it is loaded when first needed. */
@@ -263,6 +263,13 @@ static inline pr_onednn_md pr_layout_md(const struct pr_layout *lay)
 
 /* Takes a description over, or copies it. NULL: out of memory. */
 struct pr_layout *pr_layout_from_md(struct pr_onednn *d, pr_onednn_md md);
+
+/* One of these dimensions in a format of oneDNN's. NULL: out of memory, or it
+ * has no such layout. */
+const struct pr_layout *pr_layout_tagged(struct pr_onednn *d,
+                                         enum pr_layout_type type,
+                                         unsigned dims, const int64_t *at,
+                                         dnnl_format_tag_t tag);
 
 /* Attributes of a primitive that works in memory of ours. */
 dnnl_status_t pr_primitive_new_attr(const struct pr_onednn_api *f,

@@ -5,36 +5,13 @@
  */
 #include "nn/engine/onednn.h"
 
-/* Recurrent primitives, in the words of oneDNN 2 and of oneDNN 3. */
-
-static const struct pr_layout *new_tagged_layout(struct pr_onednn *d, int dims,
-                                                 const dnnl_dims_t at,
-                                                 dnnl_format_tag_t tag)
-{
-    struct pr_layout *l = NULL;
-
-#if DNNL_VERSION_MAJOR >= 3
-    dnnl_memory_desc_t md;
-    if (d->api->dnnl_memory_desc_create_with_tag(&md, dims, at, dnnl_f32,
-                                                 tag) != dnnl_success)
-        return NULL;
-    l = pr_layout_from_md(d, md);
-    d->api->dnnl_memory_desc_destroy(md);
-#else
-    dnnl_memory_desc_t md;
-    if (d->api->dnnl_memory_desc_init_by_tag(&md, dims, at, dnnl_f32, tag) !=
-        dnnl_success)
-        return NULL;
-    l = pr_layout_from_md(d, &md);
-#endif
-    return l;
-}
+/* ---- recurrent layers */
 
 const struct pr_layout *pr_layout_gates(struct pr_onednn *d, int64_t gates,
                                         int64_t out, int64_t in)
 {
-    return new_tagged_layout(d, 5, (dnnl_dims_t){1, 1, in, gates, out},
-                             dnnl_ldgoi);
+    return pr_layout_tagged(d, PR_LAYOUT_F32, 5,
+                            (int64_t[]){1, 1, in, gates, out}, dnnl_ldgoi);
 }
 
 /* What all passes describe; NULL: has none. */
@@ -52,17 +29,20 @@ static bool describe_rnn_tensors(struct pr_onednn *d,
     int64_t gates = w->is_gru ? 3 : 4;
     const struct pr_layout *src, *dst, *weights, *recurrent, *bias, *state;
 
-    src = new_tagged_layout(d, 3, (dnnl_dims_t){w->rows, w->batch, w->in},
-                            dnnl_ntc);
-    dst = new_tagged_layout(d, 3, (dnnl_dims_t){w->rows, w->batch, w->out},
-                            dnnl_ntc);
-    weights = new_tagged_layout(d, 5, (dnnl_dims_t){1, 1, w->in, gates, w->out},
-                                dnnl_format_tag_any);
-    recurrent = new_tagged_layout(
-        d, 5, (dnnl_dims_t){1, 1, w->out, gates, w->out}, dnnl_format_tag_any);
-    bias = new_tagged_layout(d, 4, (dnnl_dims_t){1, 1, 4, w->out}, dnnl_ldgo);
-    state = new_tagged_layout(d, 4, (dnnl_dims_t){1, 1, w->batch, w->out},
-                              dnnl_ldnc);
+    src = pr_layout_tagged(d, PR_LAYOUT_F32, 3,
+                           (int64_t[]){w->rows, w->batch, w->in}, dnnl_ntc);
+    dst = pr_layout_tagged(d, PR_LAYOUT_F32, 3,
+                           (int64_t[]){w->rows, w->batch, w->out}, dnnl_ntc);
+    weights = pr_layout_tagged(d, PR_LAYOUT_F32, 5,
+                               (int64_t[]){1, 1, w->in, gates, w->out},
+                               dnnl_format_tag_any);
+    recurrent = pr_layout_tagged(d, PR_LAYOUT_F32, 5,
+                                 (int64_t[]){1, 1, w->out, gates, w->out},
+                                 dnnl_format_tag_any);
+    bias = pr_layout_tagged(d, PR_LAYOUT_F32, 4, (int64_t[]){1, 1, 4, w->out},
+                            dnnl_ldgo);
+    state = pr_layout_tagged(d, PR_LAYOUT_F32, 4,
+                             (int64_t[]){1, 1, w->batch, w->out}, dnnl_ldnc);
     if (!src || !dst || !weights || !recurrent || !bias || !state)
         return false;
     *ret = (struct descs){
@@ -171,6 +151,8 @@ int pr_primitive_recurrent(struct pr_onednn *d, const struct pr_recurrent *what,
         (*ret)->is_recurrent = true;
     return rc;
 }
+
+/* ---- products, pools, local response norm */
 
 /* What is done to a result before it is stored. */
 static dnnl_status_t add_post_ops(const struct pr_onednn_api *f,

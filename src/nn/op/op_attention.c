@@ -1,11 +1,12 @@
 /*
- * Attention: queries, keys and values are three inputs, or lie side by side in
- * one. Gradients are written in the same way, without copies.
+ * Attention: queries, keys and values are three inputs, or, unless it is the
+ * additive one, lie side by side in one. Gradients are written in the same way,
+ * without copies.
  */
 #include "nn/kernel/kernel_attention.h"
 #include "nn/op/op.h"
 
-/* Additive attention, of queries, keys and values that are three inputs. */
+/* ---- additive attention */
 
 /* What the node keeps: inputs as they were taken, probabilities. */
 enum {
@@ -47,7 +48,7 @@ static void additive_fill_args(const struct pr_net *net,
             (const int32_t *)(const void *)pr_op_data(net, s, at + 4);
 }
 
-/* ---- forward. Tensors: y, then those of fill(). */
+/* ---- additive: forward. Tensors: y, then those of additive_fill_args(). */
 
 static int run_additive(struct pr_net *net, struct pr_net_step *s,
                         struct pr_err *err)
@@ -89,8 +90,8 @@ static int additive_attention_forward(struct pr_net *net, unsigned layer,
                       x[OP_ADDITIVE_PROBABILITIES], x[OP_ADDITIVE_LENGTHS]);
 }
 
-/* ---- backward. Tensors: dy, dq, dk, dv, dw (where dy stands for those that
- * are not wanted), work, then those of fill(). */
+/* ---- additive: backward. Tensors: dy, dq, dk, dv, dw (where dy stands for
+ * those that are not wanted), work, then those of additive_fill_args(). */
 
 enum { DW = 3, GRADIENTS };
 
@@ -227,8 +228,9 @@ static void attention_fill_args(const struct pr_net *net,
             (const int32_t *)(const void *)pr_op_data(net, s, at + 5);
 }
 
-/* ---- forward. Tensors: y, then those of fill(); without backward there are
- * no probabilities, and the room that is named twice is for work. */
+/* ---- attention: forward. Tensors: y, then those of attention_fill_args();
+ * without backward there are no probabilities, and the room that is named twice
+ * is for work. */
 
 static int run_attention_forward(struct pr_net *net, struct pr_net_step *s,
                                  struct pr_err *err)
@@ -283,8 +285,8 @@ static int attention_forward(struct pr_net *net, unsigned layer,
                       x[PROBABILITIES], x[PROBABILITIES], x[LENGTHS]);
 }
 
-/* ---- backward. Tensors: dy, dq, dk, dv (where dy stands for those that are
- * not wanted), then those of fill(). */
+/* ---- attention: backward. Tensors: dy, dq, dk, dv (where dy stands for those
+ * that are not wanted), then those of attention_fill_args(). */
 
 static int run_attention_back(struct pr_net *net, struct pr_net_step *s,
                               struct pr_err *err)

@@ -1,7 +1,8 @@
 /*
- * Convolutions and linear layers. oneDNN chooses the layouts; the output keeps
- * the one it likes, and everything after takes it as it comes. A layout that
- * would leave oneDNN without code for this processor is never forced on it.
+ * Convolutions, linear layers and Gram matrices. oneDNN chooses the layouts;
+ * the output keeps the one it likes, and everything after takes it as it comes.
+ * A layout that would leave oneDNN without code for this processor is never
+ * forced on it.
  */
 #include "nn/op/op_conv.h"
 
@@ -9,11 +10,9 @@
 
 #include <string.h>
 
-/*
- * The Gram matrix of channels, G = F F' / (C H W) with F = [C, H * W] of each
- * sample. F is there twice: with D the gradient of G, that of F is
- * (D + D') F / (C H W).
- */
+/* ---- the Gram matrix of channels, G = F F' / (C H W) with F = [C, H * W] of
+ * each sample. F is there twice: with D the gradient of G, that of F is
+ * (D + D') F / (C H W). */
 
 static const struct pr_layer *find_gram_input(const struct pr_net *net,
                                               const struct pr_net_step *s)

@@ -1,4 +1,4 @@
-/* What convolutions and those turned around share (op_product.c). */
+/* What convolutions and those turned around share. */
 #ifndef PR_NN_OP_CONV_H
 #define PR_NN_OP_CONV_H
 
@@ -26,7 +26,7 @@ int pr_op_product_weights(struct pr_net *net, const struct pr_net_node *n,
                           const struct pr_primitive *p, int *ret,
                           struct pr_err *err) PR_MUST_CHECK;
 
-/* transposed_conv (op_transposed.c). */
+/* transposed_conv (op_pool.c). */
 extern const struct pr_op pr_op_transposed;
 
 #endif

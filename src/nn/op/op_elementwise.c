@@ -1,6 +1,10 @@
-/* Layers that are a loop over elements, rows or channels. */
+/* Layers that are a loop over elements, rows or channels: dropout, scale,
+ * softmax, means, and curves. */
 #include "base/random.h"
-#include "nn/op/op_share.h"
+#include "nn/engine/net_impl.h"
+
+/* ---- layers whose output lies like their input, element by element, whatever
+ * the layout: one step each way */
 
 /* Forward from src, which is the layer's input or that in another layout. The
  * step's tensors: output, src. */
@@ -255,7 +259,7 @@ static int mean_backward(struct pr_net *net, unsigned layer, struct pr_err *err)
 
 const struct pr_op pr_op_mean = {mean_forward, mean_backward};
 
-/* Curves: layers that treat each number by itself. */
+/* ---- curves: layers that treat each number by itself */
 
 static enum pr_curve find_curve_kind(const struct pr_layer *l)
 {

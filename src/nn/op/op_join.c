@@ -1,11 +1,9 @@
-/* Layers that join inputs of the same shape: add and multiply. */
+/* Layers that join inputs: concat, add and multiply. */
 #include "nn/engine/net_impl.h"
 #include "nn/op/op_share.h"
 
-/* Concat: inputs side by side, along any dimension. */
-
 /* ---- concat of channels: all in the layout of the first, where they
- * differ */
+ * differ. Of any other dimension below. */
 
 static int channels_forward(struct pr_net *net, unsigned layer,
                             struct pr_err *err)
@@ -163,7 +161,7 @@ static int part_back(struct pr_net *net, unsigned layer, unsigned i,
     rc = PR_OP_STEP(net, run_part_back, err, dst, gradient);
     if (rc)
         return rc;
-    net->steps[net->step_count - 1].terms = i;
+    pr_net_last_step(net)->terms = i;
     return pr_op_give_gradient(net, layer, i, dst, err);
 }
 
@@ -212,19 +210,6 @@ const struct pr_op pr_op_concat = {concat_forward, concat_backward};
 
 /* ---- add that no batch norm took along. Tensors: y, terms. */
 
-static int run_add(struct pr_net *net, struct pr_net_step *s,
-                   struct pr_err *err)
-{
-    const float *terms[PR_TERMS];
-
-    (void)err;
-    for (unsigned i = 0; i < s->terms; i++)
-        terms[i] = pr_net_tensor_data(net, s->tensors[1 + i]);
-    pr_kernel_sum(net->par, s->elements, terms, s->terms, s->relu,
-                  pr_net_tensor_data(net, s->tensors[0]));
-    return PR_OK;
-}
-
 /* Some of the inputs, from `from` on, added to what is there if from > 0. */
 static int add_some(struct pr_net *net, unsigned layer, unsigned from,
                     unsigned to, bool relu, struct pr_err *err)
@@ -243,7 +228,7 @@ static int add_some(struct pr_net *net, unsigned layer, unsigned from,
                                      &tensors[count++], err);
     if (rc)
         return rc;
-    s = pr_net_step_new(net, run_add);
+    s = pr_net_step_new(net, pr_net_run_sum);
     if (!s)
         return pr_fail_nomem(err);
     s->elements = pr_net_tensor_elements(net, n->out);

@@ -1,12 +1,13 @@
 /*
- * Layers that move values and change none. Those that move places (upsample,
+ * Layers that move values and change none: rows by numbers or ids, places,
+ * dimensions. Those that move places (upsample,
  * reflect_pad) do so in the layout that is there; the others in plain order.
  */
 #include "nn/kernel/kernels.h"
 #include "nn/op/op.h"
 #include "nn/op/op_share.h"
 
-/* Gather: rows of each sample, by their numbers. */
+/* ---- gather: rows of each sample, by their numbers */
 
 static struct pr_gather_args
 gather_args(const struct pr_net *net, const struct pr_net_step *s, unsigned ids)
@@ -80,11 +81,10 @@ static int gather_backward(struct pr_net *net, unsigned layer,
 
 const struct pr_op pr_op_gather = {gather_forward, gather_backward};
 
-/*
- * Embedding: rows of a table by ids. Its gradient is a whole table that is 0
- * in most rows; where nothing else wants that, and the definition says sparse,
- * the backward step changes the rows that were chosen, and there is none.
- */
+/* ---- embedding: rows of a table by ids. Its gradient is a whole table that is
+ * 0 in most rows; where nothing else wants that, and the definition says
+ * sparse, the backward step changes the rows that were chosen, and there is
+ * none. */
 
 static struct pr_embedding_table embedding_table(const struct pr_net *net,
                                                  const struct pr_net_step *s,
@@ -106,7 +106,7 @@ static float *embedding_weight(const struct pr_net *net,
     return pr_net_tensor_data(net, pr_net_param_value(net, s->layer, 0));
 }
 
-/* ---- forward. Tensors: y, ids. */
+/* ---- embedding: forward. Tensors: y, ids. */
 
 static int run_embedding(struct pr_net *net, struct pr_net_step *s,
                          struct pr_err *err)
@@ -161,7 +161,7 @@ static int embedding_forward(struct pr_net *net, unsigned layer,
     return PR_OP_STEP(net, run_embedding, err, n->out, n->src);
 }
 
-/* ---- backward. Tensors: dy, ids, work, dw. */
+/* ---- embedding: backward. Tensors: dy, ids, work, dw. */
 
 static int run_dense(struct pr_net *net, struct pr_net_step *s,
                      struct pr_err *err)
@@ -303,7 +303,7 @@ static int places_forward(struct pr_net *net, unsigned layer,
         return PR_E_NOMEM;
     rc = PR_OP_STEP(net, run_places, err, n->out, n->src);
     if (!rc)
-        net->steps[net->step_count - 1].view = view;
+        pr_net_last_step(net)->view = view;
     return rc;
 }
 
@@ -325,7 +325,7 @@ static int places_backward(struct pr_net *net, unsigned layer,
     if (rc)
         return rc;
     pr_layout_view(pr_net_tensor_layout(net, n->src), &view);
-    net->steps[net->step_count - 1].view = view;
+    pr_net_last_step(net)->view = view;
     return pr_op_give_gradient(net, layer, 0, dst, err);
 }
 

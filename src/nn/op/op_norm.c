@@ -1,19 +1,22 @@
-/* Batch norm, with the addition and relu that were found to follow it. */
+/*
+ * Norms: of rows and of samples, which have their own statistics in training
+ * and after; and batch norm, with the addition and relu that were found to
+ * follow it.
+ */
 #include "nn/engine/net_impl.h"
 #include "nn/kernel/kernels.h"
 
-/* Norms with each row's or sample's own statistics, in training and after. */
+/* Parameters; mean and variance are batch norm's alone. */
+enum { WEIGHT, BIAS, MEAN, VAR };
 
-enum { OP_ROW_NORM_WEIGHT, OP_ROW_NORM_BIAS };
+static unsigned first_norm_param(const struct pr_net_node *n)
+{
+    return n->layer->has_scale ? WEIGHT : BIAS;
+}
 
 static bool is_layer_norm(const struct pr_net_node *n)
 {
     return n->layer->op == PR_LAYER_LAYER_NORM;
-}
-
-static unsigned row_norm_first_param(const struct pr_net_node *n)
-{
-    return n->layer->has_scale ? OP_ROW_NORM_WEIGHT : OP_ROW_NORM_BIAS;
 }
 
 static const float *row_norm_param(const struct pr_net *net, unsigned layer,
@@ -29,7 +32,7 @@ static float *row_norm_gradient(const struct pr_net *net,
                                 const struct pr_net_step *s, unsigned at,
                                 unsigned i)
 {
-    at += i == OP_ROW_NORM_WEIGHT;
+    at += i == WEIGHT;
     return at < s->count ? pr_op_data(net, s, at) : NULL;
 }
 
@@ -45,8 +48,8 @@ static void row_norm_fill_args(const struct pr_net *net,
     *ret = (struct pr_row_norm){
         .rows = s->elements / width,
         .width = width,
-        .gamma = row_norm_param(net, s->layer, OP_ROW_NORM_WEIGHT),
-        .beta = row_norm_param(net, s->layer, OP_ROW_NORM_BIAS),
+        .gamma = row_norm_param(net, s->layer, WEIGHT),
+        .beta = row_norm_param(net, s->layer, BIAS),
         .mean = pr_op_data(net, s, mean),
         .inv_std = pr_op_data(net, s, mean + 1),
         .epsilon = (float)l->epsilon,
@@ -75,8 +78,8 @@ static int run_layer_norm_back(struct pr_net *net, struct pr_net_step *s,
         .x = pr_op_data(net, s, 2),
         .dy = pr_op_data(net, s, 1),
         .dx = s->tensors[0] == s->tensors[2] ? NULL : pr_op_data(net, s, 0),
-        .dgamma = row_norm_gradient(net, s, 5, OP_ROW_NORM_WEIGHT),
-        .dbeta = row_norm_gradient(net, s, 5, OP_ROW_NORM_BIAS),
+        .dgamma = row_norm_gradient(net, s, 5, WEIGHT),
+        .dbeta = row_norm_gradient(net, s, 5, BIAS),
     };
 
     (void)err;
@@ -92,8 +95,8 @@ static void instance_norm_fill_args(const struct pr_net *net,
                                     struct pr_norm *ret)
 {
     *ret = (struct pr_norm){
-        .gamma = row_norm_param(net, s->layer, OP_ROW_NORM_WEIGHT),
-        .beta = row_norm_param(net, s->layer, OP_ROW_NORM_BIAS),
+        .gamma = row_norm_param(net, s->layer, WEIGHT),
+        .beta = row_norm_param(net, s->layer, BIAS),
         .mean = pr_op_data(net, s, mean),
         .inv_std = pr_op_data(net, s, mean + 1),
         .epsilon = (float)pr_op_layer(net, s)->epsilon,
@@ -122,8 +125,8 @@ static int run_instance_norm_back(struct pr_net *net, struct pr_net_step *s,
         .x = pr_op_data(net, s, 2),
         .dy = pr_op_data(net, s, 1),
         .dx = pr_op_data(net, s, 0),
-        .dgamma = row_norm_gradient(net, s, 6, OP_ROW_NORM_WEIGHT),
-        .dbeta = row_norm_gradient(net, s, 6, OP_ROW_NORM_BIAS),
+        .dgamma = row_norm_gradient(net, s, 6, WEIGHT),
+        .dbeta = row_norm_gradient(net, s, 6, BIAS),
         .work = pr_op_data(net, s, 5),
     };
 
@@ -133,7 +136,7 @@ static int run_instance_norm_back(struct pr_net *net, struct pr_net_step *s,
     return PR_OK;
 }
 
-/* ---- forward */
+/* ---- layer and instance norm: forward */
 
 /* Means that there are, with room for channels that fill up a block. */
 static size_t mean_count(const struct pr_net *net, const struct pr_net_node *n)
@@ -148,11 +151,6 @@ static size_t mean_count(const struct pr_net *net, const struct pr_net_node *n)
     }
     pr_layout_view(pr_net_tensor_layout(net, n->src), &v);
     return pr_kernel_instance_norm_work(&v) / 2;
-}
-
-static struct pr_net_step *last_step(struct pr_net *net)
-{
-    return &net->steps[net->step_count - 1];
 }
 
 /* Instance norm takes its input in any layout that loops can walk. */
@@ -174,8 +172,7 @@ static int row_norm_op_forward(struct pr_net *net, unsigned layer,
     struct pr_net_node *n = &net->nodes[layer];
     int rc = take_input(net, layer, err);
 
-    for (unsigned i = row_norm_first_param(n); i <= OP_ROW_NORM_BIAS && !rc;
-         i++)
+    for (unsigned i = first_norm_param(n); i <= BIAS && !rc; i++)
         rc = pr_net_param_new(net, layer, i, NULL, true, err);
     if (!rc)
         rc = pr_op_new_room(net, mean_count(net, n), &n->mean, err);
@@ -190,11 +187,11 @@ static int row_norm_op_forward(struct pr_net *net, unsigned layer,
                     err, n->out, n->src, n->mean, n->inv_std);
     if (!rc && !is_layer_norm(n))
         pr_layout_view(pr_net_tensor_layout(net, n->src),
-                       &last_step(net)->view);
+                       &pr_net_last_step(net)->view);
     return rc;
 }
 
-/* ---- backward */
+/* ---- layer and instance norm: backward */
 
 /* Where gradients of parameters go, for the end of the list. */
 static int row_norm_make_gradients(struct pr_net *net, unsigned layer,
@@ -206,10 +203,9 @@ static int row_norm_make_gradients(struct pr_net *net, unsigned layer,
     *dbeta = *dgamma = PR_NO_TENSOR;
     if (!pr_net_param_is_updated(net, layer))
         return PR_OK;
-    rc = pr_net_param_gradient(net, layer, OP_ROW_NORM_BIAS, NULL, dbeta, err);
+    rc = pr_net_param_gradient(net, layer, BIAS, NULL, dbeta, err);
     if (!rc && n->layer->has_scale)
-        rc = pr_net_param_gradient(net, layer, OP_ROW_NORM_WEIGHT, NULL, dgamma,
-                                   err);
+        rc = pr_net_param_gradient(net, layer, WEIGHT, NULL, dgamma, err);
     return rc;
 }
 
@@ -221,7 +217,7 @@ static int emit_rows(struct pr_net *net, unsigned layer, int dx, int dy,
                         n->inv_std, dbeta, dgamma);
 
     if (!rc)
-        last_step(net)->elements = pr_net_tensor_elements(net, n->src);
+        pr_net_last_step(net)->elements = pr_net_tensor_elements(net, n->src);
     return rc;
 }
 
@@ -238,7 +234,7 @@ static int emit_samples(struct pr_net *net, unsigned layer, int dx, int dy,
         rc = PR_OP_STEP(net, run_instance_norm_back, err, dx, dy, n->src,
                         n->mean, n->inv_std, work, dbeta, dgamma);
     if (!rc)
-        last_step(net)->view = v;
+        pr_net_last_step(net)->view = v;
     return rc;
 }
 
@@ -273,7 +269,7 @@ static int row_norm_op_backward(struct pr_net *net, unsigned layer,
 
 const struct pr_op pr_op_row_norm = {row_norm_op_forward, row_norm_op_backward};
 
-enum { WEIGHT, BIAS, MEAN, VAR };
+/* ---- batch norm */
 
 /* Tensors of a step; those that are not there are PR_NO_TENSOR in the node. */
 static void fill_norm(const struct pr_net *net, unsigned layer,
@@ -294,11 +290,6 @@ static void fill_norm(const struct pr_net *net, unsigned layer,
         .epsilon = (float)n->layer->epsilon,
         .momentum = (float)n->layer->momentum,
     };
-}
-
-static unsigned norm_first_param(const struct pr_net_node *n)
-{
-    return n->layer->has_scale ? WEIGHT : BIAS;
 }
 
 /* Tensors: x, y, add. */
@@ -326,7 +317,7 @@ static int norm_make_params(struct pr_net *net, unsigned layer,
     size_t channels = (size_t)(shape->at[shape->dims == 2] + 15) / 16 * 16;
     int rc = PR_OK;
 
-    for (unsigned i = norm_first_param(n); i <= VAR && !rc; i++)
+    for (unsigned i = first_norm_param(n); i <= VAR && !rc; i++)
         rc = pr_net_param_new(net, layer, i, NULL, true, err);
     if (rc || n->leader != layer)
         return rc;
@@ -385,7 +376,8 @@ static int norm_forward(struct pr_net *net, unsigned layer, struct pr_err *err)
     return PR_OK;
 }
 
-/* ---- backward. Tensors: x, y, dx, masked, terms, dbeta, dgamma. */
+/* ---- batch norm: backward. Tensors: x, y, dx, masked, terms, gradients of
+ * beta and gamma. */
 
 static int run_norm_back(struct pr_net *net, struct pr_net_step *s,
                          struct pr_err *err)
@@ -469,7 +461,7 @@ static int norm_emit_backward(struct pr_net *net, unsigned layer,
     int grads[2] = {PR_NO_TENSOR, PR_NO_TENSOR}, rc = PR_OK;
     struct pr_net_step *s;
 
-    for (unsigned i = norm_first_param(n); i <= BIAS && !rc; i++)
+    for (unsigned i = first_norm_param(n); i <= BIAS && !rc; i++)
         rc = norm_param_gradient(net, layer, i, &grads[i], err);
     if (rc)
         return rc;

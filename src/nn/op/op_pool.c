@@ -1,18 +1,11 @@
 /*
- * Convolutions turned around: what goes in lies where a convolution's output
- * would, what comes out where its input would. Forward is the way back of that
- * convolution to its data, the way back to the input is its forward pass, and
- * the gradient of weights is its own, with both sides swapped. Its weights are
- * [in, out, rows, columns] as they stand. oneDNN's own deconvolution calls the
- * same code, but takes long to add a bias.
+ * Windows and sums over channels: pools, local response norm; and convolutions
+ * turned around.
  */
 #include "nn/engine/net_impl.h"
 #include "nn/op/op_conv.h"
 
 #include <string.h>
-
-/* Windows and sums over channels: pools, local response norm, the mean of
- * each channel. */
 
 /* ---- max_pool, average_pool */
 
@@ -280,7 +273,18 @@ static int transposed_make_params(struct pr_net *net, unsigned layer,
     return PR_OK;
 }
 
-/* ---- bias and relu, in place. Tensors: y, bias. */
+/*
+ * ---- convolutions turned around
+ *
+ * What goes in lies where a convolution's output would, what comes out where
+ * its input would. Forward is the way back of that convolution to its data, the
+ * way back to the input is its forward pass, and the gradient of weights is its
+ * own, with both sides swapped. Its weights are [in, out, rows, columns] as
+ * they stand. oneDNN's own deconvolution calls the same code, but takes long to
+ * add a bias.
+ */
+
+/* Bias and relu, in place. Tensors: y, bias. */
 
 static int run_conv_bias(struct pr_net *net, struct pr_net_step *s,
                          struct pr_err *err)
@@ -309,8 +313,8 @@ static int add_bias(struct pr_net *net, unsigned layer, struct pr_err *err)
         rc = PR_OP_STEP(net, run_conv_bias, err, n->out, n->exec_bias);
     if (rc)
         return rc;
-    net->steps[net->step_count - 1].view = view;
-    net->steps[net->step_count - 1].relu = n->relu;
+    pr_net_last_step(net)->view = view;
+    pr_net_last_step(net)->relu = n->relu;
     return PR_OK;
 }
 
@@ -351,11 +355,11 @@ static int transposed_bias_back(struct pr_net *net, unsigned layer,
     if (!rc)
         rc = PR_OP_STEP(net, run_conv_bias_back, err, db, means, gradient);
     if (!rc)
-        net->steps[net->step_count - 1].view = view;
+        pr_net_last_step(net)->view = view;
     return rc;
 }
 
-/* ---- the layer */
+/* ---- convolutions turned around: the layer */
 
 static int transposed_forward(struct pr_net *net, unsigned layer,
                               struct pr_err *err)

@@ -1,17 +1,12 @@
-/* Recurrent layers: which way, and what all ways have in common. */
+/*
+ * Recurrent layers: which way, what all ways have in common, and the way by
+ * oneDNN's primitives. It has one bias where there are two here, another order
+ * of a gru's gates, and weights laid out as it likes, each pass its own way:
+ * steps around the primitive see to that.
+ */
 #include "nn/op/op_rnn_onednn.h"
 
 #include <string.h>
-
-/* Inside of op_rnn_onednn*.c. */
-
-/* Copies gates of a gru, `size` numbers each: reset and update change places;
- * there and back is the same. */
-
-/* What a pass takes of weights. */
-struct op_rnn_onednn_weights {
-    int weights, recurrent, bias;
-};
 
 struct pr_rnn pr_op_rnn_sizes(const struct pr_net *net, unsigned layer)
 {
@@ -64,17 +59,10 @@ static int rnn_backward(struct pr_net *net, unsigned layer, struct pr_err *err)
 
 const struct pr_op pr_op_rnn = {rnn_forward, rnn_backward};
 
-/*
- * Recurrent layers by oneDNN's primitives. It has one bias where there are two
- * here, another order of a gru's gates, and weights laid out as it likes, each
- * pass its own way: steps around the primitive see to that.
- */
+/* ---- by oneDNN: loops */
 
-static int op_rnn_onednn_backward(struct pr_net *net, unsigned layer,
-                                  struct pr_err *err);
-
-/* ---- loops */
-
+/* Copies gates of a gru, `size` numbers each: reset and update change places;
+ * there and back is the same. */
 static void op_rnn_swap_gates(const float *from, size_t size, float *to)
 {
     memcpy(to, from + size, size * sizeof *to);
@@ -147,7 +135,12 @@ static int run_end(struct pr_net *net, struct pr_net_step *s,
     return PR_OK;
 }
 
-/* ---- tensors */
+/* ---- by oneDNN: tensors */
+
+/* What a pass takes of weights. */
+struct rnn_onednn_weights {
+    int weights, recurrent, bias;
+};
 
 static int op_rnn_emit_swap(struct pr_net *net, int from, size_t size, int *ret,
                             struct pr_err *err)
@@ -157,7 +150,7 @@ static int op_rnn_emit_swap(struct pr_net *net, int from, size_t size, int *ret,
     if (!rc)
         rc = PR_OP_STEP(net, run_swap, err, *ret, from);
     if (!rc)
-        net->steps[net->step_count - 1].elements = size;
+        pr_net_last_step(net)->elements = size;
     return rc;
 }
 
@@ -198,10 +191,10 @@ static int bias_in(struct pr_net *net, unsigned layer, int *ret,
                     pr_net_param_value(net, layer, PR_RNN_RECURRENT_BIAS));
 }
 
-static int op_rnn_onednn_weights(struct pr_net *net, unsigned layer,
-                                 const struct pr_primitive *prim,
-                                 struct op_rnn_onednn_weights *ret,
-                                 struct pr_err *err)
+static int rnn_onednn_weights(struct pr_net *net, unsigned layer,
+                              const struct pr_primitive *prim,
+                              struct rnn_onednn_weights *ret,
+                              struct pr_err *err)
 {
     int rc = weights_in(net, layer, PR_RNN_WEIGHT, prim, PR_ARG_WEIGHTS,
                         &ret->weights, err);
@@ -235,8 +228,8 @@ static int new_states(struct pr_net *net, unsigned layer, struct pr_err *err)
 }
 
 /* A step with the arguments that both passes have. */
-static struct pr_recurrent op_rnn_onednn_sizes(const struct pr_net *net,
-                                               unsigned layer)
+static struct pr_recurrent rnn_onednn_sizes(const struct pr_net *net,
+                                            unsigned layer)
 {
     struct pr_rnn r = pr_op_rnn_sizes(net, layer);
 
@@ -252,7 +245,7 @@ static struct pr_recurrent op_rnn_onednn_sizes(const struct pr_net *net,
 
 static int op_rnn_onednn_add_step(struct pr_net *net, unsigned layer,
                                   struct pr_primitive *prim,
-                                  const struct op_rnn_onednn_weights *w,
+                                  const struct rnn_onednn_weights *w,
                                   struct pr_err *err)
 {
     const struct pr_net_node *n = &net->nodes[layer];
@@ -297,8 +290,8 @@ static int rnn_onednn_forward(struct pr_net *net, unsigned layer,
                               struct pr_err *err)
 {
     struct pr_net_node *n = &net->nodes[layer];
-    struct pr_recurrent what = op_rnn_onednn_sizes(net, layer);
-    struct op_rnn_onednn_weights w;
+    struct pr_recurrent what = rnn_onednn_sizes(net, layer);
+    struct rnn_onednn_weights w;
     const int *e = n->extra;
     int rc = pr_op_input_tensor(net, layer, 0, &n->src, err);
 
@@ -311,7 +304,7 @@ static int rnn_onednn_forward(struct pr_net *net, unsigned layer,
     if (!rc)
         rc = new_work(net, n, err);
     if (!rc)
-        rc = op_rnn_onednn_weights(net, layer, n->forward, &w, err);
+        rc = rnn_onednn_weights(net, layer, n->forward, &w, err);
     if (!rc && e[PR_RNN_STATE] >= 0)
         rc = PR_OP_STEP(net, run_begin, err, e[PR_RNN_STATE], e[PR_RNN_BEGIN],
                         e[PR_RNN_BEGIN_CELL]);
@@ -323,12 +316,9 @@ static int rnn_onednn_forward(struct pr_net *net, unsigned layer,
     return rc;
 }
 
-const struct pr_op pr_op_rnn_onednn = {rnn_onednn_forward,
-                                       op_rnn_onednn_backward};
+/* ---- by oneDNN: backward */
 
-/* Recurrent layers by oneDNN's primitives: backward. */
-
-/* gradients of bias and recurrent bias, from */
+/* Tensors: gradients of bias and of recurrent bias, from where. */
 static int run_rnn_bias_back(struct pr_net *net, struct pr_net_step *s,
                              struct pr_err *err)
 {
@@ -404,7 +394,7 @@ static int new_given(struct pr_net *net, unsigned layer,
 
 static void use_given(struct pr_net *net, int gradient, const struct given *g)
 {
-    struct pr_net_step *s = &net->steps[net->step_count - 1];
+    struct pr_net_step *s = pr_net_last_step(net);
 
     pr_net_step_use(net, s, PR_ARG_DIFF_DST, gradient);
     pr_net_step_use(net, s, PR_ARG_DIFF_SRC, g->src);
@@ -460,12 +450,12 @@ static int rnn_onednn_param_gradients(struct pr_net *net, unsigned layer,
     return rc ? rc : pr_net_param_update(net, layer, err);
 }
 
-static int op_rnn_onednn_backward(struct pr_net *net, unsigned layer,
-                                  struct pr_err *err)
+static int rnn_onednn_backward(struct pr_net *net, unsigned layer,
+                               struct pr_err *err)
 {
-    struct pr_recurrent what = op_rnn_onednn_sizes(net, layer);
+    struct pr_recurrent what = rnn_onednn_sizes(net, layer);
     struct pr_primitive *prim = NULL;
-    struct op_rnn_onednn_weights w;
+    struct rnn_onednn_weights w;
     struct given g;
     int gradient, rc;
     bool own;
@@ -475,7 +465,7 @@ static int op_rnn_onednn_backward(struct pr_net *net, unsigned layer,
         rc = pr_primitive_recurrent(net->dnn, &what, net->nodes[layer].forward,
                                     &prim, err);
     if (!rc)
-        rc = op_rnn_onednn_weights(net, layer, prim, &w, err);
+        rc = rnn_onednn_weights(net, layer, prim, &w, err);
     if (!rc)
         rc = new_given(net, layer, prim, &g, err);
     if (!rc)
@@ -491,3 +481,5 @@ static int op_rnn_onednn_backward(struct pr_net *net, unsigned layer,
                ? rc
                : rnn_onednn_param_gradients(net, layer, &g, err);
 }
+
+const struct pr_op pr_op_rnn_onednn = {rnn_onednn_forward, rnn_onednn_backward};

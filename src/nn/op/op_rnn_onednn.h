@@ -1,4 +1,4 @@
-/* Inside of op_rnn*.c: tensors of a recurrent layer, and ways to compute it. */
+/* Recurrent layers: their tensors, and the ways to compute them. */
 #ifndef PR_NN_OP_RNN_ONEDNN_H
 #define PR_NN_OP_RNN_ONEDNN_H
 

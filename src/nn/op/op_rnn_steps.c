@@ -1,4 +1,8 @@
-/* A recurrent layer row by row: memory, and forward. */
+/*
+ * Recurrent layers by loops of ours: small ones by samples, each thread on its
+ * own (kernel_rnn.c); large ones, whose weights would not stay in a cache, row
+ * by row, all threads together.
+ */
 #include "nn/engine/onednn.h"
 #include "nn/kernel/kernel_rnn.h"
 #include "nn/kernel/kernel_vec.h"
@@ -6,14 +10,11 @@
 
 #include <string.h>
 
-/*
- * Inside of op_rnn_steps*.c: a recurrent layer row by row, for weights that are
- * too large for a cache. All threads share the product of each row's state with
- * them. They are packed once for all rows; the products with the input and
- * those for the weights' gradients are each one of oneDNN's for all rows.
- */
+/* ---- row by row. All threads share the product of each row's state with the
+ * weights. They are packed once for all rows; the products with the input and
+ * those for the weights' gradients are each one of oneDNN's for all rows. */
 
-struct pr_rnn_steps {
+struct rnn_steps {
     const struct pr_rnn *r;
     const struct pr_rnn_data *d;
     size_t row;    /* that is computed */
@@ -24,24 +25,15 @@ struct pr_rnn_steps {
 };
 
 /* Where what depends on the input begins in what is kept of a row. */
-static inline size_t pr_rnn_steps_input_at(const struct pr_rnn *r)
+static size_t rnn_steps_input_at(const struct pr_rnn *r)
 {
     return r->is_gru ? r->out : 0;
 }
 
-static inline float *pr_rnn_steps_kept_at(const struct pr_rnn_steps *j,
-                                          size_t sample, size_t row)
+static float *rnn_steps_kept_at(const struct rnn_steps *j, size_t sample,
+                                size_t row)
 {
     return j->d->kept + (sample * j->r->rows + row) * 4 * j->r->out;
-}
-
-/* What d says, with room cut up. */
-/* The row to be computed i-th. */
-/* h and c of the row before, of the first sample; NULL: 0. */
-
-static size_t rnn_steps_round_up(size_t n, size_t to)
-{
-    return (n + to - 1) / to * to;
 }
 
 static size_t rnn_steps_sums(const struct pr_rnn *r)
@@ -54,18 +46,9 @@ size_t pr_rnn_steps_kept(const struct pr_rnn *r)
     return r->batch * r->rows * r->out * (r->is_gru ? 4 : 5);
 }
 
-/* ---- memory and packing */
+/* ---- row by row: memory and packing */
 
-static float *rnn_steps_cut_room(const struct pr_rnn_steps *j, size_t *at,
-                                 size_t floats)
-{
-    float *piece = j->d->room ? j->d->room + *at : NULL;
-
-    *at += rnn_steps_round_up(floats, 16);
-    return piece;
-}
-
-static size_t rnn_steps_lay_out(struct pr_rnn_steps *j, bool backward)
+static size_t rnn_steps_lay_out(struct rnn_steps *j, bool backward)
 {
     const struct pr_rnn *r = j->r;
     size_t at = 0, gates = pr_rnn_gate_count(r) * r->out;
@@ -73,36 +56,36 @@ static size_t rnn_steps_lay_out(struct pr_rnn_steps *j, bool backward)
     if (backward) {
         j->weights = (struct pr_panels){gates, r->out, NULL};
         j->weights.data =
-            rnn_steps_cut_room(j, &at, pr_panels_floats(gates, r->out));
-        j->dh = rnn_steps_cut_room(j, &at, r->batch * r->out);
-        j->dc = rnn_steps_cut_room(j, &at, r->batch * r->out);
-        j->sums = rnn_steps_cut_room(j, &at, 4 * r->out);
+            pr_rnn_cut_room(j->d, &at, pr_panels_floats(gates, r->out));
+        j->dh = pr_rnn_cut_room(j->d, &at, r->batch * r->out);
+        j->dc = pr_rnn_cut_room(j->d, &at, r->batch * r->out);
+        j->sums = pr_rnn_cut_room(j->d, &at, 4 * r->out);
         return at;
     }
-    j->bias =
-        rnn_steps_cut_room(j, &at, 4 * rnn_steps_round_up(r->out, PR_LANES));
+    j->bias = pr_rnn_cut_room(j->d, &at, 4 * pr_round_up(r->out, PR_LANES));
     j->weights = (struct pr_panels){r->out, r->is_gru ? r->out : gates, NULL};
     j->more = (struct pr_panels){r->out, r->is_gru ? 2 * r->out : 0, NULL};
     j->weights.data =
-        rnn_steps_cut_room(j, &at, pr_panels_floats(r->out, j->weights.n));
+        pr_rnn_cut_room(j->d, &at, pr_panels_floats(r->out, j->weights.n));
     j->more.data =
-        rnn_steps_cut_room(j, &at, pr_panels_floats(r->out, j->more.n));
+        pr_rnn_cut_room(j->d, &at, pr_panels_floats(r->out, j->more.n));
     return at;
 }
 
 size_t pr_rnn_steps_room(const struct pr_rnn *r, bool backward)
 {
     struct pr_rnn_data none = {0};
-    struct pr_rnn_steps j = {.r = r, .d = &none};
+    struct rnn_steps j = {.r = r, .d = &none};
 
     return rnn_steps_lay_out(&j, backward);
 }
 
-static struct pr_rnn_steps rnn_steps_init(const struct pr_rnn *r,
-                                          const struct pr_rnn_data *d,
-                                          bool backward)
+/* What d says, with room cut up. */
+static struct rnn_steps rnn_steps_init(const struct pr_rnn *r,
+                                       const struct pr_rnn_data *d,
+                                       bool backward)
 {
-    struct pr_rnn_steps j = {.r = r, .d = d};
+    struct rnn_steps j = {.r = r, .d = d};
 
     j.cells = d->kept + r->batch * r->rows * 4 * r->out;
     rnn_steps_lay_out(&j, backward);
@@ -120,7 +103,7 @@ static void rnn_steps_clear_last(const struct pr_panels *to)
 
 static void rnn_steps_pack(void *ctx, unsigned thread, unsigned threads)
 {
-    const struct pr_rnn_steps *j = ctx;
+    const struct rnn_steps *j = ctx;
     size_t out = j->r->out;
     struct pr_panel_fill f = {.from = j->d->recurrent,
                               .by_k = 1,
@@ -138,9 +121,10 @@ static void rnn_steps_pack(void *ctx, unsigned thread, unsigned threads)
     pr_kernel_panel_fill(&j->weights, &f, thread, threads);
 }
 
-/* ---- forward */
+/* ---- row by row: forward */
 
-static void rnn_steps_go_to(struct pr_rnn_steps *j, size_t i)
+/* The row to be computed i-th. */
+static void rnn_steps_go_to(struct rnn_steps *j, size_t i)
 {
     const struct pr_rnn *r = j->r;
 
@@ -149,7 +133,7 @@ static void rnn_steps_go_to(struct pr_rnn_steps *j, size_t i)
     j->is_last = i == r->rows - 1;
 }
 
-static const float *rnn_steps_state_before(const struct pr_rnn_steps *j,
+static const float *rnn_steps_state_before(const struct rnn_steps *j,
                                            const float *state, size_t *ret_row)
 {
     const struct pr_rnn *r = j->r;
@@ -162,7 +146,7 @@ static const float *rnn_steps_state_before(const struct pr_rnn_steps *j,
     return j->d->y + j->before * r->out;
 }
 
-static const float *rnn_steps_cell_before(const struct pr_rnn_steps *j,
+static const float *rnn_steps_cell_before(const struct rnn_steps *j,
                                           const float *state, size_t *ret_row)
 {
     const struct pr_rnn *r = j->r;
@@ -176,12 +160,12 @@ static const float *rnn_steps_cell_before(const struct pr_rnn_steps *j,
 
 static void rnn_steps_product(void *ctx, unsigned thread, unsigned threads)
 {
-    const struct pr_rnn_steps *j = ctx;
+    const struct rnn_steps *j = ctx;
     const struct pr_rnn *r = j->r;
     struct pr_panel_product p = {.m = r->batch,
                                  .b = &j->weights,
                                  .a_col = 1,
-                                 .c = pr_rnn_steps_kept_at(j, 0, j->row),
+                                 .c = rnn_steps_kept_at(j, 0, j->row),
                                  .c_row = r->rows * 4 * r->out,
                                  .add = !r->is_gru};
 
@@ -204,7 +188,7 @@ static void rnn_steps_product(void *ctx, unsigned thread, unsigned threads)
 
 static void rnn_steps_gates(void *ctx, unsigned thread, unsigned threads)
 {
-    const struct pr_rnn_steps *j = ctx;
+    const struct rnn_steps *j = ctx;
     const struct pr_rnn *r = j->r;
     size_t from, to;
     struct pr_rnn_gates g = {.is_gru = r->is_gru,
@@ -217,7 +201,7 @@ static void rnn_steps_gates(void *ctx, unsigned thread, unsigned threads)
 
     pr_threads_part(r->batch, 1, thread, threads, &from, &to);
     g.count = to - from;
-    g.gates = pr_rnn_steps_kept_at(j, from, j->row);
+    g.gates = rnn_steps_kept_at(j, from, j->row);
     g.cell = j->cells + (from * r->rows + j->row) * r->out;
     g.y = j->d->y + (from * r->rows + j->row) * r->out;
     g.before = (r->is_gru ? rnn_steps_state_before : rnn_steps_cell_before)(
@@ -227,7 +211,7 @@ static void rnn_steps_gates(void *ctx, unsigned thread, unsigned threads)
     pr_kernel_rnn_gates(&g);
 }
 
-static void rnn_steps_keep_state(const struct pr_rnn_steps *j)
+static void rnn_steps_keep_state(const struct rnn_steps *j)
 {
     const struct pr_rnn *r = j->r;
     size_t bytes = r->out * sizeof(float);
@@ -243,8 +227,8 @@ static void rnn_steps_keep_state(const struct pr_rnn_steps *j)
 }
 
 /* The input's part of all gates. */
-static int input_product(const struct pr_onednn *dnn,
-                         const struct pr_rnn_steps *j, struct pr_err *err)
+static int input_product(const struct pr_onednn *dnn, const struct rnn_steps *j,
+                         struct pr_err *err)
 {
     const struct pr_rnn *r = j->r;
     int64_t gates_all = (int64_t)(pr_rnn_gate_count(r) * r->out);
@@ -258,7 +242,7 @@ static int input_product(const struct pr_onednn *dnn,
                           .alpha = 1,
                           .a = j->d->x,
                           .b = j->d->weight,
-                          .c = j->d->kept + pr_rnn_steps_input_at(r),
+                          .c = j->d->kept + rnn_steps_input_at(r),
                           .lda = (int64_t)r->in,
                           .ldb = (int64_t)r->in,
                           .ldc = (int64_t)(4 * r->out)},
@@ -269,7 +253,7 @@ int pr_rnn_steps_forward(const struct pr_onednn *dnn,
                          const struct pr_threads *p, const struct pr_rnn *r,
                          const struct pr_rnn_data *d, struct pr_err *err)
 {
-    struct pr_rnn_steps j = rnn_steps_init(r, d, false);
+    struct rnn_steps j = rnn_steps_init(r, d, false);
     size_t state = (r->is_gru ? 1 : 2) * r->batch * r->out;
     int rc = input_product(dnn, &j, err);
 
@@ -291,11 +275,11 @@ int pr_rnn_steps_forward(const struct pr_onednn *dnn,
     return PR_OK;
 }
 
-/* A recurrent layer row by row: backward. */
+/* ---- row by row: backward */
 
 static void pack_back(void *ctx, unsigned thread, unsigned threads)
 {
-    const struct pr_rnn_steps *j = ctx;
+    const struct rnn_steps *j = ctx;
     size_t out = j->r->out;
     struct pr_panel_fill f = {.from = j->d->recurrent,
                               .by_k = out,
@@ -314,7 +298,7 @@ static void pack_back(void *ctx, unsigned thread, unsigned threads)
     pr_kernel_panel_fill(&j->weights, &f, thread, threads);
 }
 
-static float *rnn_steps_sums_at(const struct pr_rnn_steps *j, size_t sample,
+static float *rnn_steps_sums_at(const struct rnn_steps *j, size_t sample,
                                 size_t row)
 {
     return j->d->sums + (sample * j->r->rows + row) * 4 * j->r->out;
@@ -322,7 +306,7 @@ static float *rnn_steps_sums_at(const struct pr_rnn_steps *j, size_t sample,
 
 static void rnn_steps_gates_back(void *ctx, unsigned thread, unsigned threads)
 {
-    const struct pr_rnn_steps *j = ctx;
+    const struct rnn_steps *j = ctx;
     const struct pr_rnn *r = j->r;
     size_t from, to;
     struct pr_rnn_gates_back g = {.is_gru = r->is_gru,
@@ -337,7 +321,7 @@ static void rnn_steps_gates_back(void *ctx, unsigned thread, unsigned threads)
 
     pr_threads_part(r->batch, 1, thread, threads, &from, &to);
     g.count = to - from;
-    g.gates = pr_rnn_steps_kept_at(j, from, j->row);
+    g.gates = rnn_steps_kept_at(j, from, j->row);
     g.sums = rnn_steps_sums_at(j, from, j->row);
     g.cell = j->cells + (from * r->rows + j->row) * r->out;
     g.dy = j->d->dy + (from * r->rows + j->row) * r->out;
@@ -352,7 +336,7 @@ static void rnn_steps_gates_back(void *ctx, unsigned thread, unsigned threads)
 
 static void rnn_steps_product_back(void *ctx, unsigned thread, unsigned threads)
 {
-    const struct pr_rnn_steps *j = ctx;
+    const struct rnn_steps *j = ctx;
     const struct pr_rnn *r = j->r;
     struct pr_panel_product p = {.m = r->batch,
                                  .b = &j->weights,
@@ -370,7 +354,7 @@ static void rnn_steps_product_back(void *ctx, unsigned thread, unsigned threads)
 /* The sums over rows, which are the gradients of the biases. */
 static void sum_columns(void *ctx, unsigned thread, unsigned threads)
 {
-    const struct pr_rnn_steps *j = ctx;
+    const struct rnn_steps *j = ctx;
     size_t wide = 4 * j->r->out, rows = j->r->batch * j->r->rows, from, to;
 
     pr_threads_part(wide, PR_LANES, thread, threads, &from, &to);
@@ -386,13 +370,13 @@ static void sum_columns(void *ctx, unsigned thread, unsigned threads)
     }
 }
 
-static void bias_back(const struct pr_rnn_steps *j)
+static void bias_back(const struct rnn_steps *j)
 {
     const struct pr_rnn *r = j->r;
     size_t bytes = r->out * sizeof(float);
     const float *sums = j->sums;
 
-    memcpy(j->d->dbias, sums + pr_rnn_steps_input_at(r),
+    memcpy(j->d->dbias, sums + rnn_steps_input_at(r),
            pr_rnn_gate_count(r) * bytes);
     if (!r->is_gru) {
         memcpy(j->d->drecurrent_bias, sums, 4 * bytes);
@@ -418,9 +402,8 @@ static int multiply_turned(const struct pr_onednn *dnn, const struct pr_gemm *g,
 }
 
 /* For all gates; in tensors n is the last one of a gru. */
-static int state_turned(const struct pr_onednn *dnn,
-                        const struct pr_rnn_steps *j, struct pr_gemm *g,
-                        struct pr_err *err)
+static int state_turned(const struct pr_onednn *dnn, const struct rnn_steps *j,
+                        struct pr_gemm *g, struct pr_err *err)
 {
     size_t out = j->r->out;
     int rc;
@@ -436,7 +419,7 @@ static int state_turned(const struct pr_onednn *dnn,
 /* The first row began with a state of its own; of the others it is the output
  * one row before. All of these in one product, over the ends of samples: there
  * the first row of the next one is 0 by then. */
-static int recurrent_back(const struct pr_onednn *dnn, struct pr_rnn_steps *j,
+static int recurrent_back(const struct pr_onednn *dnn, struct rnn_steps *j,
                           struct pr_err *err)
 {
     const struct pr_rnn *r = j->r;
@@ -467,7 +450,7 @@ static int recurrent_back(const struct pr_onednn *dnn, struct pr_rnn_steps *j,
     return state_turned(dnn, j, &g, err);
 }
 
-static int input_back(const struct pr_onednn *dnn, const struct pr_rnn_steps *j,
+static int input_back(const struct pr_onednn *dnn, const struct rnn_steps *j,
                       struct pr_err *err)
 {
     const struct pr_rnn *r = j->r;
@@ -475,7 +458,7 @@ static int input_back(const struct pr_onednn *dnn, const struct pr_rnn_steps *j,
                         .n = (int64_t)r->in,
                         .k = (int64_t)(pr_rnn_gate_count(r) * r->out),
                         .alpha = 1,
-                        .a = j->d->sums + pr_rnn_steps_input_at(r),
+                        .a = j->d->sums + rnn_steps_input_at(r),
                         .b = j->d->weight,
                         .c = j->d->dx,
                         .lda = (int64_t)(4 * r->out),
@@ -487,7 +470,7 @@ static int input_back(const struct pr_onednn *dnn, const struct pr_rnn_steps *j,
 
 static int rnn_steps_weights_back(const struct pr_onednn *dnn,
                                   const struct pr_threads *p,
-                                  struct pr_rnn_steps *j, struct pr_err *err)
+                                  struct rnn_steps *j, struct pr_err *err)
 {
     const struct pr_rnn *r = j->r;
     size_t rows = r->batch * r->rows;
@@ -498,7 +481,7 @@ static int rnn_steps_weights_back(const struct pr_onednn *dnn,
                         .b = j->d->x,
                         .ldb = (int64_t)r->in,
                         .c = j->d->dweight};
-    int rc = multiply_turned(dnn, &g, pr_rnn_steps_input_at(r),
+    int rc = multiply_turned(dnn, &g, rnn_steps_input_at(r),
                              pr_rnn_gate_count(r) * r->out, err);
 
     if (rc)
@@ -512,7 +495,7 @@ int pr_rnn_steps_back(const struct pr_onednn *dnn, const struct pr_threads *p,
                       const struct pr_rnn *r, const struct pr_rnn_data *d,
                       struct pr_err *err)
 {
-    struct pr_rnn_steps j = rnn_steps_init(r, d, true);
+    struct rnn_steps j = rnn_steps_init(r, d, true);
     int rc;
 
     rnn_steps_clear_last(&j.weights);
@@ -528,10 +511,7 @@ int pr_rnn_steps_back(const struct pr_onednn *dnn, const struct pr_threads *p,
     return rc || !d->dweight ? rc : rnn_steps_weights_back(dnn, p, &j, err);
 }
 
-/*
- * Recurrent layers by loops of ours. Small ones by samples, each thread on its
- * own; large ones row by row, all threads together.
- */
+/* ---- steps of either way */
 
 /* What a tensor of a step is for: places in struct pr_rnn_data. */
 enum {

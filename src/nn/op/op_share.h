@@ -4,10 +4,7 @@
 
 #include "nn/engine/net_impl.h"
 
-/* ---- layers whose output lies like their input, element by element, whatever
- * the layout: one step each way (op_simple.c) */
-
-/* ---- numbers of a sample that lie together from a dimension on */
+/* Numbers of a sample that lie together from a dimension on. */
 static inline size_t pr_op_part_numbers(const struct pr_layer *l, unsigned axis)
 {
     size_t n = 1;
