@@ -1,4 +1,7 @@
-/* A model from the text of its definition. */
+/*
+ * A model from the text of its definition: the keys beside its blocks, layers
+ * and losses, the checks at the end, and definitions by name.
+ */
 #include "nn/model/model.h"
 
 #include "base/file.h"
@@ -10,10 +13,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-/* The keys of a definition beside its blocks, layers and losses. */
-
-static const struct pr_model_env model_keys_no_env;
 
 int pr_model_fail_unknown(struct pr_model_builder *b, const struct pr_member *m,
                           const char *what, const char *const *names,
@@ -203,14 +202,15 @@ static int check_model_keys(struct pr_model_builder *b)
 /* What is read when sizes are known. */
 static int read_late_model_keys(struct pr_model_builder *b)
 {
+    static const struct pr_model_env no_env;
     const struct pr_value *optimizer = pr_get(b->root, "optimizer");
     const struct pr_value *items = pr_get(b->root, "items");
     int64_t count = 1;
     int rc = optimizer ? pr_model_read_optimizer(b, optimizer) : PR_OK;
 
     if (!rc && items)
-        rc = pr_model_eval_int(b, &model_keys_no_env, items, "items", 1,
-                               PR_MODEL_DIM, &count);
+        rc = pr_model_eval_int(b, &no_env, items, "items", 1, PR_MODEL_DIM,
+                               &count);
     b->m->items = (uint64_t)count;
     return rc;
 }
@@ -243,10 +243,7 @@ static int model_read_keys(struct pr_model_builder *b,
     return PR_OK;
 }
 
-/* What is checked when all layers are there: the output, that every layer is
- * of use, the sums, and that they are what was published. */
-
-/* ---- the output */
+/* ---- the output, when all layers are there */
 
 static int check_model_output(struct pr_model_builder *b,
                               const struct pr_value *at)
@@ -291,7 +288,7 @@ static int model_read_output(struct pr_model_builder *b)
     return check_model_output(b, v ? v : &at);
 }
 
-/* ---- use */
+/* ---- that every layer is of use */
 
 static void mark_loss_layers(const struct pr_model *m, bool *used)
 {
@@ -333,7 +330,7 @@ static int check_layers_used(struct pr_model_builder *b)
     return PR_OK;
 }
 
-/* ---- sums */
+/* ---- sums, and that they are what was published */
 
 static int sum_layer_costs(struct pr_model_builder *b)
 {
@@ -494,7 +491,7 @@ int pr_model_parse(const char *text, size_t len, const char *name,
     return model_build(text, len, name, NULL, variant, a, ret, err);
 }
 
-/* Definitions by name: those that come with Prony, and files of one's own. */
+/* ---- definitions by name: those that come with Prony, and one's own files */
 
 #define FOLDER "models"
 
@@ -503,8 +500,8 @@ static bool is_model_path(const char *name)
     const char *dot = strrchr(name, '.');
 
     return strchr(name, '/') ||
-           (dot && (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0 ||
-                    strcmp(dot, ".json") == 0));
+           (dot && (pr_text_equal(dot, ".yaml") || pr_text_equal(dot, ".yml") ||
+                    pr_text_equal(dot, ".json")));
 }
 
 /* "a/resnet50.yaml" -> "resnet50"; in the arena. */

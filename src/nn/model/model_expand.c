@@ -8,10 +8,11 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Names of layers: given ones, those made of op and number, and which layer a
- * name means. */
+/* ---- names of layers: given ones, those made of op and number, and which
+ * layer a name means */
 
-/* The name of the next layer or block: its own, or op and number. */
+/* The name of the next layer or block: its own, or op and number. round: of a
+ * repetition, from 1. In b->out. */
 static int model_make_name(struct pr_model_builder *b,
                            const struct pr_model_item *item,
                            struct pr_model_scope *s, int64_t round,
@@ -151,11 +152,9 @@ int pr_model_find_name(struct pr_model_builder *b, const struct pr_value *v,
     return PR_OK;
 }
 
-/*
- * Layers that have the tensors of an earlier one, and layers that do not
+/* ---- layers that have the tensors of an earlier one, and layers that do not
  * learn. A block that is like another hands this on to the layers inside: each
- * is like the one whose name behind the prefix is the same.
- */
+ * is like the one whose name behind the prefix is the same. */
 
 static int read_is_frozen(struct pr_model_builder *b,
                           const struct pr_model_item *item,
@@ -192,7 +191,7 @@ static bool find_layer(const struct pr_model_builder *b, const char *prefix,
     return strncmp(is, prefix, n) == 0 && strcmp(is + n, name) == 0;
 }
 
-/* ---- blocks */
+/* ---- like and freeze: blocks */
 
 static int like_earlier(struct pr_model_builder *b,
                         const struct pr_model_item *item,
@@ -234,7 +233,7 @@ static int model_like_block(struct pr_model_builder *b,
     return inner->like ? PR_OK : pr_fail_nomem(b->err);
 }
 
-/* ---- layers */
+/* ---- like and freeze: layers */
 
 static bool is_tied(enum pr_layer_op a, enum pr_layer_op b)
 {
@@ -333,7 +332,7 @@ static int expand_list(struct pr_model_builder *b,
                        const struct pr_model_list *list,
                        struct pr_model_scope *s, unsigned *at);
 
-/* ---- layers */
+/* ---- expanding: layers */
 
 int pr_model_append(struct pr_model_builder *b, const struct pr_model_draft *d)
 {
@@ -390,7 +389,7 @@ static int add_plain(struct pr_model_builder *b,
     return rc;
 }
 
-/* ---- joins */
+/* ---- expanding: joins */
 
 /* The inputs of a join: by name, or the ends of its branches. */
 static int join_inputs(struct pr_model_builder *b,
@@ -437,7 +436,7 @@ static int add_join(struct pr_model_builder *b,
     return rc;
 }
 
-/* ---- blocks */
+/* ---- expanding: blocks */
 
 static int set_block_param(struct pr_model_builder *b,
                            const struct pr_model_item *item,
@@ -505,7 +504,7 @@ static int add_block(struct pr_model_builder *b,
     return rc ? rc : pr_model_put_name(b, item, name, *at);
 }
 
-/* ---- items */
+/* ---- expanding: items */
 
 /* The name of all rounds together means the last. */
 static int name_rounds(struct pr_model_builder *b,

@@ -1,10 +1,9 @@
 /*
  * Inside of the reader of definitions. It works in steps: the text becomes a
- * tree of items (model_item.c, model_block.c), in which every op and option is
- * known; then the tree is expanded into layers (model_expand.c), each of which
- * gets its values (model_value.c, model_layer.c) and shape (model_shape.c);
- * then come the losses (model_loss.c) and who learns when (model_turn.c).
- * Whatever is wrong is reported where it stands.
+ * tree of items (model_tree.c), in which every op and option is known; then the
+ * tree is expanded into layers (model_expand.c), each of which gets its values
+ * (model_values.c) and shape (model_shape.c); then come the losses and who
+ * learns when (model_loss.c). Whatever is wrong is reported where it stands.
  */
 #ifndef PR_NN_MODEL_IMPL_H
 #define PR_NN_MODEL_IMPL_H
@@ -147,7 +146,8 @@ int pr_model_count_step(struct pr_model_builder *b,
 /* Whether a name is one: letters, digits, _ . and - */
 bool pr_model_is_name(const struct pr_value *v);
 
-/* model_item.c, model_block.c: text to tree. */
+/* ---- text to tree */
+
 int pr_model_read_items(struct pr_model_builder *b, const struct pr_value *list,
                         const char *what,
                         struct pr_model_list *ret) PR_MUST_CHECK;
@@ -206,8 +206,6 @@ struct pr_model_scope {
     unsigned blocks[PR_MODEL_BLOCKS];
 };
 
-/* The name of the next layer or block: its own, or op and number. round: of a
- * repetition, from 1. In b->out. */
 /* From now on name means that layer; it must be new. */
 int pr_model_put_name(struct pr_model_builder *b,
                       const struct pr_model_item *item, const char *name,
@@ -217,7 +215,7 @@ int pr_model_find_name(struct pr_model_builder *b, const struct pr_value *v,
                        const char *key, const struct pr_model_scope *s,
                        unsigned *ret) PR_MUST_CHECK;
 
-/* ---- where a layer takes its input (model_from.c) */
+/* ---- where a layer takes its input */
 
 int pr_model_check_from(struct pr_model_builder *b,
                         const struct pr_model_item *item) PR_MUST_CHECK;
@@ -230,10 +228,6 @@ int pr_model_find_inputs(struct pr_model_builder *b,
 int pr_model_check_join(struct pr_model_builder *b,
                         const struct pr_model_item *item,
                         const unsigned *inputs, unsigned count) PR_MUST_CHECK;
-
-/* ---- whose tensors, and whether they learn (model_like.c) */
-
-/* What the use of a block hands on to the layers inside. */
 
 /* ---- layers */
 
@@ -249,13 +243,8 @@ int pr_model_shape(struct pr_model_builder *b,
 bool pr_shape_elements(const struct pr_layer_shape *s, int64_t *ret);
 /* "[64, 56, 56]" */
 const char *pr_shape_text(const struct pr_layer_shape *s, char out[static 72]);
-/* Params and flops of a layer whose shape is known; false: too large. */
-/* The last dimension, or the channels of an image: what a norm has a weight
- * for each of. */
 bool pr_shape_equal(const struct pr_layer_shape *a,
                     const struct pr_layer_shape *b);
-
-/* ---- shapes by kind of op (model_shape_image.c, model_shape_rows.c) */
 
 static inline const struct pr_layer *
 pr_model_draft_input(const struct pr_model_builder *b,
@@ -263,9 +252,6 @@ pr_model_draft_input(const struct pr_model_builder *b,
 {
     return &b->m->layers[d->l.inputs[i]];
 }
-/* Which shapes: bits of 1 << dims. */
-enum { PR_DIMS_1 = 2, PR_DIMS_2 = 4, PR_DIMS_3 = 8 };
-
 /* One window along one side: in, kernel, stride, dilation are 1 or more. */
 struct pr_model_window {
     int64_t in, kernel, stride, dilation;
@@ -291,8 +277,6 @@ int pr_model_read_optimizer(struct pr_model_builder *b,
 /* 'given', 'classes' and 'input', with 'tiny' and exp.model_opts over them. */
 int pr_model_read_sizes(struct pr_model_builder *b,
                         const struct pr_model_variant *variant) PR_MUST_CHECK;
-/* Index of a parameter of the model; -1: none. */
-/* [3, 224, 224], [35, 656] or [540]. */
 /* "'%s' has no '%s'", with the nearest of the names. */
 int pr_model_fail_unknown(struct pr_model_builder *b, const struct pr_member *m,
                           const char *what, const char *const *names,
@@ -304,7 +288,6 @@ int pr_model_fail_unknown(struct pr_model_builder *b, const struct pr_member *m,
 int pr_model_read_turns(struct pr_model_builder *b) PR_MUST_CHECK;
 /* 'output' and 'losses'. */
 int pr_model_read_losses(struct pr_model_builder *b) PR_MUST_CHECK;
-/* That what a loss is about fits together. v: as it is written. */
 /* When each layer is computed and learns. */
 int pr_model_assign_turns(struct pr_model_builder *b) PR_MUST_CHECK;
 

@@ -2,7 +2,7 @@
  * from. One layer stands on one line. */
 #include "nn/model/model_impl.h"
 
-/* What belongs to the op of a layer, as JSON. */
+/* ---- what belongs to the op of a layer */
 
 /* Options of one layer, in its object of prony.model/2. */
 static void model_write_list_json(struct pr_json_writer *jb, const char *key,

@@ -1,4 +1,9 @@
-/* The losses of a definition: what is to become small, and when. */
+/*
+ * The losses of a definition: what is to become small, and when; and who
+ * learns when. Networks that learn in turn are named under 'turns'; each layer
+ * is computed in the first turn that needs it, and what nothing teaches is an
+ * error.
+ */
 #include "nn/model/model_impl.h"
 
 #include <inttypes.h>
@@ -7,13 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/*
- * Who learns when. Networks that learn in turn are named under 'turns'; each
- * layer is computed in the first turn that needs it, and what nothing teaches
- * is an error.
- */
-
-/* ---- the key */
+/* ---- turns: the key */
 
 static int check_turn_names(struct pr_model_builder *b,
                             const struct pr_value *turn, size_t *names)
@@ -52,7 +51,7 @@ int pr_model_read_turns(struct pr_model_builder *b)
     return rc;
 }
 
-/* ---- who learns when */
+/* ---- turns: who learns when */
 
 /* Whether a layer is the one that is named, or inside of that block. */
 static bool is_layer_in(const struct pr_layer *l, const struct pr_value *name)
@@ -113,7 +112,7 @@ static int assign_learners(struct pr_model_builder *b)
     return rc;
 }
 
-/* ---- who is taught */
+/* ---- turns: who is taught */
 
 /* What the losses of a turn depend on and so have a gradient for. */
 static void mark_reached_layers(const struct pr_model *m, unsigned turn,
@@ -156,7 +155,7 @@ static int check_taught(struct pr_model_builder *b)
     return PR_OK;
 }
 
-/* ---- when a layer is computed */
+/* ---- turns: when a layer is computed */
 
 static void set_lower_turn(unsigned *turn, unsigned by)
 {
@@ -208,7 +207,7 @@ static int assign_times(struct pr_model_builder *b)
     return PR_OK;
 }
 
-/* ---- what was computed before it learned */
+/* ---- turns: what was computed before it learned */
 
 /* Whether a layer's tensors have changed since it was computed. */
 static bool is_stale(const struct pr_model *m, unsigned i, unsigned turn)
@@ -288,7 +287,7 @@ int pr_model_assign_turns(struct pr_model_builder *b)
     return rc ? rc : check_fresh(b);
 }
 
-/* That a loss fits to what it is about: shapes, and ids where they belong. */
+/* ---- that a loss fits to what it is about: shapes, ids where they belong */
 
 struct fit {
     struct pr_model_builder *b;

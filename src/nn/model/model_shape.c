@@ -1,23 +1,54 @@
-/* The shape of each layer's output, from those of its inputs. */
+/*
+ * The shape of each layer's output, from those of its inputs; what a layer
+ * costs, and the tensors that it keeps.
+ */
 #include "nn/model/model_impl.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-/* Shapes of what works on images: windows, and what moves or repeats their
- * points. */
+/* ---- what comes in */
+
+/* Which shapes: bits of 1 << dims. */
+enum { DIMS_1 = 2, DIMS_2 = 4, DIMS_3 = 8 };
+
+static const char *const wanted[] = {
+    [DIMS_1] = "[features]",
+    [DIMS_2] = "[rows, features]",
+    [DIMS_1 | DIMS_2] = "[features] or [rows, features]",
+    [DIMS_3] = "[channels, rows, columns]",
+};
 
 static int model_check_dims(struct pr_model_builder *b,
                             const struct pr_model_draft *d, unsigned i,
-                            unsigned which);
+                            unsigned which)
+{
+    const struct pr_layer *in = pr_model_draft_input(b, d, i);
+    char text[72];
+    int rc;
+
+    if (which >> in->shape.dims & 1)
+        return PR_OK;
+    rc = PR_MODEL_FAIL(b, d, "'%s' wants %s, got %s of '%s'",
+                       pr_layer_op_name(d->l.op), wanted[which],
+                       pr_shape_text(&in->shape, text), in->name);
+    if (which & DIMS_1)
+        return pr_hint(b->err,
+                       "flatten or global_pool before it makes one of it");
+    return which == DIMS_2
+               ? pr_hint(b->err, "reshape before it makes rows of it")
+               : rc;
+}
+
+/* ---- images: windows, and what moves or repeats their points */
 
 static int64_t divide_rounded_up(int64_t a, int64_t by)
 {
     return a > 0 ? (a + by - 1) / by : -(-a / by);
 }
 
-/* ---- windows */
+/* ---- images: windows */
 
 int64_t pr_model_window_out(struct pr_model_window *w)
 {
@@ -132,7 +163,7 @@ static int shape_transposed(struct pr_model_builder *b,
     return PR_OK;
 }
 
-/* ---- points */
+/* ---- images: points */
 
 static int shape_reflect(struct pr_model_builder *b, struct pr_model_draft *d,
                          const struct pr_layer_shape *in)
@@ -179,7 +210,7 @@ static int model_shape_image(struct pr_model_builder *b,
                              struct pr_model_draft *d)
 {
     const struct pr_layer_shape *in = &pr_model_draft_input(b, d, 0)->shape;
-    int rc = model_check_dims(b, d, 0, PR_DIMS_3);
+    int rc = model_check_dims(b, d, 0, DIMS_3);
 
     if (rc)
         return rc;
@@ -209,11 +240,11 @@ static int model_shape_image(struct pr_model_builder *b,
     }
 }
 
-/* Shapes of what works on rows: [rows, features], of a sequence its times. */
+/* ---- rows: [rows, features], of a sequence its times */
 
-static int fail_row_shapes(struct pr_model_builder *b,
-                           const struct pr_model_draft *d, unsigned i,
-                           unsigned k, const char *rule)
+static int fail_shapes(struct pr_model_builder *b,
+                       const struct pr_model_draft *d, unsigned i, unsigned k,
+                       const char *rule)
 {
     const struct pr_layer *one = pr_model_draft_input(b, d, i);
     const struct pr_layer *two = pr_model_draft_input(b, d, k);
@@ -225,7 +256,7 @@ static int fail_row_shapes(struct pr_model_builder *b,
                          pr_shape_text(&two->shape, y), two->name);
 }
 
-/* ---- attention */
+/* ---- rows: attention */
 
 /* How many of the keys count comes with the batch. */
 static int check_lengths(struct pr_model_builder *b,
@@ -255,22 +286,20 @@ static int check_attention_inputs(struct pr_model_builder *b,
     int rc = PR_OK;
 
     for (unsigned i = 0; i < 3 && !rc; i++)
-        rc = model_check_dims(b, d, i, PR_DIMS_2);
+        rc = model_check_dims(b, d, i, DIMS_2);
     if (rc)
         return rc;
     q = &pr_model_draft_input(b, d, 0)->shape;
     k = &pr_model_draft_input(b, d, 1)->shape;
     v = &pr_model_draft_input(b, d, 2)->shape;
     if (q->at[1] != k->at[1])
-        return fail_row_shapes(b, d, 0, 1,
-                               "equal features of queries and keys");
+        return fail_shapes(b, d, 0, 1, "equal features of queries and keys");
     if (k->at[0] != v->at[0])
-        return fail_row_shapes(b, d, 1, 2, "as many values as keys");
+        return fail_shapes(b, d, 1, 2, "as many values as keys");
     if (d->l.op == PR_LAYER_ATTENTION && k->at[1] != v->at[1])
-        return fail_row_shapes(b, d, 1, 2, "equal features of keys and values");
+        return fail_shapes(b, d, 1, 2, "equal features of keys and values");
     if (d->l.causal && q->at[0] != k->at[0])
-        return fail_row_shapes(b, d, 0, 1,
-                               "as many queries as keys to be causal");
+        return fail_shapes(b, d, 0, 1, "as many queries as keys to be causal");
     return PR_OK;
 }
 
@@ -279,7 +308,7 @@ static int shape_attention(struct pr_model_builder *b, struct pr_model_draft *d)
     const struct pr_layer *in = pr_model_draft_input(b, d, 0);
     bool is_one = d->l.input_count - d->l.has_lengths == 1;
     int64_t width = in->shape.at[1];
-    int rc = is_one ? model_check_dims(b, d, 0, PR_DIMS_2)
+    int rc = is_one ? model_check_dims(b, d, 0, DIMS_2)
                     : check_attention_inputs(b, d);
 
     if (rc)
@@ -312,13 +341,13 @@ static int shape_additive(struct pr_model_builder *b, struct pr_model_draft *d)
     return check_lengths(b, d, pr_model_draft_input(b, d, 1)->shape.at[0]);
 }
 
-/* ---- the others */
+/* ---- rows: the others */
 
 static int shape_gather(struct pr_model_builder *b, struct pr_model_draft *d)
 {
     const struct pr_layer *rows = pr_model_draft_input(b, d, 0);
     const struct pr_layer *ids = pr_model_draft_input(b, d, 1);
-    int rc = model_check_dims(b, d, 0, PR_DIMS_2);
+    int rc = model_check_dims(b, d, 0, DIMS_2);
 
     if (rc)
         return rc;
@@ -351,14 +380,14 @@ static int model_shape_rows(struct pr_model_builder *b,
         return shape_gather(b, d);
     case PR_LAYER_TRANSPOSE:
         *s = (struct pr_layer_shape){2, {in->shape.at[1], in->shape.at[0]}};
-        return model_check_dims(b, d, 0, PR_DIMS_2);
+        return model_check_dims(b, d, 0, DIMS_2);
     default: /* lstm, gru */
         *s = (struct pr_layer_shape){2, {in->shape.at[0], d->l.out}};
-        return model_check_dims(b, d, 0, PR_DIMS_2);
+        return model_check_dims(b, d, 0, DIMS_2);
     }
 }
 
-/* What a layer costs: numbers learned and operations of a forward pass. */
+/* ---- what a layer costs: numbers learned, operations of a forward pass */
 
 static bool multiply_count(uint64_t *x, int64_t by)
 {
@@ -396,7 +425,7 @@ static bool count_params(const struct pr_model *m, struct pr_layer *l)
     return true;
 }
 
-/* ---- operations */
+/* ---- costs: operations */
 
 static bool multiply_all_counts(uint64_t *ret, const int64_t *of,
                                 unsigned count)
@@ -498,26 +527,14 @@ bool pr_shape_equal(const struct pr_layer_shape *a,
            memcmp(a->at, b->at, a->dims * sizeof a->at[0]) == 0;
 }
 
+/* The last dimension, or the channels of an image: what a norm has a weight for
+ * each of. */
 static int64_t shape_channels(const struct pr_layer_shape *s)
 {
     return s->at[s->dims == 2 ? 1 : 0];
 }
 
 /* ---- joins */
-
-static int fail_join_shapes(struct pr_model_builder *b,
-                            const struct pr_model_draft *d, unsigned i,
-                            const char *rule)
-{
-    const struct pr_layer *first = pr_model_draft_input(b, d, 0);
-    const struct pr_layer *other = pr_model_draft_input(b, d, i);
-    char one[72], two[72];
-
-    return PR_MODEL_FAIL(b, d, "'%s' wants %s, got %s of '%s' and %s of '%s'",
-                         pr_layer_op_name(d->l.op), rule,
-                         pr_shape_text(&first->shape, one), first->name,
-                         pr_shape_text(&other->shape, two), other->name);
-}
 
 /* Whether two shapes are equal beside one dimension. */
 static bool equal_beside(const struct pr_layer_shape *a,
@@ -552,9 +569,9 @@ static int shape_concat(struct pr_model_builder *b, struct pr_model_draft *d)
         const struct pr_layer_shape *in = &pr_model_draft_input(b, d, i)->shape;
 
         if (!equal_beside(s, in, d->l.axis))
-            return fail_join_shapes(b, d, i,
-                                    d->l.axis ? "equal shapes beside its axis"
-                                              : "equal rows and columns");
+            return fail_shapes(b, d, 0, i,
+                               d->l.axis ? "equal shapes beside its axis"
+                                         : "equal rows and columns");
         s->at[d->l.axis] += in->at[d->l.axis];
     }
     return rc;
@@ -565,7 +582,7 @@ static int shape_sum(struct pr_model_builder *b, struct pr_model_draft *d)
     d->l.shape = pr_model_draft_input(b, d, 0)->shape;
     for (unsigned i = 1; i < d->l.input_count; i++)
         if (!pr_shape_equal(&d->l.shape, &pr_model_draft_input(b, d, i)->shape))
-            return fail_join_shapes(b, d, i, "equal shapes");
+            return fail_shapes(b, d, 0, i, "equal shapes");
     return PR_OK;
 }
 
@@ -617,35 +634,7 @@ static int shape_slice(struct pr_model_builder *b, struct pr_model_draft *d)
     return PR_OK;
 }
 
-/* ---- what comes in */
-
-static const char *const wanted[] = {
-    [PR_DIMS_1] = "[features]",
-    [PR_DIMS_2] = "[rows, features]",
-    [PR_DIMS_1 | PR_DIMS_2] = "[features] or [rows, features]",
-    [PR_DIMS_3] = "[channels, rows, columns]",
-};
-
-static int model_check_dims(struct pr_model_builder *b,
-                            const struct pr_model_draft *d, unsigned i,
-                            unsigned which)
-{
-    const struct pr_layer *in = pr_model_draft_input(b, d, i);
-    char text[72];
-    int rc;
-
-    if (which >> in->shape.dims & 1)
-        return PR_OK;
-    rc = PR_MODEL_FAIL(b, d, "'%s' wants %s, got %s of '%s'",
-                       pr_layer_op_name(d->l.op), wanted[which],
-                       pr_shape_text(&in->shape, text), in->name);
-    if (which & PR_DIMS_1)
-        return pr_hint(b->err,
-                       "flatten or global_pool before it makes one of it");
-    return which == PR_DIMS_2
-               ? pr_hint(b->err, "reshape before it makes rows of it")
-               : rc;
-}
+/* ---- ids */
 
 /* Ids are taken where the op wants them, and only there. */
 static int check_layer_ids(struct pr_model_builder *b,
@@ -717,7 +706,7 @@ static int shape_by_op(struct pr_model_builder *b, struct pr_model_draft *d)
     case PR_LAYER_LAYER_NORM:
     case PR_LAYER_SOFTMAX:
         *s = *in;
-        return model_check_dims(b, d, 0, PR_DIMS_1 | PR_DIMS_2);
+        return model_check_dims(b, d, 0, DIMS_1 | DIMS_2);
     default:
         *s = *in;
         return PR_OK;
@@ -746,7 +735,7 @@ int pr_model_shape(struct pr_model_builder *b, struct pr_model_draft *d)
     return PR_OK;
 }
 
-/* The tensors that a layer keeps: what is learned, and what norms remember. */
+/* ---- the tensors that a layer keeps: what is learned, what norms remember */
 
 struct list {
     struct pr_layer_tensor *out;

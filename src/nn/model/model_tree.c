@@ -1,10 +1,15 @@
-/* The ops of a definition: their names, and which values each one takes. */
+/*
+ * A definition as written: the ops with the values that each one takes, the
+ * items of its lists, which become ops or blocks with their options, and the
+ * blocks. Nothing is computed yet but where a layer is filled, which expanding
+ * asks for.
+ */
 #include "nn/model/model_impl.h"
 
 #include <stddef.h>
 #include <string.h>
 
-/* One layer: the defaults of its op, and over them what its item gives. */
+/* ---- one layer: the defaults of its op, and over them what its item gives */
 
 static void set_pair(int64_t pair[2], int64_t v)
 {
@@ -190,7 +195,7 @@ int pr_model_fill(struct pr_model_builder *b, const struct pr_model_env *env,
     return rc ? rc : finish_layer_fields(b, item, d);
 }
 
-/* Where a layer takes its input: from the layer before, or by name. */
+/* ---- where a layer takes its input: from the layer before, or by name */
 
 /* 'from' is a list where the op wants one, and only there. */
 int pr_model_check_from(struct pr_model_builder *b,
@@ -434,13 +439,13 @@ const char *pr_layer_op_name(enum pr_layer_op op)
     return op < PR_LAYER_OP_COUNT ? names[op] : "?";
 }
 
-/* NULL at the end */
+/* NULL at the end. */
 static const struct pr_model_op *model_op_at(size_t i)
 {
     return i < sizeof ops / sizeof *ops ? &ops[i] : NULL;
 }
 
-/* NULL: none */
+/* NULL: none. */
 static const struct pr_model_op *model_op_find(const char *name)
 {
     for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
@@ -449,14 +454,17 @@ static const struct pr_model_op *model_op_find(const char *name)
     return NULL;
 }
 
-/*
- * The layers of a definition as written: each item of a list becomes an op or
- * a block with its options. Nothing is computed yet; that every name means
- * something is checked here, also in what an `if` leaves out later.
- */
+/* ---- items: each becomes an op or a block with its options. That every name
+ * means something is checked here, also in what an `if` leaves out later. */
 
 static struct pr_model_block *model_block_find(struct pr_model_builder *b,
-                                               const char *name);
+                                               const char *name)
+{
+    for (unsigned i = 0; i < b->block_count; i++)
+        if (strcmp(b->blocks[i].name, name) == 0)
+            return &b->blocks[i];
+    return NULL;
+}
 
 static const char *const common[] = {"name", "if",   "repeat",
                                      "from", "like", "freeze"};
@@ -470,7 +478,7 @@ static bool model_is_common(const char *name)
     return false;
 }
 
-/* ---- which key is the op */
+/* ---- items: which key is the op */
 
 static int find_op_field(const struct pr_model_op *op, const char *name)
 {
@@ -573,7 +581,7 @@ static int model_find_head(struct pr_model_builder *b,
                          map->members[first].key, map->members[second].key);
 }
 
-/* ---- options */
+/* ---- items: options */
 
 static int fail_unknown_layer_option(struct pr_model_builder *b,
                                      const struct pr_model_item *item,
@@ -647,7 +655,7 @@ static int check_item_name(struct pr_model_builder *b,
     return PR_OK;
 }
 
-/* ---- the op's own value */
+/* ---- items: the op's own value */
 
 static int read_item_branches(struct pr_model_builder *b,
                               struct pr_model_item *item)
@@ -708,7 +716,7 @@ static int read_item_value(struct pr_model_builder *b,
                               item->key);
 }
 
-/* ---- items */
+/* ---- items: all of a list */
 
 static int find_item_head(struct pr_model_builder *b, const struct pr_value *v,
                           struct pr_model_item *item, uint32_t *ret)
@@ -785,17 +793,7 @@ int pr_model_read_items(struct pr_model_builder *b, const struct pr_value *list,
     return rc;
 }
 
-/* The blocks of a definition: their parameters and layers, and that none is
- * inside of itself. */
-
-static struct pr_model_block *model_block_find(struct pr_model_builder *b,
-                                               const char *name)
-{
-    for (unsigned i = 0; i < b->block_count; i++)
-        if (strcmp(b->blocks[i].name, name) == 0)
-            return &b->blocks[i];
-    return NULL;
-}
+/* ---- blocks: their parameters and layers */
 
 int pr_model_block_param(const struct pr_model_block *block, const char *name)
 {
@@ -805,7 +803,7 @@ int pr_model_block_param(const struct pr_model_block *block, const char *name)
     return -1;
 }
 
-/* ---- what a block says */
+/* ---- blocks: what one says */
 
 static bool is_block_word(const char *s, size_t len)
 {
@@ -901,7 +899,7 @@ static int declare_block(struct pr_model_builder *b, const struct pr_member *m)
     return rc;
 }
 
-/* ---- none inside of itself */
+/* ---- blocks: none is inside of itself */
 
 static int visit_block(struct pr_model_builder *b,
                        struct pr_model_block *block);

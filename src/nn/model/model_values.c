@@ -1,7 +1,8 @@
 /*
  * Values of a definition: numbers, words, short lists, and expressions with
- * the $parameters of a block. An expression holds numbers and operators only,
- * so that one costs next to nothing, however often a block is used.
+ * the $parameters of a block; and what is made of values alone: the sizes of a
+ * model, its inputs, its optimiser. An expression holds numbers and operators
+ * only, so that one costs next to nothing, however often a block is used.
  */
 #include "conf/expr/expr_eval.h"
 #include "conf/read/yaml.h"
@@ -13,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Values of a definition as what an option wants: a number, yes or no. */
+/* ---- values as what an option wants: a number, yes or no */
 
 int pr_model_fail_wants(struct pr_model_builder *b, const struct pr_value *v,
                         const char *key, const char *want)
@@ -100,16 +101,15 @@ int pr_model_eval_number(struct pr_model_builder *b,
     return PR_OK;
 }
 
-/*
- * The sizes of a model: its parameters under 'given', its input and classes.
- * Over what the definition says lies 'tiny', if that is wanted, and over both
- * what exp.model_opts says.
- */
+/* ---- sizes: the parameters under 'given', the input and classes. Over what
+ * the definition says lies 'tiny', if that is wanted, and over both what
+ * exp.model_opts says. */
 
 #define OPTS "exp.model_opts"
 
-static const struct pr_model_env model_given_no_env;
+static const struct pr_model_env no_env;
 
+/* Index of a parameter of the model; -1: none. */
 static int model_given_index(const struct pr_model_builder *b, const char *name)
 {
     for (uint32_t i = 0; b->given && i < b->given->len; i++)
@@ -118,7 +118,7 @@ static int model_given_index(const struct pr_model_builder *b, const char *name)
     return -1;
 }
 
-/* ---- what can be changed */
+/* ---- sizes: what can be changed */
 
 struct sizes {
     const struct pr_value *tiny, *opts; /* maps, or null */
@@ -203,7 +203,7 @@ static int check_opts(struct pr_model_builder *b, const struct pr_value *opts)
     return PR_OK;
 }
 
-/* ---- parameters */
+/* ---- sizes: parameters */
 
 static int read_model_given(struct pr_model_builder *b,
                             const struct pr_value *given)
@@ -250,8 +250,7 @@ static int set_given(struct pr_model_builder *b, const struct sizes *s,
     const struct pr_value *tiny = pr_get(s->tiny, m->key);
     const struct pr_value *opt = pr_get(s->opts, m->key);
     struct pr_value is;
-    int rc =
-        pr_model_eval(b, &model_given_no_env, tiny ? tiny : &m->value, &is);
+    int rc = pr_model_eval(b, &no_env, tiny ? tiny : &m->value, &is);
 
     if (rc)
         return rc;
@@ -288,7 +287,7 @@ static int keep_given(struct pr_model_builder *b)
                                                      : pr_fail_nomem(b->err);
 }
 
-/* ---- classes and input */
+/* ---- sizes: classes and input */
 
 static int set_classes(struct pr_model_builder *b, const struct sizes *s)
 {
@@ -299,11 +298,11 @@ static int set_classes(struct pr_model_builder *b, const struct sizes *s)
     int rc = PR_OK;
 
     if (v)
-        rc = pr_model_eval_int(b, &model_given_no_env, v, "classes", 1,
-                               PR_MODEL_DIM, classes);
+        rc = pr_model_eval_int(b, &no_env, v, "classes", 1, PR_MODEL_DIM,
+                               classes);
     if (!rc && tiny)
-        rc = pr_model_eval_int(b, &model_given_no_env, tiny, "classes", 1,
-                               PR_MODEL_DIM, classes);
+        rc = pr_model_eval_int(b, &no_env, tiny, "classes", 1, PR_MODEL_DIM,
+                               classes);
     if (rc || !opt)
         return rc;
     if (opt->kind != PR_INT || opt->i < 1 || opt->i > PR_MODEL_DIM)
@@ -314,6 +313,7 @@ static int set_classes(struct pr_model_builder *b, const struct sizes *s)
     return PR_OK;
 }
 
+/* [3, 224, 224], [35, 656] or [540]. */
 static bool shape_read(const struct pr_value *v, struct pr_layer_shape *ret)
 {
     struct pr_layer_shape s = {.dims = v->len};
@@ -334,15 +334,15 @@ static bool shape_read(const struct pr_value *v, struct pr_layer_shape *ret)
 }
 
 static int read_input_shape(struct pr_model_builder *b,
-                            const struct pr_value *v,
+                            const struct pr_value *v, const char *key,
                             struct pr_layer_shape *ret)
 {
     struct pr_value is;
-    int rc = pr_model_eval(b, &model_given_no_env, v, &is);
+    int rc = pr_model_eval(b, &no_env, v, &is);
 
     if (rc || shape_read(&is, ret))
         return rc;
-    return pr_model_fail_wants(b, v, "input",
+    return pr_model_fail_wants(b, v, key,
                                "[channels, rows, columns], [rows, features] or "
                                "[features]");
 }
@@ -373,10 +373,10 @@ static int set_input(struct pr_model_builder *b, const struct sizes *s)
     const struct pr_value *tiny = pr_get(s->tiny, "input");
     const struct pr_value *opt = pr_get(s->opts, "input");
     struct pr_layer_shape other;
-    int rc = v ? read_input_shape(b, v, &b->input) : PR_OK;
+    int rc = v ? read_input_shape(b, v, "input", &b->input) : PR_OK;
 
     if (!rc && tiny) {
-        rc = read_input_shape(b, tiny, &other);
+        rc = read_input_shape(b, tiny, "input", &other);
         if (!rc)
             rc = change_input(b, &other, tiny);
     }
@@ -389,7 +389,7 @@ static int set_input(struct pr_model_builder *b, const struct sizes *s)
     return change_input(b, &other, NULL);
 }
 
-/* ---- all of them */
+/* ---- sizes: all of them */
 
 int pr_model_read_sizes(struct pr_model_builder *b,
                         const struct pr_model_variant *variant)
@@ -466,7 +466,7 @@ int pr_model_count_step(struct pr_model_builder *b, const struct pr_value *at)
     return PR_OK;
 }
 
-/* ---- parameters */
+/* ---- evaluating: parameters */
 
 static int unknown_param(struct pr_model_builder *b,
                          const struct pr_model_env *env,
@@ -520,7 +520,7 @@ static int find_param_value(struct pr_model_builder *b,
     return PR_OK;
 }
 
-/* ---- expressions */
+/* ---- evaluating: expressions */
 
 /* Appends the value of a parameter so that it keeps together. */
 static int expression_put_param(struct pr_model_builder *b,
@@ -674,7 +674,7 @@ static int evaluate_expression(struct pr_model_builder *b,
     return compute_expression(b, v, ret);
 }
 
-/* ---- any value */
+/* ---- evaluating: any value */
 
 static bool is_number_list(const struct pr_value *list)
 {
@@ -724,8 +724,8 @@ int pr_model_eval(struct pr_model_builder *b, const struct pr_model_env *env,
     return PR_OK;
 }
 
-/* The inputs of a model: its first layers. 'input' and 'classes' are short for
- * two of them, an image or vector and its class. */
+/* ---- inputs: the first layers. 'input' and 'classes' are short for two of
+ * them, an image or vector and its class. */
 
 static int add_input_layer(struct pr_model_builder *b, const char *name,
                            const struct pr_layer_shape *shape, int64_t ids,
@@ -754,25 +754,16 @@ static int add_input_layer(struct pr_model_builder *b, const char *name,
     return rc;
 }
 
-/* ---- one of 'inputs' */
+/* ---- inputs: one of 'inputs' */
 
 static int read_shape_of_input(struct pr_model_builder *b,
                                const struct pr_member *m,
                                const struct pr_value *v,
                                struct pr_layer_shape *ret)
 {
-    static const struct pr_model_env no_env;
-    struct pr_value is;
-    int rc;
-
     if (!v)
         return PR_MODEL_FAIL(b, m, "input '%.64s' has no 'shape'", m->key);
-    rc = pr_model_eval(b, &no_env, v, &is);
-    if (rc || shape_read(&is, ret))
-        return rc;
-    return pr_model_fail_wants(b, v, "shape",
-                               "[channels, rows, columns], [rows, features] or "
-                               "[features]");
+    return read_input_shape(b, v, "shape", ret);
 }
 
 static int check_input(struct pr_model_builder *b, const struct pr_member *m)
@@ -805,7 +796,6 @@ static int check_input(struct pr_model_builder *b, const struct pr_member *m)
 static int add_named_input(struct pr_model_builder *b,
                            const struct pr_member *m)
 {
-    static const struct pr_model_env no_env;
     const struct pr_value *ids = pr_get(&m->value, "ids");
     const struct pr_value *shape = pr_get(&m->value, "shape");
     struct pr_layer_shape s = {0};
@@ -826,7 +816,7 @@ static int add_named_input(struct pr_model_builder *b,
                 : pr_fail_nomem(b->err);
 }
 
-/* ---- all of them */
+/* ---- inputs: all of them */
 
 int pr_model_input(const struct pr_model *m, const char *name)
 {
@@ -858,7 +848,7 @@ int pr_model_add_inputs(struct pr_model_builder *b)
     return rc;
 }
 
-/* The optimiser that a definition proposes. */
+/* ---- the optimiser that a definition proposes */
 
 #define AT(member) offsetof(struct pr_optimizer_opts, member)
 #define NUMBER(name, member, min, max, no_min, no_max)              \
