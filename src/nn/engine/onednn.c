@@ -139,7 +139,8 @@ static void name_layout(struct pr_layout *l)
                                                               : "other");
 }
 
-struct pr_layout *pr_layout_from_md(struct pr_onednn *d, pr_onednn_md md)
+/* Takes a description over, or copies it. NULL: out of memory. */
+static struct pr_layout *layout_from_md(struct pr_onednn *d, pr_onednn_md md)
 {
     struct pr_layout *l = PR_ARENA_NEW(d->arena, struct pr_layout);
 
@@ -177,14 +178,14 @@ const struct pr_layout *pr_layout_tagged(struct pr_onednn *d,
     if (d->api->dnnl_memory_desc_create_with_tag(
             &md, (int)dims, sizes, layout_data_type(type), tag) != dnnl_success)
         return NULL;
-    l = pr_layout_from_md(d, md);
+    l = layout_from_md(d, md);
     d->api->dnnl_memory_desc_destroy(md);
 #else
     dnnl_memory_desc_t md;
     if (d->api->dnnl_memory_desc_init_by_tag(
             &md, (int)dims, sizes, layout_data_type(type), tag) != dnnl_success)
         return NULL;
-    l = pr_layout_from_md(d, &md);
+    l = layout_from_md(d, &md);
 #endif
     return l;
 }
@@ -353,7 +354,7 @@ const struct pr_layout *pr_primitive_layout(const struct pr_primitive *p,
     pr_onednn_md md = find_argument_md(p, arg);
 
     return md && p->dnn->api->dnnl_memory_desc_get_size(md) > 0
-               ? pr_layout_from_md(p->dnn, md)
+               ? layout_from_md(p->dnn, md)
                : NULL;
 }
 
@@ -506,14 +507,14 @@ int pr_primitive_slice(struct pr_onednn *d, const struct pr_layout *from,
     dnnl_memory_desc_t md = NULL;
     st = d->api->dnnl_memory_desc_create_submemory(&md, pr_layout_md(from),
                                                    sizes, offsets);
-    part = st ? NULL : pr_layout_from_md(d, md);
+    part = st ? NULL : layout_from_md(d, md);
     if (!st)
         d->api->dnnl_memory_desc_destroy(md);
 #else
     dnnl_memory_desc_t md;
     st = d->api->dnnl_memory_desc_init_submemory(&md, pr_layout_md(from), sizes,
                                                  offsets);
-    part = st ? NULL : pr_layout_from_md(d, &md);
+    part = st ? NULL : layout_from_md(d, &md);
 #endif
     if (st)
         return pr_fail(err, PR_E_UNAVAIL, "oneDNN", "it has no such slice");

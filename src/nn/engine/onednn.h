@@ -261,9 +261,6 @@ static inline pr_onednn_md pr_layout_md(const struct pr_layout *lay)
 #endif
 }
 
-/* Takes a description over, or copies it. NULL: out of memory. */
-struct pr_layout *pr_layout_from_md(struct pr_onednn *d, pr_onednn_md md);
-
 /* One of these dimensions in a format of oneDNN's. NULL: out of memory, or it
  * has no such layout. */
 const struct pr_layout *pr_layout_tagged(struct pr_onednn *d,

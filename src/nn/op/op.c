@@ -4,7 +4,7 @@
 #include "nn/engine/net_impl.h"
 #include "nn/kernel/kernels.h"
 
-/* Ids come with each batch, so they are looked at in each step. */
+/* ---- ids, which come with each batch: they are checked in each step */
 
 int pr_op_check_ids(const struct pr_net *net, const struct pr_net_step *s,
                     const int32_t *ids, size_t each, int64_t limit,

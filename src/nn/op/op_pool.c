@@ -285,7 +285,6 @@ static int transposed_make_params(struct pr_net *net, unsigned layer,
  */
 
 /* Bias and relu, in place. Tensors: y, bias. */
-
 static int run_conv_bias(struct pr_net *net, struct pr_net_step *s,
                          struct pr_err *err)
 {
