@@ -20,7 +20,7 @@
 static const struct option options[] = {
 #define ARG(id, name, letter, kind, argument, choices, verbs, help) \
     {A_##id, name, letter, ARG_##kind, argument, choices, ON_##verbs, help},
-#include "cli/options.def"
+#include "cli/args.def"
 #undef ARG
 };
 

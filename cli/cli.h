@@ -44,7 +44,7 @@ enum arg_kind { ARG_FLAG, ARG_VALUE, ARG_MANY };
 
 enum arg_id {
 #define ARG(id, ...) A_##id,
-#include "cli/options.def"
+#include "cli/args.def"
 #undef ARG
     A_COUNT,
 };

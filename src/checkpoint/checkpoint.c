@@ -4,8 +4,8 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "checkpoint/checkpoint_file.h"
+#include "checkpoint/checkpoint_folder.h"
 #include "checkpoint/checkpoint_ops.h"
-#include "checkpoint/checkpoint_place.h"
 #include "checkpoint/checkpoint_shape.h"
 #include "machine/kernel_file.h"
 #include "storage/storage.h"
@@ -457,7 +457,7 @@ enum { TICK_MS = 100, NAME_BYTES = 80 };
 struct pr_checkpoint {
     struct pr_checkpoint_open_opts opts;
     const struct pr_checkpoint_shape *shape;
-    struct pr_checkpoint_place place;
+    struct pr_checkpoint_folder place;
     struct pr_storage *st;
     struct pr_checkpoint_threads *crew;
     struct pr_checkpoint_sum sum;  /* of the ranks run here */
@@ -492,15 +492,15 @@ static int checkpoint_claim_folder(struct pr_checkpoint *c,
     if (rc >= 0)
         rc = is_there ? lock_place(c, err) : PR_OK;
     if (!rc && is_there)
-        rc = pr_checkpoint_place_clean(c->st, err);
+        rc = pr_checkpoint_folder_clean(c->st, err);
     if (!rc)
-        rc = pr_checkpoint_place_check_room(&c->place, c->st, c->shape, names,
-                                            err);
+        rc = pr_checkpoint_folder_check_room(&c->place, c->st, c->shape, names,
+                                             err);
     if (rc || is_there)
         return rc;
     rc = pr_storage_make_folder(c->st, "", err);
     if (rc)
-        (void)pr_hint(err, "%s", pr_checkpoint_place_hint);
+        (void)pr_hint(err, "%s", pr_checkpoint_folder_hint);
     return rc ? rc : lock_place(c, err);
 }
 
@@ -521,11 +521,11 @@ int pr_checkpoint_open(const struct pr_checkpoint_open_opts *opts,
     if (keep > names->count)
         keep = (size_t)names->count;
     c->kept = pr_alloc_zeroed((keep + 1) * sizeof *c->kept);
-    rc = c->kept
-             ? pr_checkpoint_place_find(&c->place, c->shape, opts->storage, err)
-             : pr_fail_nomem(err);
+    rc = c->kept ? pr_checkpoint_folder_find(&c->place, c->shape, opts->storage,
+                                             err)
+                 : pr_fail_nomem(err);
     if (!rc)
-        rc = pr_checkpoint_place_open(&c->place, &c->st, err);
+        rc = pr_checkpoint_folder_open(&c->place, &c->st, err);
     if (!rc) {
         pr_storage_stop_by(c->st, opts->stop);
         pr_storage_time_by(c->st, opts->clock);

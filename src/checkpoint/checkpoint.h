@@ -6,8 +6,8 @@
 #ifndef PR_CHECKPOINT_H
 #define PR_CHECKPOINT_H
 
+#include "checkpoint/checkpoint_folder.h"
 #include "checkpoint/checkpoint_ops.h"
-#include "checkpoint/checkpoint_place.h"
 #include "checkpoint/checkpoint_shape.h"
 #include "storage/storage.h"
 

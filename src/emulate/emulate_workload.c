@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "base/units.h"
-#include "checkpoint/checkpoint_place.h"
+#include "checkpoint/checkpoint_folder.h"
 #include "emulate/dlio/dlio_files.h"
 #include "emulate/emulate_outputs.h"
 #include "emulate/emulate_session.h"
@@ -345,7 +345,8 @@ static void save_at(const void *ctx, uint64_t i, struct pr_checkpoint_at *ret)
 static int emulate_check_room(const struct pr_emulate *e, struct pr_arena *a,
                               struct pr_err *err)
 {
-    struct pr_checkpoint_place *p = PR_ARENA_NEW(a, struct pr_checkpoint_place);
+    struct pr_checkpoint_folder *p =
+        PR_ARENA_NEW(a, struct pr_checkpoint_folder);
     struct saves saves = {.e = e};
     struct pr_checkpoint_names names = {.at = save_at, .ctx = &saves};
     struct pr_storage *st = NULL;
@@ -353,12 +354,13 @@ static int emulate_check_room(const struct pr_emulate *e, struct pr_arena *a,
         p ? emulate_count_batches(e, &saves.batches, err) : pr_fail_nomem(err);
 
     if (!rc)
-        rc = pr_checkpoint_place_find(p, &e->checkpoint, &e->storage, err);
+        rc = pr_checkpoint_folder_find(p, &e->checkpoint, &e->storage, err);
     if (!rc)
-        rc = pr_checkpoint_place_open(p, &st, err);
+        rc = pr_checkpoint_folder_open(p, &st, err);
     names.count = count_saves(e, saves.batches);
     if (!rc)
-        rc = pr_checkpoint_place_check_room(p, st, &e->checkpoint, &names, err);
+        rc =
+            pr_checkpoint_folder_check_room(p, st, &e->checkpoint, &names, err);
     pr_storage_close(st);
     return rc;
 }

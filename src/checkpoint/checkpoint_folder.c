@@ -1,5 +1,5 @@
 /* The folder of checkpoints, and the room in it. */
-#include "checkpoint/checkpoint_place.h"
+#include "checkpoint/checkpoint_folder.h"
 
 #include "base/buf.h"
 #include "base/text.h"
@@ -18,10 +18,10 @@
 enum { LOOKED_FOR = 10000 }; /* checkpoints that may be there already */
 
 /* Where data lies may also be said for all experiments: prony run -d. */
-int pr_checkpoint_place_find(struct pr_checkpoint_place *p,
-                             const struct pr_checkpoint_shape *s,
-                             const struct pr_storage_opts *storage,
-                             struct pr_err *err)
+int pr_checkpoint_folder_find(struct pr_checkpoint_folder *p,
+                              const struct pr_checkpoint_shape *s,
+                              const struct pr_storage_opts *storage,
+                              struct pr_err *err)
 {
     const char *name = s->opts.checkpoint_folder, *root = getenv("PRONY_DATA");
     bool below = root && *root && *name != '/';
@@ -40,16 +40,16 @@ int pr_checkpoint_place_find(struct pr_checkpoint_place *p,
     return PR_OK;
 }
 
-const char pr_checkpoint_place_hint[] =
+const char pr_checkpoint_folder_hint[] =
     "checkpoint.checkpoint_folder must be a folder that can be written to";
 
-int pr_checkpoint_place_open(const struct pr_checkpoint_place *p,
-                             struct pr_storage **ret, struct pr_err *err)
+int pr_checkpoint_folder_open(const struct pr_checkpoint_folder *p,
+                              struct pr_storage **ret, struct pr_err *err)
 {
     int rc = pr_storage_open(&p->storage, ret, err);
 
     if (rc == PR_E_IO)
-        (void)pr_hint(err, "%s", pr_checkpoint_place_hint);
+        (void)pr_hint(err, "%s", pr_checkpoint_folder_hint);
     return rc;
 }
 
@@ -73,11 +73,11 @@ static int count_old(struct pr_storage *st,
     return rc < 0 ? rc : PR_OK;
 }
 
-static int checkpoint_place_get_room(struct pr_storage *st,
-                                     const struct pr_checkpoint_shape *s,
-                                     const struct pr_checkpoint_names *names,
-                                     struct pr_checkpoint_room *ret,
-                                     struct pr_err *err)
+static int checkpoint_folder_get_room(struct pr_storage *st,
+                                      const struct pr_checkpoint_shape *s,
+                                      const struct pr_checkpoint_names *names,
+                                      struct pr_checkpoint_room *ret,
+                                      struct pr_err *err)
 {
     uint64_t keep = (uint64_t)s->opts.keep, writes = names->count, old = 0;
     struct pr_storage_space space;
@@ -101,16 +101,16 @@ static int checkpoint_place_get_room(struct pr_storage *st,
     return PR_OK;
 }
 
-int pr_checkpoint_place_check_room(const struct pr_checkpoint_place *p,
-                                   struct pr_storage *st,
-                                   const struct pr_checkpoint_shape *s,
-                                   const struct pr_checkpoint_names *names,
-                                   struct pr_err *err)
+int pr_checkpoint_folder_check_room(const struct pr_checkpoint_folder *p,
+                                    struct pr_storage *st,
+                                    const struct pr_checkpoint_shape *s,
+                                    const struct pr_checkpoint_names *names,
+                                    struct pr_err *err)
 {
     char want[16], got[16], two[16];
     struct pr_checkpoint_room room;
     uint64_t one;
-    int rc = checkpoint_place_get_room(st, s, names, &room, err);
+    int rc = checkpoint_folder_get_room(st, s, names, &room, err);
 
     if (rc || room.free == UINT64_MAX || room.need <= room.free)
         return rc;
@@ -156,7 +156,7 @@ static int checkpoint_settle_leftover(struct pr_storage *st, const char *part,
               : pr_storage_publish(st, part, name, true, &swapped, err);
 }
 
-int pr_checkpoint_place_clean(struct pr_storage *st, struct pr_err *err)
+int pr_checkpoint_folder_clean(struct pr_storage *st, struct pr_err *err)
 {
     PR_AUTO_BUF struct pr_buf parts = PR_BUF_INIT(16 << 20);
     int rc = pr_storage_list(st, "", note_part, &parts, err);
