@@ -454,8 +454,13 @@ static int scaling_add_device(struct collector *c, const char *text,
     *ret = text ? pr_names_add(c->devices, text, strlen(text)) : PR_NO_NAME;
     if (*ret == PR_NO_NAME)
         return pr_fail_nomem(err);
-    if (*ret < before)
+    if (*ret < before) {
+        /* One text for two counts: not whoever comes first, which is by chance
+         * where threads read. */
+        if (count < c->columns[*ret].count)
+            c->columns[*ret].count = count;
         return PR_OK;
+    }
     columns = pr_arena_grow(c->arena, c->columns, before, &c->column_cap,
                             sizeof *columns);
     text = pr_arena_str(c->arena, text);
