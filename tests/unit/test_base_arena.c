@@ -41,7 +41,7 @@ static void zero_bytes_are_a_pointer(void **state)
     pr_free(q);
 }
 
-/* arena.h */
+/* mem.h */
 
 static void arena_memory_is_aligned_and_apart(void **state)
 {

@@ -460,7 +460,7 @@ static void kinds_have_names(void **state)
         assert_string_equal(pr_kind_name((enum pr_kind)i), names[i]);
 }
 
-/* keyset.h */
+/* names.h */
 
 static void a_keyset_finds_all_its_keys(void **state)
 {
@@ -494,7 +494,7 @@ static void a_keyset_finds_all_its_keys(void **state)
     assert_int_equal(pr_keyset_find(&set, keys[0], 1, &index), 0);
 }
 
-/* utf8.h */
+/* text.h */
 
 static void utf8_is_told_from_what_is_not(void **state)
 {
