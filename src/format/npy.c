@@ -154,16 +154,10 @@ int pr_npy_array_pick(const struct pr_npy_array *a, uint64_t i, uint8_t *out,
 
 /* ---- samples: as they lie in a file */
 
-struct place {
-    struct pr_reader *r;
-    const struct pr_window *win;
-    uint64_t base;
-};
-
 static int get_piece(void *ctx, uint64_t off, size_t len, const uint8_t **ret,
                      struct pr_err *err)
 {
-    struct place *p = ctx;
+    const struct pr_npy_place *p = ctx;
     uint8_t *buf;
 
     if (pr_window_is_whole(p->win, p->r)) {
@@ -177,25 +171,24 @@ static int get_piece(void *ctx, uint64_t off, size_t len, const uint8_t **ret,
                            p->r->scratch_cap, ret, err);
 }
 
-int pr_npy_array_read(const struct pr_npy_array *a, struct pr_reader *r,
-                      const struct pr_window *win, uint64_t base, uint64_t i,
-                      uint8_t *buf, size_t cap, struct pr_sample *ret,
-                      struct pr_err *err)
+int pr_npy_array_read(const struct pr_npy_array *a,
+                      const struct pr_npy_place *at, uint64_t i, uint8_t *buf,
+                      size_t cap, struct pr_sample *ret, struct pr_err *err)
 {
-    uint64_t off = base + i * a->bytes;
-    struct place place = {r, win, base};
+    uint64_t off = at->base + i * a->bytes;
+    struct pr_npy_place place = *at;
     const uint8_t *data = buf;
-    int rc = pr_npy_array_check_room(r, cap, err);
+    int rc = pr_npy_array_check_room(at->r, cap, err);
 
     if (rc)
         return rc;
     if (a->step > 1)
         rc = pr_npy_array_pick(a, i, buf, get_piece, &place, err);
-    else if (pr_window_is_whole(win, r))
-        data = win->data + off;
+    else if (pr_window_is_whole(at->win, at->r))
+        data = at->win->data + off;
     else
-        rc = pr_object_fetch(&r->obj, off, (size_t)a->bytes, buf, cap, &data,
-                             err);
+        rc = pr_object_fetch(&at->r->obj, off, (size_t)a->bytes, buf, cap,
+                             &data, err);
     if (!rc)
         pr_npy_array_native(a, data, buf, ret);
     return rc;
@@ -663,9 +656,9 @@ static int npy_read(struct pr_reader *r, uint64_t i, void *buf, size_t cap,
                     struct pr_sample *ret, struct pr_err *err)
 {
     struct reading *d = r->data;
+    struct pr_npy_place at = {r, &d->win, d->array.npy.head_bytes};
 
-    return pr_npy_array_read(&d->array, r, &d->win, d->array.npy.head_bytes, i,
-                             buf, cap, ret, err);
+    return pr_npy_array_read(&d->array, &at, i, buf, cap, ret, err);
 }
 
 static void npy_close(struct pr_reader *r)

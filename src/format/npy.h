@@ -98,11 +98,17 @@ int pr_npy_array_pick(const struct pr_npy_array *a, uint64_t i, uint8_t *out,
 
 /* ---- samples: arrays that lie in a file as they are */
 
-/* Sample i of the array whose data starts at byte `base` of the open file, as
- * pr_reader_read gives it. win may have the whole file. */
-int pr_npy_array_read(const struct pr_npy_array *a, struct pr_reader *r,
-                      const struct pr_window *win, uint64_t base, uint64_t i,
-                      uint8_t *buf, size_t cap, struct pr_sample *ret,
+/* Where the data of an array is. */
+struct pr_npy_place {
+    struct pr_reader *r;         /* with an open file */
+    const struct pr_window *win; /* which may have the whole of it */
+    uint64_t base;               /* the data's first byte */
+};
+
+/* Sample i of the array, as pr_reader_read gives it. */
+int pr_npy_array_read(const struct pr_npy_array *a,
+                      const struct pr_npy_place *at, uint64_t i, uint8_t *buf,
+                      size_t cap, struct pr_sample *ret,
                       struct pr_err *err) PR_MUST_CHECK;
 
 /* What pr_reader_read wants of its buffer. */

@@ -414,14 +414,14 @@ static int read_together(struct pr_reader *r, uint64_t i, uint8_t *buf,
     struct pr_npz *d = r->data;
     const struct pr_npy_array *a = &d->array;
     uint32_t sum = i ? d->sum : d->head_sum;
+    struct pr_npy_place at = {r, &d->win, npz_data_offset(d)};
     const uint8_t *data;
     int rc;
 
     if (i && i != d->sum_next)
-        return pr_npy_array_read(a, r, &d->win, npz_data_offset(d), i, buf, cap,
-                                 ret, err);
-    rc = fetch_summing(r, npz_data_offset(d) + i * a->bytes, (size_t)a->bytes,
-                       buf, cap, &sum, &data, err);
+        return pr_npy_array_read(a, &at, i, buf, cap, ret, err);
+    rc = fetch_summing(r, at.base + i * a->bytes, (size_t)a->bytes, buf, cap,
+                       &sum, &data, err);
     if (!rc && i + 1 == a->samples)
         rc = end_sum(r, d, sum, err);
     if (rc)
@@ -563,14 +563,14 @@ static int npz_read_array(struct pr_reader *r, uint64_t i, uint8_t *buf,
                           size_t cap, struct pr_sample *ret, struct pr_err *err)
 {
     struct pr_npz *d = r->data;
+    struct pr_npy_place at = {r, &d->win, npz_data_offset(d)};
 
     if (r->opts.skip_decode)
         return read_share(r, i, buf, cap, ret, err);
     if (d->x.method == PR_ZIP_DEFLATED)
         return read_deflated(r, i, buf, ret, err);
     if (d->is_checked)
-        return pr_npy_array_read(&d->array, r, &d->win, npz_data_offset(d), i,
-                                 buf, cap, ret, err);
+        return pr_npy_array_read(&d->array, &at, i, buf, cap, ret, err);
     return d->array.step > 1 ? read_alternating(r, i, buf, ret, err)
                              : read_together(r, i, buf, cap, ret, err);
 }
