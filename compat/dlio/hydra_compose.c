@@ -98,7 +98,7 @@ static int hydra_tree_merge(struct pr_arena *a, const struct pr_value *under,
     for (uint32_t i = 0; i < over->len && !rc; i++) {
         const struct pr_member *m = &over->members[i];
         const struct pr_member *old = hydra_tree_find(&all, m->key, m->key_len);
-        struct pr_value next;
+        struct pr_value next = {.kind = PR_NULL};
 
         merged = m->value;
         if (old)

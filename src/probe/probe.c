@@ -481,7 +481,7 @@ int pr_probe_begin(struct pr_probe *p, enum pr_probe_phase phase,
 
     if (rc)
         return rc;
-    if (phase < 0 || phase >= PR_PROBE_PHASES ||
+    if ((unsigned)phase >= PR_PROBE_PHASES ||
         p->phase[phase].done >= trials_of(p, phase))
         return pr_fail(err, PR_E_USAGE, "", "%s has had all its trials",
                        pr_probe_phase_name(phase));

@@ -361,7 +361,7 @@ void pr_dataset_spec(const struct pr_dataset *d, struct pr_dataset_sides *sides,
     *ret = d->spec;
     ret->number = f; /* among all, as DLIO counts */
     ret->key = pr_content_key((uint64_t)d->opts.seed, split, i);
-    if (d->spread <= 0)
+    if (d->spread <= 0 || !sides)
         return;
     if (sides->next > f)
         pr_dataset_sides_start(sides);
