@@ -6,18 +6,16 @@
  */
 #include "run/contained.h"
 
-#include "launch/keeper/keeper.h"
-#include "launch/slots/slots.h"
-#include "run/attempt.h"
-
 #include "base/file.h"
 #include "conf/read/bundled.h"
 #include "job/job.h"
 #include "launch/capture.h"
 #include "launch/container.h"
+#include "launch/keeper/keeper.h"
 #include "launch/slots/slots.h"
 #include "record/channel.h"
 #include "record/log.h"
+#include "run/attempt.h"
 
 #include <fcntl.h>
 #include <limits.h>
